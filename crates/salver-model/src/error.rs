@@ -1,0 +1,228 @@
+//! What can go wrong, named for the client and with the cause kept for the log.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// A result with Salver's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of failure. A code says what happened in Salver's terms; a door maps it to its protocol. Slugs that the
+/// founding systems' clients know keep their names; slugs are never reused with another meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// A name of an entry breaks the rules for names.
+    InvalidName,
+    /// No entry of that name.
+    UnknownEntry,
+    /// The entry exists but could not be loaded, and there is no earlier good version.
+    EntryUnavailable,
+    /// No key-value store of that name.
+    UnknownStore,
+    /// No row, key or page there.
+    NotFound,
+    /// A projection names a column that does not exist.
+    InvalidColumn,
+    /// A sort is malformed or names a column that does not exist.
+    InvalidSort,
+    /// A filter is malformed or names a column that does not exist.
+    InvalidFilter,
+    /// A value in a request can't be read or can't be compared with its column.
+    InvalidValue,
+    /// A number in a request is not one.
+    InvalidNumber,
+    /// A parameter, operator or combination the door does not know.
+    InvalidRequest,
+    /// An opaque paging token is damaged or from elsewhere.
+    InvalidCursor,
+    /// The entry changed since the paging token was made.
+    ExpiredCursor,
+    /// SQL that can't be parsed or planned.
+    InvalidSql,
+    /// A GraphQL document that can't be parsed, validated or answered.
+    InvalidGraphql,
+    /// A well-formed statement that would do more than read, or reach outside the catalog.
+    ReadOnly,
+    /// A query that failed while it ran, by the data or the query's own fault (division by zero, a failed cast).
+    Execution,
+    /// The method does not exist at this path.
+    MethodNotAllowed,
+    /// The body is not what the door reads.
+    InvalidBody,
+    /// The body's media type is not one the door reads.
+    UnsupportedMediaType,
+    /// A format was asked for that does not exist.
+    UnknownFormat,
+    /// The body is larger than the limit.
+    BodyTooLarge,
+    /// The answer would be larger than a limit.
+    AnswerTooLarge,
+    /// The query needs more memory than there is for it.
+    OutOfMemory,
+    /// The query ran into its time limit.
+    Timeout,
+    /// Too many queries at once.
+    Overloaded,
+    /// A file or response of a source can't be read or is damaged.
+    Source,
+    /// The configuration is wrong.
+    Config,
+    /// A fault of Salver or the machine.
+    Internal,
+}
+
+impl Code {
+    /// Every code: its slug on the wire and its meaning, for the reference page.
+    pub const TABLE: [(Self, &'static str, &'static str); 29] = [
+        (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
+        (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
+        (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
+        (Self::UnknownStore, "invalid_kv_name", "There is no key-value store of that name."),
+        (Self::NotFound, "not_found", "There is nothing at this path or under this key."),
+        (Self::InvalidColumn, "invalid_projection", "A column that is asked for does not exist."),
+        (Self::InvalidSort, "invalid_sort", "A sort is malformed or names an unknown column."),
+        (Self::InvalidFilter, "invalid_filter", "A filter is malformed or names an unknown column."),
+        (Self::InvalidValue, "rest_query_value", "A value can't be read, or can't be compared with its column."),
+        (Self::InvalidNumber, "invalid_numeric_param", "A number in the request is not one."),
+        (Self::InvalidRequest, "rest_query", "A parameter, an operator or a combination is not known."),
+        (Self::InvalidCursor, "invalid_cursor", "A paging token is damaged or belongs to another request."),
+        (Self::ExpiredCursor, "expired_cursor", "The entry changed since the paging token was made."),
+        (Self::InvalidSql, "plan_sql", "The SQL can't be parsed or planned."),
+        (Self::InvalidGraphql, "invalid graphql query", "The GraphQL document can't be parsed or validated."),
+        (Self::ReadOnly, "read_only_mode", "The statement would do more than read."),
+        (Self::Execution, "query_execution", "The query failed while it ran, by the data or the query itself."),
+        (Self::MethodNotAllowed, "method_not_allowed", "The method does not exist at this path."),
+        (Self::InvalidBody, "invalid_body", "The body is not what this path reads."),
+        (Self::UnsupportedMediaType, "unsupported_media_type", "The body's media type is not read here."),
+        (Self::UnknownFormat, "unknown_format", "The format asked for does not exist."),
+        (Self::BodyTooLarge, "body_too_large", "The body is larger than `limits.body_bytes_max`."),
+        (Self::AnswerTooLarge, "answer_too_large", "The answer would exceed a limit."),
+        (Self::OutOfMemory, "out_of_memory", "The query needs more memory than it may have."),
+        (Self::Timeout, "timeout", "The query ran longer than `limits.query_ms_max`."),
+        (Self::Overloaded, "overloaded", "Too many queries run at once; try again later."),
+        (Self::Source, "load_table", "A source can't be read or is damaged."),
+        (Self::Config, "config", "The configuration is wrong."),
+        (Self::Internal, "internal", "A fault of the server; the log has the cause."),
+    ];
+
+    /// The slug on the wire.
+    #[must_use]
+    pub fn slug(self) -> &'static str {
+        Self::TABLE.iter().find(|(code, _, _)| *code == self).map_or("internal", |(_, slug, _)| slug)
+    }
+}
+
+/// A failure: what the client may read, and the cause, which only the log gets.
+pub struct Error {
+    /// What kind.
+    pub code: Code,
+    /// What happened, naming the thing. For the client. No trailing full stop.
+    pub message: String,
+    /// What to try. For the client.
+    pub hint: Option<String>,
+    /// The cause. For the log, never for the client.
+    pub source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// A failure without hint or cause.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, source: None }
+    }
+
+    /// Adds what to try.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds what to try, when there is something.
+    #[must_use]
+    pub fn with_hint_if(mut self, hint: Option<String>) -> Self {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// A fault of Salver itself.
+    #[must_use]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(Code::Internal, message)
+    }
+
+    /// "no column `agee` in `people`", with the nearest column as hint.
+    #[must_use]
+    pub fn unknown_column<'a>(
+        code: Code,
+        column: &str,
+        entry: &str,
+        columns: impl IntoIterator<Item = &'a str> + Clone,
+    ) -> Self {
+        Self::new(code, format!("no column `{column}` in `{entry}`"))
+            .with_hint_if(crate::suggest::hint(column, columns))
+    }
+
+    /// The message and every cause below it, for the log.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        let mut text = self.message.clone();
+        let mut next = StdError::source(self);
+        while let Some(cause) = next {
+            let why = cause.to_string();
+            // A message may quote its cause.
+            if !text.contains(&why) {
+                text.push_str(": ");
+                text.push_str(&why);
+            }
+            next = cause.source();
+        }
+        text
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.chain(), self.code.slug())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Code, Error};
+
+    #[test]
+    fn slugs_are_unique() {
+        let mut slugs: Vec<_> = Code::TABLE.iter().map(|row| row.1).collect();
+        slugs.sort_unstable();
+        let count = slugs.len();
+        slugs.dedup();
+        assert_eq!(slugs.len(), count);
+    }
+
+    #[test]
+    fn the_cause_is_for_the_log_only() {
+        let error = Error::internal("can't read").with_source("disk on fire");
+        assert_eq!(error.to_string(), "can't read");
+        assert_eq!(error.chain(), "can't read: disk on fire");
+        assert_eq!(Error::internal("can't read: no").with_source("no").chain(), "can't read: no");
+    }
+}

@@ -1,0 +1,35 @@
+//! The vocabulary of Salver and its ports: what doors ask, what backends answer, and nothing that does I/O.
+//!
+//! Suggested reading order: the words (`name`, `value`, `filter`, `query`), what travels (`request`, `reply`,
+//! `cursor`), what bounds and names failure (`limits`, `error`), and last the ports a backend implements.
+//! This crate has no runtime and knows no protocol: no URL, header or status code stands here.
+
+pub mod column;
+pub mod cursor;
+pub mod entry;
+pub mod error;
+pub mod filter;
+pub mod limits;
+pub mod name;
+pub mod observation;
+pub mod ports;
+pub mod query;
+pub mod reply;
+pub mod request;
+pub mod spec;
+pub mod suggest;
+pub mod value;
+pub mod version;
+
+pub use column::ColumnPath;
+pub use cursor::Cursor;
+pub use entry::{Description, Kind, Relation};
+pub use error::{Code, Error, Result};
+pub use filter::{Comparison, Filter};
+pub use limits::Limits;
+pub use name::Name;
+pub use query::{Aggregate, AggregateFunction, Item, Query, Sort};
+pub use reply::{Batches, Rows};
+pub use request::{SqlParameters, SqlQuery};
+pub use value::Value;
+pub use version::Version;

@@ -1,0 +1,78 @@
+//! Every bound of Salver, in one place. Units stand last.
+
+/// Longest name of an entry, in bytes.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Deepest nesting of a filter (`or`, `and`, `not`) in a request.
+pub const FILTER_DEPTH_MAX: usize = 32;
+/// Most terms in one filter, and most values in one `in` list.
+pub const FILTER_TERMS_MAX: usize = 10_000;
+/// Most columns, sort keys, groups or conditions one request to the REST door may list.
+pub const LIST_ITEMS_MAX: usize = 1_000;
+/// Deepest nesting of parentheses and subqueries the SQL door parses.
+pub const SQL_DEPTH_MAX: usize = 50;
+/// Longest request line plus headers, in bytes. The target in it may have 64 KiB at most, a bound of the `http` crate;
+/// this one is larger so that a longer target is still read, and refused with a status.
+pub const HEAD_BYTES_MAX: usize = 512 * 1024;
+/// Deepest nesting of a GraphQL selection.
+pub const GRAPHQL_DEPTH_MAX: usize = 12;
+/// Most fields (after fragments) one GraphQL document may select.
+pub const GRAPHQL_FIELDS_MAX: usize = 2_000;
+/// Most rows one nested GraphQL relation may hold in memory while it is joined.
+pub const GRAPHQL_RELATION_ROWS_MAX: u64 = 100_000;
+/// Largest answer to a standard GraphQL document, which is made in memory, in bytes.
+pub const GRAPHQL_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Rows of an answer that are encoded before the first byte goes out; a longer answer is streamed.
+pub const READY_ROWS_MAX: usize = 4_096;
+/// Bytes of rows, as they lie in memory, that are encoded before the first byte goes out; more is streamed.
+pub const READY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of rows, as they lie in memory, that are encoded at a time while an answer is streamed.
+pub const PIECE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long a client may take nothing of an answer before the answer is broken off, in milliseconds.
+pub const STALL_MS_MAX: u64 = 60_000;
+/// Most requests open at once on one HTTP/2 connection.
+pub const STREAMS_PER_CONNECTION_MAX: u32 = 100;
+/// Largest finished body kept in the cache of final bytes, in bytes.
+pub const CACHED_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bounds an operator may set; `[limits]` in the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest work on one query, in milliseconds. The time a slow client takes to receive the answer does not count.
+    pub query_ms_max: u64,
+    /// Most rows one answer may have; 0 is no bound.
+    pub rows_max: u64,
+    /// Largest body of a request, in bytes.
+    pub body_bytes_max: u64,
+    /// Most queries that run at once; more wait for a short time and then get 503.
+    pub queries_max: usize,
+    /// Longest wait for a free place among `queries_max`, in milliseconds.
+    pub queue_ms_max: u64,
+    /// Memory for resident datasets and running queries together, in bytes; 0 takes half of the machine's memory.
+    pub memory_bytes_max: u64,
+    /// Memory for finished bodies, in bytes.
+    pub cache_bytes_max: u64,
+    /// Most connections open at once; more wait to be accepted.
+    pub connections_max: usize,
+    /// How long a client may take to send the head of a request, and then its body, in milliseconds; also how long a
+    /// connection may stay idle between requests.
+    pub head_ms_max: u64,
+    /// How long open requests may take to end after SIGTERM, in milliseconds.
+    pub drain_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            query_ms_max: 60_000,
+            rows_max: 0,
+            body_bytes_max: 2 * 1024 * 1024,
+            queries_max: 64,
+            queue_ms_max: 5_000,
+            memory_bytes_max: 0,
+            cache_bytes_max: 128 * 1024 * 1024,
+            connections_max: 10_000,
+            head_ms_max: 30_000,
+            drain_ms_max: 10_000,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! "Did you mean": the nearest of the names that exist.
+
+/// The candidate most like `given`, when one is near enough to be meant.
+#[must_use]
+pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = given.to_lowercase();
+    candidates
+        .into_iter()
+        .take(10_000)
+        .map(|candidate| (likeness(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(score, _)| *score >= 0.78)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// How like two names are, from 0 to 1.
+fn likeness(a: &str, b: &str) -> f64 {
+    /// Of names that are one slip of a finger apart, which short names don't look alike by.
+    const ONE_SLIP: f64 = 0.9;
+    let score = strsim::jaro_winkler(a, b);
+    let is_slip = a.len() > 2 && a.len().abs_diff(b.len()) <= 1 && strsim::osa_distance(a, b) == 1;
+    if is_slip { score.max(ONE_SLIP) } else { score }
+}
+
+/// The hint for an unknown `given`: the nearest candidate, or the list of them when it is short.
+#[must_use]
+pub fn hint<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    if let Some(near) = nearest(given, candidates.clone()) {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    let names: Vec<&str> = candidates.into_iter().take(21).collect();
+    (!names.is_empty()).then(|| {
+        let more = if names.len() > 20 { ", ..." } else { "" };
+        let shown: Vec<String> = names.iter().take(20).map(|name| format!("`{name}`")).collect();
+        format!("there is {}{more}", shown.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hint, nearest};
+
+    #[test]
+    fn near_far_and_none() {
+        assert_eq!(nearest("agee", ["name", "age"]), Some("age"));
+        assert_eq!(nearest("Lat", ["lng", "lat"]), Some("lat"));
+        assert_eq!(nearest("itn", ["tinyint", "int", "interval"]), Some("int"));
+        assert_eq!(nearest("qqqq", ["name", "age"]), None);
+        assert_eq!(hint("qqqq", ["a", "b"]).as_deref(), Some("there is `a`, `b`"));
+        assert_eq!(hint("q", []), None);
+    }
+}

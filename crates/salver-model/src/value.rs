@@ -1,0 +1,71 @@
+//! One scalar, as a door read it: not yet converted to the type of a column.
+
+use std::fmt;
+
+/// A literal in a request. A backend converts it to the type of the column it is compared with; text converts to
+/// dates, timestamps, decimals and numbers, numbers convert among themselves where nothing is lost.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// SQL null.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number in the range of `i64`.
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    UInt(u64),
+    /// Any other number.
+    Float(f64),
+    /// Text, also the text form of dates, timestamps, decimals and hexadecimal binary.
+    Text(String),
+    /// Text that was written without quotes, so that it may also be meant as a number or boolean by the column's type.
+    Bare(String),
+}
+
+impl Value {
+    /// Reads a number as Salver's doors write it: `-12` is [`Value::Int`], `1.5e3` is [`Value::Float`].
+    /// Returns `None` for anything that isn't a finite decimal number.
+    #[must_use]
+    pub fn number(text: &str) -> Option<Self> {
+        let first = text.bytes().find(|b| *b != b'-' && *b != b'+')?;
+        if !first.is_ascii_digit() && first != b'.' {
+            return None;
+        }
+        if let Ok(i) = text.parse::<i64>() {
+            return Some(Self::Int(i));
+        }
+        if let Ok(u) = text.parse::<u64>() {
+            return Some(Self::UInt(u));
+        }
+        text.parse::<f64>().ok().filter(|f| f.is_finite()).map(Self::Float)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Int(i) => write!(f, "{i}"),
+            Self::UInt(u) => write!(f, "{u}"),
+            Self::Float(x) => write!(f, "{x}"),
+            Self::Text(s) => write!(f, "'{}'", s.replace('\'', "''")),
+            Self::Bare(s) => f.write_str(s),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(Value::number("-4"), Some(Value::Int(-4)));
+        assert_eq!(Value::number("18446744073709551615"), Some(Value::UInt(u64::MAX)));
+        assert_eq!(Value::number("1.5e3"), Some(Value::Float(1500.0)));
+        for not in ["", "-", "nan", "inf", "1x", "0x10", "1 2", "1e999"] {
+            assert_eq!(Value::number(not), None, "{not}");
+        }
+    }
+}
