@@ -1,0 +1,105 @@
+//! What is served, as a value that is swapped whole. Readers take the current snapshot without a lock; writers (the
+//! loads) take turns.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use arc_swap::ArcSwap;
+use salver_model::ports::Table;
+use salver_model::{Error, Name, Version};
+use tokio::sync::watch;
+
+use crate::snapshot::{Failure, Snapshot, State, Store};
+
+/// The catalog.
+#[derive(Debug)]
+pub struct Catalog {
+    current: ArcSwap<Snapshot>,
+    writing: Mutex<()>,
+    generation: watch::Sender<u64>,
+}
+
+impl Catalog {
+    /// A catalog of entries that are still to be loaded.
+    #[must_use]
+    pub fn new(names: impl IntoIterator<Item = Name>, stores: Vec<Store>) -> Self {
+        let snapshot = Snapshot::new(names, stores);
+        Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::new(()), generation: watch::Sender::new(0) }
+    }
+
+    /// The catalog now. Hold it for the length of one request.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// A borrow of the catalog now, without touching its reference count: for the hot path.
+    #[must_use]
+    pub fn peek(&self) -> arc_swap::Guard<Arc<Snapshot>> {
+        self.current.load()
+    }
+
+    /// Publishes a loaded table in place of whatever the entry was.
+    pub fn publish(&self, table: Arc<dyn Table>) {
+        let name = table.describe().name.clone();
+        self.change(&name, |_| State::Ready(table));
+    }
+
+    /// Reports that a load failed. The last good version stays.
+    pub fn report(&self, name: &Name, error: &Error) {
+        let failure = Failure { message: error.message.clone(), hint: error.hint.clone(), at: SystemTime::now() };
+        self.change(name, |state| match state {
+            State::Ready(table) | State::Stale(table, _) => State::Stale(Arc::clone(table), failure),
+            State::Loading | State::Failed(_) => State::Failed(failure),
+        });
+    }
+
+    /// Takes back a reported failure, when the source turned out to be what is served.
+    pub fn clear(&self, name: &Name) {
+        let stale = matches!(self.peek().entry(name.as_str()).map(|e| &e.state), Some(State::Stale(..)));
+        if stale {
+            self.change(name, |state| match state {
+                State::Stale(table, _) => State::Ready(Arc::clone(table)),
+                other => other.clone(),
+            });
+        }
+    }
+
+    /// Waits until every entry is loaded or reported.
+    pub async fn settled(&self) {
+        let mut generation = self.generation.subscribe();
+        while !self.peek().settled() {
+            if generation.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until `name` is no longer on its first load.
+    pub async fn loaded(&self, name: &str) {
+        let mut generation = self.generation.subscribe();
+        while matches!(self.peek().entry(name).map(|e| &e.state), Some(State::Loading)) {
+            if generation.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn change(&self, name: &Name, state: impl FnOnce(&State) -> State) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Snapshot::clone(&self.current.load());
+        let Some(entry) = next.entries.get_mut(name.as_str()) else { return };
+        entry.state = state(&entry.state);
+        match entry.table() {
+            Some(table) => next.index.insert(name.clone(), Arc::clone(table)),
+            None => next.index.remove(name.as_str()),
+        };
+        let versions: Vec<_> =
+            next.entries.values().filter_map(|e| Some((e.name.as_str(), e.table()?.describe().version))).collect();
+        next.content = Version::of(&versions);
+        next.generation += 1;
+        let generation = next.generation;
+        self.current.store(Arc::new(next));
+        self.generation.send_replace(generation);
+    }
+}

@@ -1,0 +1,14 @@
+//! The waist: the only path from a door to data.
+//!
+//! [`Service`] resolves a name in one catalog [`Snapshot`], bounds the work and runs it. It knows no protocol, no
+//! format and no concrete backend.
+
+pub mod bound;
+pub mod catalog;
+pub mod refresh;
+pub mod service;
+pub mod snapshot;
+
+pub use catalog::Catalog;
+pub use service::Service;
+pub use snapshot::{Entry, Failure, Snapshot, State, Store};

@@ -1,0 +1,113 @@
+//! Keeps entries as fresh as their sources: load once, then probe at an interval and load again when the version
+//! moved. A failing entry is reported and tried again; it never holds up another.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use salver_model::observation::{Observation, Observer};
+use salver_model::ports::{Loader, Table, WaitsFor};
+use salver_model::{Error, Result, Version};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::JoinSet;
+
+use crate::catalog::Catalog;
+
+/// How many files are read at once: reading is bound by the processor, and two keep a small machine busy.
+const LOADS_MAX: usize = 2;
+/// How many sources on other machines are read at once: slow ones must not hold up files, nor soon each other.
+const DOWNLOADS_MAX: usize = 8;
+/// How long to wait before a failed first load is tried again when the entry has no interval of its own.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// Starts the keeping of `loaders`. Dropping the set ends it.
+#[must_use]
+pub fn start(catalog: &Arc<Catalog>, loaders: Vec<Arc<dyn Loader>>, observer: &Arc<dyn Observer>) -> JoinSet<()> {
+    let turns = Arc::new(Turns { disk: Semaphore::new(LOADS_MAX), network: Semaphore::new(DOWNLOADS_MAX) });
+    let mut tasks = JoinSet::new();
+    for loader in loaders {
+        let keeper = Keeper {
+            catalog: Arc::clone(catalog),
+            observer: Arc::clone(observer),
+            turns: Arc::clone(&turns),
+            loader,
+            served: None,
+        };
+        tasks.spawn(keeper.keep());
+    }
+    tasks
+}
+
+/// Whose turn it is to load, by what loading waits for.
+struct Turns {
+    disk: Semaphore,
+    network: Semaphore,
+}
+
+impl Turns {
+    /// Waits for a turn. A pipe takes none: its end may never come, and there is but one.
+    async fn take(&self, waits_for: WaitsFor) -> Option<SemaphorePermit<'_>> {
+        match waits_for {
+            WaitsFor::Disk => self.disk.acquire().await.ok(),
+            WaitsFor::Network => self.network.acquire().await.ok(),
+            WaitsFor::Pipe => None,
+        }
+    }
+}
+
+struct Keeper {
+    catalog: Arc<Catalog>,
+    observer: Arc<dyn Observer>,
+    turns: Arc<Turns>,
+    loader: Arc<dyn Loader>,
+    served: Option<Version>,
+}
+
+impl Keeper {
+    async fn keep(mut self) {
+        loop {
+            self.refresh().await;
+            match (self.loader.interval(), self.served) {
+                (Some(interval), _) => tokio::time::sleep(interval).await,
+                (None, None) => tokio::time::sleep(RETRY).await,
+                (None, Some(_)) => return,
+            }
+        }
+    }
+
+    async fn refresh(&mut self) {
+        let started = Instant::now();
+        match self.load_if_changed().await {
+            Ok(None) => self.catalog.clear(self.loader.name()),
+            Ok(Some(table)) => {
+                let description = table.describe();
+                self.served = Some(description.version);
+                let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let (name, version) = (description.name.clone(), description.version);
+                let source = description.source.clone();
+                self.catalog.publish(table);
+                self.observer.observe(&Observation::Loaded { name: &name, version, ms, source: &source });
+            }
+            Err(error) => {
+                self.catalog.report(self.loader.name(), &error);
+                self.observer.observe(&Observation::LoadFailed { name: self.loader.name(), error: &error });
+            }
+        }
+    }
+
+    async fn load_if_changed(&self) -> Result<Option<Arc<dyn Table>>> {
+        if let Some(served) = self.served
+            && self.loader.probe().await? == served
+        {
+            return Ok(None);
+        }
+        let _turn = self.turns.take(self.loader.waits_for()).await;
+        let loader = Arc::clone(&self.loader);
+        // A task of its own, so that a panic in a reader is this entry's failure and not the end of its keeping.
+        match tokio::spawn(async move { loader.load().await }).await {
+            Ok(loaded) => loaded.map(Some),
+            Err(broken) => {
+                Err(Error::internal(format!("the reader of `{}` broke down", self.loader.name())).with_source(broken))
+            }
+        }
+    }
+}

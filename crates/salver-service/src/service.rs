@@ -1,0 +1,154 @@
+//! Answers requests: resolve the name in one snapshot, bound the work, run it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use salver_model::observation::Observer;
+use salver_model::ports::{SqlEngine, Tables};
+use salver_model::{Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, SqlQuery, Value};
+use tokio::sync::Semaphore;
+
+use crate::bound::{Place, bound_rows};
+use crate::catalog::Catalog;
+use crate::snapshot::{Snapshot, State};
+
+/// The waist. One per server; cheap to share.
+#[derive(Debug)]
+pub struct Service {
+    catalog: Arc<Catalog>,
+    sql: Arc<dyn SqlEngine>,
+    observer: Arc<dyn Observer>,
+    limits: Limits,
+    places: Arc<Semaphore>,
+}
+
+impl Service {
+    /// A service over `catalog`.
+    #[must_use]
+    pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
+        let places = Arc::new(Semaphore::new(limits.queries_max.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { catalog, sql, observer, limits, places }
+    }
+
+    /// What is served.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The bounds in force.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Who takes observations.
+    #[must_use]
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.observer
+    }
+
+    /// The catalog for one request that reads `name`: the current one, or, while `name` is on its first load, the one
+    /// in which it has settled, should that come within `limits.queue_ms_max`.
+    pub async fn snapshot_with(&self, name: &str) -> Arc<Snapshot> {
+        let snapshot = self.catalog.snapshot();
+        if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(State::Loading)) {
+            return snapshot;
+        }
+        let wait = Duration::from_millis(self.limits.queue_ms_max);
+        let _ = tokio::time::timeout(wait, self.catalog.loaded(name)).await;
+        self.catalog.snapshot()
+    }
+
+    /// [`Service::snapshot_with`] the entry behind the key-value store `store`.
+    pub async fn snapshot_for_store(&self, store: &str) -> Arc<Snapshot> {
+        let entry = self.catalog.peek().store(store).map(|found| found.entry.clone());
+        match entry {
+            Some(entry) => self.snapshot_with(entry.as_str()).await,
+            None => self.catalog.snapshot(),
+        }
+    }
+
+    /// The catalog for one request that may read anything; waits for first loads as [`Service::snapshot_with`] does.
+    pub async fn snapshot_settled(&self) -> Arc<Snapshot> {
+        if !self.catalog.peek().settled() {
+            let wait = Duration::from_millis(self.limits.queue_ms_max);
+            let _ = tokio::time::timeout(wait, self.catalog.settled()).await;
+        }
+        self.catalog.snapshot()
+    }
+
+    /// Reads from the entry `name`.
+    ///
+    /// # Errors
+    /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::read`] refuses, and limits.
+    pub async fn read(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Result<Rows> {
+        let table = snapshot.resolve(name)?;
+        if let Some(rows) = table.read_now(query) {
+            return bound_rows(rows?, self.limits.rows_max);
+        }
+        let mut place = Place::take(&self.places, &self.limits).await?;
+        let rows = place.run(table.read(query)).await?;
+        place.hold(rows, &self.limits)
+    }
+
+    /// [`Service::read`] when the answer takes microseconds; `None` means "use `read`".
+    #[must_use]
+    pub fn read_now(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Option<Result<Rows>> {
+        match snapshot.resolve(name) {
+            Ok(table) => table.read_now(query).map(|rows| rows.and_then(|rows| bound_rows(rows, self.limits.rows_max))),
+            Err(_) => None,
+        }
+    }
+
+    /// Runs one SQL statement.
+    ///
+    /// # Errors
+    /// Whatever [`SqlEngine::run`] refuses, and limits.
+    pub async fn sql(&self, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<Rows> {
+        let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
+        if let Some(rows) = self.sql.run_now(&tables, query) {
+            return bound_rows(rows?, self.limits.rows_max);
+        }
+        let mut place = Place::take(&self.places, &self.limits).await?;
+        let rows = place.run(self.sql.run(tables, query)).await?;
+        place.hold(rows, &self.limits)
+    }
+
+    /// Looks `key` up in the key-value store `store`: one row with one column. Of several rows with the key the last
+    /// one counts; a row whose value is null does not exist.
+    ///
+    /// # Errors
+    /// `UnknownStore`; `NotFound` when there is no such key; otherwise as [`Service::read`].
+    pub async fn look_up(&self, snapshot: &Snapshot, store: &str, key: &str) -> Result<Rows> {
+        let Some(found) = snapshot.store(store) else {
+            let names = snapshot.stores().iter().map(|s| s.name.as_str());
+            return Err(Error::new(Code::UnknownStore, format!("keyvalue store name `{store}` doesn't exist"))
+                .with_hint_if(salver_model::suggest::hint(store, names)));
+        };
+        let has_key = Filter::compare(found.key.as_str(), Comparison::Eq, Value::Bare(key.to_owned()));
+        let is_null = Filter::IsNull { column: found.value.as_str().into() };
+        let mut query = Query {
+            items: vec![Item::column(found.value.as_str())],
+            filter: Some(Filter::And(vec![has_key, is_null.negated()])),
+            limit: Some(1),
+            count: true,
+            ..Query::default()
+        };
+        let not_found = || Error::new(Code::NotFound, format!("key {key} not found"));
+        let rows = match self.read(snapshot, found.entry.as_str(), &query).await {
+            // A key that can't be a value of the column's type is a key that isn't there.
+            Err(error) if error.code == Code::InvalidValue => return Err(not_found()),
+            other => other?,
+        };
+        match rows.total {
+            Some(0) => Err(not_found()),
+            None | Some(1) => Ok(rows),
+            Some(total) => {
+                query.count = false;
+                query.offset = total - 1;
+                self.read(snapshot, found.entry.as_str(), &query).await
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The contract suites: what every implementation of a port must do, whoever wrote it.
+
+pub mod table;
