@@ -1,0 +1,217 @@
+//! Dates, times of day and timestamps as ISO 8601 text.
+//!
+//! Days become dates by C. Neri and L. Schneider, "Euclidean affine functions and their application to calendar
+//! algorithms" (Software: Practice and Experience, 2022), which needs a handful of multiplications; outside the years
+//! it covers here, by H. Hinnant's `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>), which
+//! knows no bounds. So every value of every type has a text, also those that a date library refuses.
+
+use arrow::array::timezone::Tz;
+use arrow::datatypes::TimeUnit;
+use chrono::{DateTime, Offset, TimeZone};
+
+use crate::{number, put};
+
+/// `00` to `99`.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut i = 0;
+    while i < 100 {
+        pairs[i] = [b'0' + (i / 10) as u8, b'0' + (i % 10) as u8];
+        i += 1;
+    }
+    pairs
+};
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// How many of `unit` make a second, and how many nanoseconds one of them has.
+pub(crate) fn per_second(unit: TimeUnit) -> (i64, u32) {
+    match unit {
+        TimeUnit::Second => (1, 1_000_000_000),
+        TimeUnit::Millisecond => (1_000, 1_000_000),
+        TimeUnit::Microsecond => (1_000_000, 1_000),
+        TimeUnit::Nanosecond => (1_000_000_000, 1),
+    }
+}
+
+/// The offset from UTC of a column's timestamps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Zone {
+    /// Local time of nowhere in particular: no offset is written.
+    None,
+    /// Always the same, in seconds east.
+    Fixed(i32),
+    /// By the rules of a place.
+    Named(Tz),
+}
+
+impl Zone {
+    /// Reads a zone as Arrow names it: `+01:00`, `UTC`, `Europe/Berlin`.
+    pub(crate) fn parse(name: Option<&str>) -> Result<Self, arrow::error::ArrowError> {
+        let Some(name) = name else { return Ok(Self::None) };
+        if matches!(name, "UTC" | "Z" | "Etc/UTC" | "GMT") {
+            return Ok(Self::Fixed(0));
+        }
+        let zone: Tz = name.parse()?;
+        let fixed = name.starts_with(['+', '-']);
+        Ok(if fixed { Self::Fixed(offset_at(zone, 0)) } else { Self::Named(zone) })
+    }
+}
+
+/// The offset of a zone at an instant, in seconds east of UTC. Instants beyond what the rules know have the offset of
+/// the epoch.
+fn offset_at(zone: Tz, seconds: i64) -> i32 {
+    let instant = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    zone.offset_from_utc_datetime(&instant.naive_utc()).fix().local_minus_utc()
+}
+
+/// Year, month and day of a number of days since 1970-01-01.
+#[inline(always)]
+fn civil(days: i64) -> (i64, u8, u8) {
+    match u32::try_from(days + 719_468) {
+        Ok(since_march) if since_march < 1 << 28 => civil_near(since_march),
+        _ => civil_far(days),
+    }
+}
+
+/// Neri and Schneider's algorithm, for days since 0000-03-01.
+#[inline(always)]
+fn civil_near(days: u32) -> (i64, u8, u8) {
+    let quarters = 4 * days + 3;
+    let century = quarters / 146_097;
+    let in_century = quarters % 146_097 / 4;
+    let product = 2_939_745 * u64::from(4 * in_century + 3);
+    let in_year = product as u32 / 2_939_745 / 4;
+    let month_and_day = 2_141 * in_year + 197_913;
+    let (month, day) = ((month_and_day >> 16) as u8, ((month_and_day & 0xffff) / 2_141) as u8 + 1);
+    let next = in_year >= 306;
+    let year = i64::from(100 * century) + (product >> 32) as i64 + i64::from(next);
+    (year, if next { month - 12 } else { month }, day)
+}
+
+/// Hinnant's algorithm.
+#[cold]
+fn civil_far(days: i64) -> (i64, u8, u8) {
+    let shifted = days.saturating_add(719_468);
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let day = (of_year - (153 * march_month + 2) / 5 + 1) as u8;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 } as u8;
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// `1970-01-02`; years of more or fewer than four digits have a sign, as ISO 8601 wants: `+12345-06-07`.
+#[inline(always)]
+pub(crate) fn date(days: i64, out: &mut Vec<u8>) {
+    let (year, month, day) = civil(days);
+    match usize::try_from(year) {
+        Ok(year) if year <= 9_999 => {
+            let mut text = *b"0000-00-00______";
+            place(&mut text, 0, year / 100);
+            place(&mut text, 2, year % 100);
+            place(&mut text, 5, usize::from(month));
+            place(&mut text, 8, usize::from(day));
+            put::block(&text, 10, out);
+        }
+        _ => far_date(year, month, day, out),
+    }
+}
+
+#[cold]
+fn far_date(year: i64, month: u8, day: u8, out: &mut Vec<u8>) {
+    let text = format!("{year:+05}-{month:02}-{day:02}");
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[inline(always)]
+fn place<const N: usize>(text: &mut [u8; N], at: usize, value: usize) {
+    [text[at], text[at + 1]] = PAIRS[value % 100];
+}
+
+/// A time of day, `04:04:28` with as many digits of the second as it has, in threes. Values that are no time of day
+/// (below zero, a day or more) are written in the same notation, so that they can be told from null.
+pub(crate) fn time(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
+    let (per_second, nanos) = per_second(unit);
+    if value < 0 {
+        out.push(b'-');
+    }
+    let value = value.unsigned_abs();
+    let seconds = value / per_second.unsigned_abs();
+    let fraction = (value % per_second.unsigned_abs()) as u32 * nanos;
+    if seconds < DAY_SECONDS as u64 {
+        clock(seconds as u32, fraction, out);
+    } else {
+        number::integer(seconds / 3600, out);
+        out.extend_from_slice(format!(":{:02}:{:02}", seconds / 60 % 60, seconds % 60).as_bytes());
+        fraction_of_second(fraction, out);
+    }
+}
+
+#[inline(always)]
+fn clock(seconds: u32, nanos: u32, out: &mut Vec<u8>) {
+    let mut text = *b"00:00:00";
+    place(&mut text, 0, (seconds / 3600) as usize);
+    place(&mut text, 3, (seconds / 60 % 60) as usize);
+    place(&mut text, 6, (seconds % 60) as usize);
+    put::block(&text, 8, out);
+    if nanos != 0 {
+        fraction_of_second(nanos, out);
+    }
+}
+
+/// `.123`, `.123456` or `.123456789`: the fewest that lose nothing; nothing for a whole second.
+fn fraction_of_second(nanos: u32, out: &mut Vec<u8>) {
+    if nanos == 0 {
+        return;
+    }
+    let mut text = *b".000000000______";
+    let mut rest = nanos as usize;
+    for at in [8, 6, 4, 2] {
+        place(&mut text, at, rest % 100);
+        rest /= 100;
+    }
+    text[1] = b'0' + rest as u8;
+    let len = match nanos {
+        _ if nanos.is_multiple_of(1_000_000) => 4,
+        _ if nanos.is_multiple_of(1_000) => 7,
+        _ => 10,
+    };
+    put::block(&text, len, out);
+}
+
+/// `2021-04-12T04:04:28`, with a fraction as [`time`] and, in a zone, the offset: `Z` or `+05:30`.
+#[inline(always)]
+pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8>) {
+    let (per_second, nanos) = per_second(unit);
+    let utc = value.div_euclid(per_second);
+    let fraction = value.rem_euclid(per_second) as u32 * nanos;
+    let offset = match zone {
+        Zone::None => 0,
+        Zone::Fixed(offset) => offset,
+        Zone::Named(zone) => offset_at(zone, utc),
+    };
+    let local = utc.saturating_add(i64::from(offset));
+    date(local.div_euclid(DAY_SECONDS), out);
+    out.push(b'T');
+    clock(local.rem_euclid(DAY_SECONDS) as u32, fraction, out);
+    match (zone, offset) {
+        (Zone::None, _) => {}
+        (_, 0) => out.push(b'Z'),
+        _ => zone_offset(offset, out),
+    }
+}
+
+/// `+05:30`; offsets with seconds, which zones had before standard time, are rounded to minutes, as RFC 3339 has it.
+fn zone_offset(offset: i32, out: &mut Vec<u8>) {
+    let minutes = (offset.unsigned_abs() + 30) / 60;
+    let mut text = *b"+00:00__";
+    if offset < 0 {
+        text[0] = b'-';
+    }
+    place(&mut text, 1, (minutes / 60) as usize);
+    place(&mut text, 4, (minutes % 60) as usize);
+    put::block(&text, 6, out);
+}

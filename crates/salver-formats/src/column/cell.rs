@@ -1,0 +1,211 @@
+//! Writing one cell in one dialect.
+
+use arrow::datatypes::TimeUnit;
+
+use super::{Cells, Class, Column, Dialect};
+use crate::{calendar, escape, number, put, span};
+
+impl Column<'_> {
+    /// Writes a cell as a part of the text that `dialect` is.
+    #[inline]
+    pub(crate) fn write(&self, row: usize, dialect: Dialect, out: &mut Vec<u8>) {
+        match dialect {
+            Dialect::Json(_) => self.json(row, out),
+            Dialect::Delimited(delimiter) => self.delimited(row, delimiter, out),
+            Dialect::Html => self.html(row, out),
+        }
+    }
+
+    /// A JSON value, `null` when the cell is null.
+    #[inline(always)]
+    pub(crate) fn json(&self, row: usize, out: &mut Vec<u8>) {
+        if self.is_null(row) {
+            return put::block(b"null", 4, out);
+        }
+        match &self.cells {
+            Cells::Bool(values) if values.value(row) => put::block(b"true", 4, out),
+            Cells::Bool(_) => put::block(b"false___", 5, out),
+            Cells::Int32(values) => number::integer(values[row], out),
+            Cells::Int64(values) => number::integer(values[row], out),
+            Cells::Float64(values) => json_float(values[row], out),
+            Cells::Text(array) => escape::json_string(array.value(row), out),
+            Cells::TextView(array) => escape::json_string(array.value(row), out),
+            Cells::Timestamp(values, unit, zone) => {
+                out.push(b'"');
+                calendar::timestamp(values[row], *unit, *zone, out);
+                out.push(b'"');
+            }
+            _ => self.json_rare(row, out),
+        }
+    }
+
+    /// The types that a row seldom has many of, kept out of the loop over the rows.
+    #[inline(never)]
+    fn json_rare(&self, row: usize, out: &mut Vec<u8>) {
+        if let Some(written) = self.written(row) {
+            return put::short(written, out);
+        }
+        if let Some((column, at)) = self.target(row) {
+            return column.json(at, out);
+        }
+        match (&self.cells, self.class()) {
+            (Cells::Float16(values), _) => json_float(values[row].to_f32(), out),
+            (Cells::Float32(values), _) => json_float(values[row], out),
+            (Cells::LargeText(array), _) => escape::json_string(array.value(row), out),
+            (_, Class::Plain) => {
+                out.push(b'"');
+                self.plain(row, out);
+                out.push(b'"');
+            }
+            _ => self.plain(row, out),
+        }
+    }
+
+    /// A field of delimited text, nothing when the cell is null.
+    #[inline(always)]
+    pub(crate) fn delimited(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) {
+        if self.is_null(row) {
+            return;
+        }
+        match &self.cells {
+            Cells::Int64(values) => number::integer(values[row], out),
+            Cells::Float64(values) => number::float(values[row], out),
+            Cells::Text(array) => escape::delimited(array.value(row).as_bytes(), delimiter, out),
+            Cells::TextView(array) => escape::delimited(array.value(row).as_bytes(), delimiter, out),
+            Cells::Timestamp(values, unit, zone) => calendar::timestamp(values[row], *unit, *zone, out),
+            _ => self.delimited_rare(row, delimiter, out),
+        }
+    }
+
+    #[inline(never)]
+    fn delimited_rare(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) {
+        if let Some(written) = self.written(row) {
+            return put::short(written, out);
+        }
+        if let Some((column, at)) = self.target(row) {
+            return column.delimited(at, delimiter, out);
+        }
+        match (&self.cells, self.class()) {
+            (Cells::LargeText(array), _) => escape::delimited(array.value(row).as_bytes(), delimiter, out),
+            (Cells::Binary(_) | Cells::LargeBinary(_) | Cells::BinaryView(_) | Cells::FixedBinary(_), _)
+            | (_, Class::Nested) => {
+                let mut text = Vec::new();
+                self.plain(row, &mut text);
+                escape::delimited(&text, delimiter, out);
+            }
+            _ => self.plain(row, out),
+        }
+    }
+
+    /// The inside of an HTML element, nothing when the cell is null.
+    pub(crate) fn html(&self, row: usize, out: &mut Vec<u8>) {
+        if self.is_null(row) {
+            return;
+        }
+        if let Some(written) = self.written(row) {
+            return put::short(written, out);
+        }
+        if let Some((column, at)) = self.target(row) {
+            return column.html(at, out);
+        }
+        match self.class() {
+            Class::Bare | Class::Plain => self.plain(row, out),
+            Class::Text | Class::Nested => {
+                let mut text = Vec::new();
+                self.plain(row, &mut text);
+                escape::html(&text, out);
+            }
+        }
+    }
+
+    /// The text of a cell that isn't null, without quotes or escapes.
+    pub(crate) fn plain(&self, row: usize, out: &mut Vec<u8>) {
+        match &self.cells {
+            Cells::Null => {}
+            Cells::Bool(values) => put::short(if values.value(row) { b"true" } else { b"false" }, out),
+            Cells::Int8(values) => number::integer(values[row], out),
+            Cells::Int16(values) => number::integer(values[row], out),
+            Cells::Int32(values) => number::integer(values[row], out),
+            Cells::Int64(values) => number::integer(values[row], out),
+            Cells::UInt8(values) => number::integer(values[row], out),
+            Cells::UInt16(values) => number::integer(values[row], out),
+            Cells::UInt32(values) => number::integer(values[row], out),
+            Cells::UInt64(values) => number::integer(values[row], out),
+            Cells::Float16(values) => number::float(values[row].to_f32(), out),
+            Cells::Float32(values) => number::float(values[row], out),
+            Cells::Float64(values) => number::float(values[row], out),
+            Cells::Decimal32(values, scale) => number::decimal(values[row].into(), *scale, out),
+            Cells::Decimal64(values, scale) => number::decimal(values[row].into(), *scale, out),
+            Cells::Decimal128(values, scale) => number::decimal(values[row], *scale, out),
+            Cells::Decimal256(values, scale) => number::wide_decimal(values[row], *scale, out),
+            Cells::Text(array) => put::short(array.value(row).as_bytes(), out),
+            Cells::LargeText(array) => put::short(array.value(row).as_bytes(), out),
+            Cells::TextView(array) => put::short(array.value(row).as_bytes(), out),
+            Cells::Binary(array) => escape::hex(array.value(row), out),
+            Cells::LargeBinary(array) => escape::hex(array.value(row), out),
+            Cells::BinaryView(array) => escape::hex(array.value(row), out),
+            Cells::FixedBinary(array) => escape::hex(array.value(row), out),
+            Cells::Date32(values) => calendar::date(values[row].into(), out),
+            Cells::Date64(values) => {
+                calendar::timestamp(values[row], TimeUnit::Millisecond, calendar::Zone::None, out);
+            }
+            Cells::Time32(values, unit) => calendar::time(values[row].into(), *unit, out),
+            Cells::Time64(values, unit) => calendar::time(values[row], *unit, out),
+            Cells::Timestamp(values, unit, zone) => calendar::timestamp(values[row], *unit, *zone, out),
+            Cells::Duration(values, unit) => span::duration(values[row], *unit, out),
+            Cells::YearMonth(values) => span::year_month(values[row], out),
+            Cells::DayTime(values) => span::day_time(values[row], out),
+            Cells::MonthDayNano(values) => span::month_day_nano(values[row], out),
+            Cells::List(list) => list.json(row, out),
+            Cells::Struct(fields) => fields.json(row, out),
+            Cells::Map(map) => map.json(row, out),
+            Cells::Dictionary(_) | Cells::Runs(_) | Cells::Union(_) => {
+                if let Some((column, at)) = self.target(row) {
+                    column.plain(at, out);
+                }
+            }
+        }
+    }
+
+    /// Where the cell is, when it is in another column.
+    #[inline]
+    pub(super) fn target(&self, row: usize) -> Option<(&Self, usize)> {
+        match &self.cells {
+            Cells::Dictionary(dictionary) => Some(dictionary.target(row)),
+            Cells::Runs(runs) => Some(runs.target(row)),
+            Cells::Union(union) => Some(union.target(row)),
+            _ => None,
+        }
+    }
+
+    /// The cell as it was written beforehand.
+    #[inline]
+    fn written(&self, row: usize) -> Option<&[u8]> {
+        match &self.cells {
+            Cells::Dictionary(dictionary) => dictionary.written(row),
+            _ => None,
+        }
+    }
+
+    fn class(&self) -> Class {
+        match &self.cells {
+            Cells::Text(_) | Cells::LargeText(_) | Cells::TextView(_) => Class::Text,
+            Cells::List(_) | Cells::Struct(_) | Cells::Map(_) => Class::Nested,
+            Cells::Binary(_) | Cells::LargeBinary(_) | Cells::BinaryView(_) | Cells::FixedBinary(_) => Class::Plain,
+            Cells::Date32(_) | Cells::Date64(_) | Cells::Time32(..) | Cells::Time64(..) => Class::Plain,
+            Cells::Timestamp(..) | Cells::Duration(..) => Class::Plain,
+            Cells::YearMonth(_) | Cells::DayTime(_) | Cells::MonthDayNano(_) => Class::Plain,
+            _ => Class::Bare,
+        }
+    }
+}
+
+/// JSON has no word for what is not a number, nor for the infinite.
+#[inline(always)]
+fn json_float<F: zmij::Float + Into<f64> + Copy>(value: F, out: &mut Vec<u8>) {
+    if value.into().is_finite() {
+        number::float(value, out);
+    } else {
+        put::block(b"null", 4, out);
+    }
+}

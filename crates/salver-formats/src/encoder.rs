@@ -1,0 +1,104 @@
+//! Any format, batch by batch.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use salver_model::Result;
+
+use crate::format::Format;
+use crate::ipc::IpcEncoder;
+use crate::parquet::ParquetEncoder;
+use crate::portable::Target;
+use crate::style::Style;
+use crate::text::TextEncoder;
+
+/// Encodes one body: `write` for each batch, then `finish` once. Each appends what is ready to the buffer it is
+/// given; between calls the caller may send and empty it. A body without rows is complete and valid too.
+#[derive(Debug)]
+pub struct Encoder(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    Text { text: TextEncoder, state: State },
+    Ipc(Box<IpcEncoder>),
+    Parquet(Box<ParquetEncoder>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    New,
+    Begun,
+    HasRows,
+}
+
+impl Encoder {
+    /// An encoder for one body of rows of one schema.
+    ///
+    /// # Errors
+    /// `UnknownFormat`, naming the column, when the format has no type for it; only Parquet has gaps.
+    pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Result<Self> {
+        Ok(Self(match format {
+            Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, Target::ArrowStream)?)),
+            Format::ArrowFile => Inner::Ipc(Box::new(IpcEncoder::new(schema, Target::ArrowFile)?)),
+            Format::Parquet => Inner::Parquet(Box::new(ParquetEncoder::new(schema)?)),
+            Format::Json | Format::NdJson | Format::Csv | Format::Tsv | Format::Html => {
+                Inner::Text { text: TextEncoder::new(format, schema, style), state: State::New }
+            }
+        }))
+    }
+
+    /// Encodes a batch.
+    ///
+    /// # Errors
+    /// `Execution` when a value has no text or no place in the format, `Internal` when the batch has other columns
+    /// than the schema. The body can't be completed then.
+    pub fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+        match &mut self.0 {
+            Inner::Ipc(ipc) => ipc.write(batch, out),
+            Inner::Parquet(parquet) => parquet.write(batch, out),
+            Inner::Text { text, state } => {
+                if *state == State::New {
+                    text.begin(out);
+                    *state = State::Begun;
+                }
+                text.rows(batch, *state == State::Begun, out)?;
+                if batch.num_rows() > 0 {
+                    *state = State::HasRows;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Completes the body.
+    ///
+    /// # Errors
+    /// `Execution` when the format can't be completed, also when it was before.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        match &mut self.0 {
+            Inner::Ipc(ipc) => ipc.finish(out),
+            Inner::Parquet(parquet) => parquet.finish(out),
+            Inner::Text { text, state } => {
+                if *state == State::New {
+                    text.begin(out);
+                    *state = State::Begun;
+                }
+                text.end(out);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Encodes batches as one body.
+///
+/// # Errors
+/// As [`Encoder`].
+pub fn encode(format: Format, schema: &SchemaRef, batches: &[RecordBatch], style: &Style) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut encoder = Encoder::new(format, schema, style)?;
+    for batch in batches {
+        encoder.write(batch, &mut out)?;
+    }
+    encoder.finish(&mut out)?;
+    Ok(out)
+}

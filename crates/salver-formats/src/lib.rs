@@ -1,0 +1,30 @@
+//! Rows to bytes: the formats, their encoders and their compression. Knows no protocol and no backend.
+//!
+//! Suggested reading order: what there is (`format`), how a client asks for it (`negotiate`), then the encoders: text
+//! (`text`, over the typed columns of `json`), the binary ones (`ipc`, `parquet`), and `encoder`, which is any of
+//! them. How every type of Arrow looks in every format is written down in `docs/formats.md`.
+
+mod calendar;
+pub mod coding;
+mod column;
+pub mod encoder;
+mod escape;
+pub mod format;
+mod ipc;
+pub mod json;
+pub mod negotiate;
+mod number;
+mod parquet;
+mod portable;
+mod put;
+mod quality;
+mod span;
+pub mod style;
+pub mod text;
+
+pub use coding::{Coding, Compressor};
+pub use encoder::{Encoder, encode};
+pub use format::{Choice, Format};
+pub use negotiate::negotiate;
+pub use style::{Nulls, Style};
+pub use text::TextEncoder;

@@ -1,0 +1,99 @@
+//! Types that every reader of Arrow and Parquet knows.
+//!
+//! Views and list views are how an engine likes to compute; many readers (JavaScript, older Python and R) can't read
+//! them, and a view array drags along all the bytes it was cut from. They go out as plain strings, binaries and lists.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use salver_model::{Code, Error, Result};
+
+/// Where the rows go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Takes every type but is read by clients that know no views.
+    ArrowStream,
+    /// Has no dictionaries either: a file can hold only one for each column, and ours change from batch to batch.
+    ArrowFile,
+    /// Knows neither dictionaries nor runs as types of their own, nor times in whole seconds.
+    Parquet,
+}
+
+/// The schema as it goes out, and how batches get there.
+#[derive(Debug)]
+pub(crate) struct Portable {
+    schema: SchemaRef,
+}
+
+impl Portable {
+    pub(crate) fn new(schema: &Schema, target: Target) -> Self {
+        let fields: Fields = schema.fields().iter().map(|field| portable_field(field, target)).collect();
+        Self { schema: Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())) }
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The batch in the types and under the names of the schema.
+    ///
+    /// # Errors
+    /// `Execution` when a column has more than two gigabytes of text or nulls where its field has none.
+    pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (column, field) in batch.columns().iter().zip(self.schema.fields()) {
+            columns.push(portable_column(column, field)?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(SchemaRef::clone(&self.schema), columns, &options).map_err(|cause| {
+            Error::new(Code::Execution, format!("the rows don't fit their schema: {cause}")).with_source(cause)
+        })
+    }
+}
+
+fn portable_column(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    if column.data_type() == field.data_type() {
+        return Ok(Arc::clone(column));
+    }
+    // The default would turn what doesn't fit into null.
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, field.data_type(), &strict).map_err(|cause| {
+        let (name, has, wants) = (field.name(), column.data_type(), field.data_type());
+        Error::new(Code::Execution, format!("column `{name}` can't go from {has} to {wants}"))
+            .with_hint("ask for another format")
+            .with_source(cause)
+    })
+}
+
+fn portable_field(field: &FieldRef, target: Target) -> FieldRef {
+    let data_type = portable_type(field.data_type(), target);
+    if &data_type == field.data_type() || !can_cast_types(field.data_type(), &data_type) {
+        return Arc::clone(field);
+    }
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
+fn portable_type(data_type: &DataType, target: Target) -> DataType {
+    use DataType as D;
+    let portable = |field: &FieldRef| portable_field(field, target);
+    let parquet = target == Target::Parquet;
+    match data_type {
+        D::Utf8View => D::Utf8,
+        D::BinaryView => D::Binary,
+        D::ListView(item) | D::List(item) => D::List(portable(item)),
+        D::LargeListView(item) | D::LargeList(item) => D::LargeList(portable(item)),
+        D::FixedSizeList(item, len) => D::FixedSizeList(portable(item), *len),
+        D::Struct(fields) => D::Struct(fields.iter().map(portable).collect()),
+        D::Map(entries, sorted) => D::Map(portable(entries), *sorted),
+        D::Dictionary(keys, values) if target == Target::ArrowStream => {
+            D::Dictionary(keys.clone(), Box::new(portable_type(values, target)))
+        }
+        D::Dictionary(_, values) => portable_type(values, target),
+        D::RunEndEncoded(_, values) if parquet => portable_type(values.data_type(), target),
+        D::Timestamp(TimeUnit::Second, zone) if parquet => D::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        D::Time32(TimeUnit::Second) if parquet => D::Time32(TimeUnit::Millisecond),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,78 @@
+//! Appending short runs of bytes without a call to `memcpy`.
+//!
+//! A row is dozens of appends of a few bytes each. A copy whose length is known when compiling is one or two moves; so
+//! short runs are copied as one or two overlapping blocks of fixed size, and the vector is cut to the length meant.
+
+/// Appends the first `len` bytes of `block`. Copies all of it, which is what makes it fast.
+#[inline(always)]
+pub(crate) fn block<const N: usize>(block: &[u8; N], len: usize, out: &mut Vec<u8>) {
+    debug_assert!(len <= N, "{len} of {N} bytes");
+    let end = out.len() + len;
+    out.extend_from_slice(block);
+    out.truncate(end);
+}
+
+/// Appends `bytes`, which are expected to be few.
+#[inline(always)]
+pub(crate) fn short(bytes: &[u8], out: &mut Vec<u8>) {
+    match bytes.len() {
+        0 => {}
+        1..4 => {
+            for byte in bytes {
+                out.push(*byte);
+            }
+        }
+        4..8 => overlapping::<4>(bytes, out),
+        8..16 => overlapping::<8>(bytes, out),
+        16..=32 => overlapping::<16>(bytes, out),
+        _ => out.extend_from_slice(bytes),
+    }
+}
+
+/// Appends `N` to `2 * N` bytes as two blocks, of which the second may cover a part of the first.
+#[inline(always)]
+fn overlapping<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) {
+    if let (Some(head), Some(tail)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) {
+        let end = out.len() + bytes.len();
+        out.extend_from_slice(head);
+        out.truncate(end - N);
+        out.extend_from_slice(tail);
+    }
+}
+
+/// Bytes that are written again and again: a key with its quotes and colon, the end of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    /// Padded, so that short tokens are one block of fixed size.
+    block: [u8; 32],
+    len: usize,
+    /// The whole token, when it is longer than a block.
+    long: Box<[u8]>,
+}
+
+impl Token {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let mut block = [0; 32];
+        let long = match block.get_mut(..bytes.len()) {
+            Some(start) => {
+                start.copy_from_slice(bytes);
+                Box::default()
+            }
+            None => bytes.into(),
+        };
+        Self { block, len: bytes.len(), long }
+    }
+
+    #[inline(always)]
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        match self.block.first_chunk::<16>() {
+            Some(half) if self.len <= 16 => block(half, self.len, out),
+            _ if self.len <= 32 => block(&self.block, self.len, out),
+            _ => out.extend_from_slice(&self.long),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}

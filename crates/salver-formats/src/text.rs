@@ -1,0 +1,146 @@
+//! The text formats: JSON, NDJSON, CSV, TSV and HTML.
+
+mod page;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use salver_model::{Error, Result};
+
+use crate::column::{Column, Dialect, Keys};
+use crate::escape;
+use crate::format::Format;
+use crate::style::Style;
+use page::Page;
+
+/// Encodes rows as text. It has no state: batches may be encoded in parallel, each into a buffer of its own, and
+/// joined in order.
+#[derive(Debug)]
+pub struct TextEncoder {
+    schema: SchemaRef,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    /// Objects in one array.
+    Array(Keys),
+    /// An object a line.
+    Lines(Keys),
+    /// Fields between delimiters, a row a line.
+    Delimited(u8),
+    Page(Page),
+}
+
+impl TextEncoder {
+    /// An encoder for rows of one schema. For a format that isn't text ([`Format::is_text`]) it writes JSON.
+    #[must_use]
+    pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Self {
+        let keys = || Keys::new(schema.fields(), style.nulls);
+        let shape = match format {
+            Format::NdJson => Shape::Lines(keys()),
+            Format::Csv => Shape::Delimited(b','),
+            Format::Tsv => Shape::Delimited(b'\t'),
+            Format::Html => Shape::Page(Page::new(&style.title)),
+            Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet => Shape::Array(keys()),
+        };
+        Self { schema: SchemaRef::clone(schema), shape }
+    }
+
+    /// Writes what stands before the first row.
+    pub fn begin(&self, out: &mut Vec<u8>) {
+        match &self.shape {
+            Shape::Array(_) => out.push(b'['),
+            Shape::Lines(_) => {}
+            Shape::Delimited(delimiter) => {
+                for (i, field) in self.schema.fields().iter().enumerate() {
+                    if i > 0 {
+                        out.push(*delimiter);
+                    }
+                    escape::delimited(field.name().as_bytes(), *delimiter, out);
+                }
+                out.push(b'\n');
+            }
+            Shape::Page(page) => page.begin(&self.schema, out),
+        }
+    }
+
+    /// Writes the rows of a batch. `first` says that no row was written before.
+    ///
+    /// # Errors
+    /// `Execution` when a timestamp's zone does not exist, `Internal` when the batch has other columns than the
+    /// schema. Nothing is written then.
+    pub fn rows(&self, batch: &RecordBatch, first: bool, out: &mut Vec<u8>) -> Result<()> {
+        if batch.num_columns() != self.schema.fields().len() {
+            let (has, wants) = (batch.num_columns(), self.schema.fields().len());
+            return Err(Error::internal(format!("a batch has {has} columns, its schema {wants}")));
+        }
+        let rows = batch.num_rows();
+        let dialect = self.dialect();
+        let columns = batch.columns().iter().map(|array| Column::resolve(array.as_ref(), dialect, rows));
+        let columns: Vec<Column<'_>> = columns.collect::<Result<_>>()?;
+        let cells: usize = columns.iter().map(|column| column.bytes(rows)).sum();
+        out.reserve(cells + rows * self.row_bytes());
+        match &self.shape {
+            Shape::Array(keys) => array(keys, &columns, rows, first, out),
+            Shape::Lines(keys) => lines(keys, &columns, rows, out),
+            Shape::Delimited(delimiter) => delimited(*delimiter, &columns, rows, out),
+            Shape::Page(_) => page::rows(&columns, rows, out),
+        }
+        Ok(())
+    }
+
+    /// Writes what stands behind the last row.
+    pub fn end(&self, out: &mut Vec<u8>) {
+        match &self.shape {
+            Shape::Array(_) => out.push(b']'),
+            Shape::Lines(_) | Shape::Delimited(_) => {}
+            Shape::Page(_) => Page::end(out),
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        match &self.shape {
+            Shape::Array(keys) | Shape::Lines(keys) => Dialect::Json(keys.nulls()),
+            Shape::Delimited(delimiter) => Dialect::Delimited(*delimiter),
+            Shape::Page(_) => Dialect::Html,
+        }
+    }
+
+    /// The bytes of a row beside its cells.
+    fn row_bytes(&self) -> usize {
+        let columns = self.schema.fields().len();
+        match &self.shape {
+            Shape::Array(keys) | Shape::Lines(keys) => keys.row_bytes() + 1,
+            Shape::Delimited(_) => columns + 1,
+            Shape::Page(_) => 10 + 20 * columns,
+        }
+    }
+}
+
+fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mut Vec<u8>) {
+    for row in 0..rows {
+        if row > 0 || !first {
+            out.push(b',');
+        }
+        keys.object(columns, row, out);
+    }
+}
+
+fn lines(keys: &Keys, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
+    for row in 0..rows {
+        keys.object(columns, row, out);
+        out.push(b'\n');
+    }
+}
+
+fn delimited(delimiter: u8, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
+    for row in 0..rows {
+        for (i, column) in columns.iter().enumerate() {
+            if i > 0 {
+                out.push(delimiter);
+            }
+            column.delimited(row, delimiter, out);
+        }
+        out.push(b'\n');
+    }
+}

@@ -1,0 +1,76 @@
+//! A page with one table, for people: complete without scripts, and readable while it still loads.
+
+use arrow::datatypes::Schema;
+
+use crate::column::Column;
+use crate::escape;
+
+const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
+
+const STYLE: &str = "</title>\n<style>\n\
+    :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }\n\
+    body { margin: 1.5rem; }\n\
+    h1 { font-size: 1.25rem; font-weight: 600; }\n\
+    table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n\
+    th, td { padding: .25rem .6rem; border-bottom: 1px solid #8884; text-align: left; vertical-align: top; }\n\
+    th { position: sticky; top: 0; background: Canvas; white-space: nowrap; }\n\
+    th small { display: block; font-weight: 400; opacity: .65; }\n\
+    td { max-width: 40rem; overflow-wrap: anywhere; }\n\
+    td.number { text-align: right; white-space: nowrap; }\n\
+    td.null::after { content: \"null\"; opacity: .45; font-style: italic; }\n\
+    tbody tr:hover { background: #8881; }\n\
+    </style>\n</head>\n<body>\n";
+
+/// The frame around the rows.
+#[derive(Debug)]
+pub(super) struct Page {
+    title: String,
+}
+
+impl Page {
+    pub(super) fn new(title: &str) -> Self {
+        Self { title: title.to_owned() }
+    }
+
+    pub(super) fn begin(&self, schema: &Schema, out: &mut Vec<u8>) {
+        out.extend_from_slice(HEAD.as_bytes());
+        escape::html(if self.title.is_empty() { b"Rows" } else { self.title.as_bytes() }, out);
+        out.extend_from_slice(STYLE.as_bytes());
+        if !self.title.is_empty() {
+            out.extend_from_slice(b"<h1>");
+            escape::html(self.title.as_bytes(), out);
+            out.extend_from_slice(b"</h1>\n");
+        }
+        out.extend_from_slice(b"<table>\n<thead>\n<tr>");
+        for field in schema.fields() {
+            out.extend_from_slice(b"<th scope=\"col\">");
+            escape::html(field.name().as_bytes(), out);
+            out.extend_from_slice(b"<small>");
+            escape::html(field.data_type().to_string().as_bytes(), out);
+            out.extend_from_slice(b"</small></th>");
+        }
+        out.extend_from_slice(b"</tr>\n</thead>\n<tbody>\n");
+    }
+
+    pub(super) fn end(out: &mut Vec<u8>) {
+        out.extend_from_slice(b"</tbody>\n</table>\n</body>\n</html>\n");
+    }
+}
+
+/// The rows of the table. A null is an empty cell that the style sheet fills, so that copied text stays clean.
+pub(super) fn rows(columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
+    for row in 0..rows {
+        out.extend_from_slice(b"<tr>");
+        for column in columns {
+            out.extend_from_slice(match column {
+                _ if column.is_null(row) => b"<td class=\"null\">".as_slice(),
+                _ if column.is_numeric() => b"<td class=\"number\">",
+                _ => b"<td>",
+            });
+            column.html(row, out);
+            out.extend_from_slice(b"</td>");
+        }
+        out.extend_from_slice(b"</tr>\n");
+    }
+}
