@@ -1,0 +1,132 @@
+//! What is true: settings that were proved to make sense, each in the type the rest of Salver speaks.
+
+mod columns;
+mod dataset;
+mod links;
+mod options;
+mod server;
+mod sources;
+
+use std::path::PathBuf;
+
+use salver_model::spec::DatasetSpec;
+use salver_model::{Limits, Name};
+
+use crate::mistake::{Findings, Mistake};
+use crate::raw::{Raw, Table};
+
+/// The configuration in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// `[server]`
+    pub server: Server,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[compat]`
+    pub compat: Compat,
+    /// Every `[[dataset]]`, and those of the command line.
+    pub datasets: Vec<DatasetSpec>,
+    /// Every `[[store]]`.
+    pub stores: Vec<StoreSpec>,
+}
+
+/// The server itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Host and port to listen on.
+    pub listen: String,
+    /// Empty, or begins with `/` and doesn't end with one.
+    pub base_path: String,
+    /// Where converted files and spilled queries are kept; `None` for a directory of the process.
+    pub data_dir: Option<PathBuf>,
+    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    pub log: String,
+    /// Whether pages of any origin may read answers.
+    pub cors: bool,
+    /// Whether a line is logged for each request.
+    pub access_log: bool,
+    /// The suffix of the format of rows when a request names none.
+    pub default_format: String,
+    /// Threads that work; 0 is one for each processor.
+    pub threads: usize,
+}
+
+impl Checked {
+    /// Whether there are datasets, and every one of them is made of files that don't exist.
+    #[must_use]
+    pub fn is_all_missing(&self) -> bool {
+        !self.datasets.is_empty() && self.datasets.iter().all(sources::is_missing)
+    }
+}
+
+/// Behaviour of other systems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compat {
+    /// As ROAPI: nulls are left out of JSON, an unknown table is 400.
+    pub roapi: bool,
+}
+
+/// A key-value view of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSpec {
+    /// Its name.
+    pub name: Name,
+    /// The dataset.
+    pub dataset: Name,
+    /// The column that is looked up.
+    pub key: String,
+    /// The column that is answered.
+    pub value: String,
+}
+
+/// Proves `raw`, with `discovered` datasets added to those it names.
+pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
+    let mut datasets: Vec<DatasetSpec> = Vec::new();
+    let mut written = Vec::new();
+    for table in &raw.datasets {
+        if let Some(spec) = dataset::check(table, findings) {
+            if datasets.iter().any(|other| other.name == spec.name) {
+                let message = format!("there are two datasets called `{}`", spec.name);
+                let mistake = Mistake::new(table.place_of("name"), message);
+                findings.mistake(mistake.with_hint("rename one; or list both sources in one `source = [...]`"));
+                continue;
+            }
+            datasets.push(spec);
+            written.push(table);
+        }
+    }
+    sources::standard_input_once(&datasets, &written, findings);
+    sources::warn_of_missing(&datasets, &written, findings);
+    for spec in discovered {
+        if !datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec)) {
+            datasets.push(spec);
+        }
+    }
+    links::relations(&mut datasets, &written, findings);
+    Checked {
+        server: server::check(&raw.server, findings),
+        limits: server::limits(&raw.limits),
+        compat: Compat { roapi: raw.compat.bool("roapi") },
+        stores: links::stores(&raw.stores, &datasets, findings),
+        datasets,
+    }
+}
+
+/// The text of a key that must be there.
+fn required<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<&'t str> {
+    if let Some(text) = table.text(key) {
+        return Some(text);
+    }
+    if let Some(setting) = table.section.setting(key) {
+        let message = format!("{} has no `{key}`", table.section.header());
+        let mistake = Mistake::new(&table.place, message);
+        findings.mistake(mistake.with_hint(format!("add {key} = {}", setting.example)));
+    }
+    None
+}
+
+/// The name under `key`, which must be there.
+fn name(table: &Table, key: &str, findings: &mut Findings) -> Option<Name> {
+    let text = required(table, key, findings)?;
+    findings.keep(Name::new(text).map_err(|error| Mistake::from_error(table.place_of(key), &error)))
+}

@@ -1,0 +1,47 @@
+//! Proves the declared columns of a dataset.
+
+use salver_model::spec::ColumnSpec;
+
+use crate::data_type;
+use crate::keys::Section;
+use crate::mistake::{Findings, Mistake};
+use crate::raw::Table;
+
+pub(super) fn check(dataset: &Table, findings: &mut Findings) -> Vec<ColumnSpec> {
+    let mut columns: Vec<ColumnSpec> = Vec::new();
+    for table in dataset.tables.iter().filter(|table| table.section == Section::Column) {
+        let name = super::required(table, "name", findings);
+        let written = super::required(table, "type", findings);
+        let (Some(name), Some(written)) = (name, written) else { continue };
+        if columns.iter().any(|column| column.name == name) {
+            let message = format!("there are two columns called `{name}`");
+            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename or remove one"));
+            continue;
+        }
+        let parsed = data_type::parse(written).map_err(|why| {
+            Mistake::new(table.place_of("type"), format!("`{written}` is not a type: {why}"))
+                .with_hint("types are text, int, float, bool, date, timestamp, decimal(10, 2), list(int), ...")
+        });
+        if let Some(data_type) = findings.keep(parsed) {
+            columns.push(ColumnSpec { name: name.to_owned(), data_type, nullable: table.bool("nullable") });
+        }
+    }
+    columns
+}
+
+/// Reports columns that a declared schema doesn't have. Without a schema nothing is known yet.
+pub(super) fn exist(
+    table: &Table,
+    key: &str,
+    names: &[String],
+    (dataset, schema): (&str, &[ColumnSpec]),
+    findings: &mut Findings,
+) {
+    for name in names.iter().filter(|_| !schema.is_empty()) {
+        if !schema.iter().any(|column| column.name == *name) {
+            let mistake = Mistake::new(table.place_of(key), format!("no column `{name}` in `{dataset}`"));
+            let columns = schema.iter().map(|column| column.name.as_str());
+            findings.mistake(mistake.with_hint_if(salver_model::suggest::hint(name, columns)));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The one table of settings. The reader's known keys, `salver config example`, the reference page and the suggestions
+//! all come from it; a setting that isn't here does not exist.
+
+mod table;
+
+pub use table::SETTINGS;
+
+/// A part of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Section {
+    /// `[server]`
+    Server,
+    /// `[limits]`
+    Limits,
+    /// `[compat]`
+    Compat,
+    /// `[[dataset]]`
+    Dataset,
+    /// One column of a dataset's `schema`.
+    Column,
+    /// `[[dataset.relation]]`
+    Relation,
+    /// `[[store]]`
+    Store,
+}
+
+impl Section {
+    /// Every section, in the order of the reference.
+    pub const ALL: [Self; 7] =
+        [Self::Server, Self::Limits, Self::Compat, Self::Dataset, Self::Column, Self::Relation, Self::Store];
+
+    /// Its header in the file.
+    #[must_use]
+    pub fn header(self) -> &'static str {
+        match self {
+            Self::Server => "[server]",
+            Self::Limits => "[limits]",
+            Self::Compat => "[compat]",
+            Self::Dataset => "[[dataset]]",
+            Self::Column => "[[dataset.schema]]",
+            Self::Relation => "[[dataset.relation]]",
+            Self::Store => "[[store]]",
+        }
+    }
+
+    /// Its key at the top of the file; `None` for parts of a dataset.
+    #[must_use]
+    pub fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Server => Some("server"),
+            Self::Limits => Some("limits"),
+            Self::Compat => Some("compat"),
+            Self::Dataset => Some("dataset"),
+            Self::Store => Some("store"),
+            Self::Column | Self::Relation => None,
+        }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Server => "The server itself.",
+            Self::Limits => "Bounds on what requests may take.",
+            Self::Compat => "Behaviour of other systems, for their clients.",
+            Self::Dataset => "One entry made of files. Repeat it for each.",
+            Self::Column => "One declared column. Declare all of a dataset's columns or none.",
+            Self::Relation => "A link to the key of another dataset, that GraphQL follows in both directions.",
+            Self::Store => "A key-value view of a dataset at `/api/kv/{store}/{key}`.",
+        }
+    }
+
+    /// Whether it stands at most once, and so can be set by environment variables.
+    #[must_use]
+    pub fn is_single(self) -> bool {
+        matches!(self, Self::Server | Self::Limits | Self::Compat)
+    }
+
+    /// Its settings, in order.
+    pub fn settings(self) -> impl Iterator<Item = &'static Setting> + Clone {
+        SETTINGS.iter().filter(move |setting| setting.section == self)
+    }
+
+    /// Its setting called `key`.
+    #[must_use]
+    pub fn setting(self, key: &str) -> Option<&'static Setting> {
+        self.settings().find(|setting| setting.key == key)
+    }
+}
+
+/// What a setting's value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number, at least the given one.
+    Count(u64),
+    /// A size: a whole number of bytes, or text with a unit like `"64MiB"`.
+    Bytes,
+    /// A time: a whole number of milliseconds, or text with a unit like `"30s"`.
+    Milliseconds,
+    /// Text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A text, or a list of texts.
+    Texts,
+    /// A table of texts.
+    Pairs,
+    /// A list of tables, each a section of its own.
+    Tables(Section),
+}
+
+impl Kind {
+    /// The kind in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Bool => "true or false".to_owned(),
+            Self::Count(0) => "a whole number".to_owned(),
+            Self::Count(least) => format!("a whole number from {least} on"),
+            Self::Bytes => "a whole number of bytes, or a size like \"64MiB\"".to_owned(),
+            Self::Milliseconds => "a whole number of milliseconds, or a time like \"30s\"".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::Choice(words) => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                format!("one of {}", quoted.join(", "))
+            }
+            Self::Texts => "a text or a list of texts".to_owned(),
+            Self::Pairs => "a table of texts".to_owned(),
+            Self::Tables(_) => "a list of tables".to_owned(),
+        }
+    }
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Where it stands.
+    pub section: Section,
+    /// Its key.
+    pub key: &'static str,
+    /// What its value may be.
+    pub kind: Kind,
+    /// Its default, as written in TOML; empty when there is none.
+    pub default: &'static str,
+    /// Another value, as written in TOML.
+    pub example: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// The release it came with.
+    pub since: &'static str,
+    /// What it was called before, or is called elsewhere; a mistake that names the right key.
+    pub old: &'static [&'static str],
+}
+
+impl Setting {
+    /// Its environment variable, when it has one.
+    #[must_use]
+    pub fn variable(&self) -> Option<String> {
+        let section = self.section.key().filter(|_| self.section.is_single())?;
+        Some(format!("SALVER_{}_{}", section.to_uppercase(), self.key.to_uppercase()))
+    }
+
+    /// Its key with its section: `server.listen`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self.section {
+            Section::Column => format!("dataset.schema.{}", self.key),
+            Section::Relation => format!("dataset.relation.{}", self.key),
+            section => format!("{}.{}", section.key().unwrap_or_default(), self.key),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Settings: what is written becomes what is true.
+//!
+//! One table ([`keys`]) names every setting; the reader, `salver config example`, the reference page and the
+//! suggestions come from it. What was written is kept as typed with its place ([`raw`]) until it is proved
+//! ([`checked`]), so that every mistake can say where it stands. [`load`] joins defaults, file, environment and
+//! command line in that order; [`render`] writes settings out again. Nothing here opens a source or a socket.
+
+pub mod checked;
+pub mod data_type;
+pub mod keys;
+pub mod load;
+pub mod mistake;
+pub mod place;
+pub mod raw;
+pub mod render;
+mod value;
+
+pub use checked::{Checked, Compat, Server, StoreSpec};
+pub use load::{Override, Sources, load};
+pub use mistake::{Mistake, Warning};
+pub use place::Place;
+pub use raw::arguments::{Target, target};
+pub use render::{example, reference, show};

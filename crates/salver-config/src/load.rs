@@ -1,0 +1,126 @@
+//! Joins defaults, file, environment and command line, in that order, and proves the result.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use salver_model::spec::DatasetSpec;
+
+use crate::checked::{self, Checked};
+use crate::keys::SETTINGS;
+use crate::mistake::{Findings, Mistake, Warning};
+use crate::place::Place;
+use crate::raw::{Raw, Table, arguments, environment, file};
+use crate::value::Value;
+
+/// One setting given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Which, with its section: `server.listen`.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// As it was typed, for messages: `--listen nowhere`.
+    pub typed: String,
+}
+
+/// Where settings come from. [`Sources::default`] has none of them and gives the defaults.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The configuration file.
+    pub file: Option<PathBuf>,
+    /// The environment, all of it; variables that don't begin with `SALVER_` are passed over.
+    pub environment: Vec<(String, String)>,
+    /// Settings given on the command line.
+    pub overrides: Vec<Override>,
+    /// Datasets given on the command line, `FILE` or `NAME=URI[,key=value]...`; each replaces a dataset of its name.
+    pub datasets: Vec<String>,
+    /// Datasets found in directories; they give way to those of the same name or files.
+    pub discovered: Vec<DatasetSpec>,
+}
+
+/// Reads and proves all settings.
+///
+/// # Errors
+/// Every mistake, in the order they stand.
+pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> {
+    let mut findings = Findings::default();
+    let mut raw = match &sources.file {
+        Some(path) => read_file(path, &mut findings),
+        None => Raw::new(),
+    };
+    environment::read(&sources.environment, &mut raw, &mut findings);
+    for given in &sources.overrides {
+        read_override(given, &mut raw, &mut findings);
+    }
+    for text in &sources.datasets {
+        if let Some(table) = arguments::read(text, &mut findings) {
+            // Only what was declared before this run can be replaced; the same name twice here is a mistake.
+            let typed_before = |other: &Table| matches!(other.place, Place::CommandLine(_));
+            raw.datasets.retain(|other| typed_before(other) || other.text("name") != table.text("name"));
+            raw.datasets.push(table);
+        }
+    }
+    raw.fill();
+    let checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
+    findings.finish().map(|warnings| (checked, warnings))
+}
+
+fn read_file(path: &Path, findings: &mut Findings) -> Raw {
+    let shared = Arc::new(path.to_owned());
+    let text = match std::fs::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => text,
+        Ok(Err(_)) => {
+            let place = Place::File(shared, 0, 0);
+            findings.mistake(Mistake::new(&place, "this is not text in UTF-8").with_hint("save it as UTF-8"));
+            return Raw::new();
+        }
+        Err(error) => {
+            let mistake = Mistake::new(&Place::File(shared, 0, 0), format!("can't be read: {error}"));
+            let hint = match error.kind() {
+                io::ErrorKind::NotFound => "`salver config example > salver.toml` writes one to start from",
+                io::ErrorKind::PermissionDenied => "check that the user who runs salver may read it",
+                _ => "name a file of settings, like `--config salver.toml`",
+            };
+            findings.mistake(mistake.with_hint(hint));
+            return Raw::new();
+        }
+    };
+    let mut raw = file::read(&shared, &text, findings);
+    // `./a.csv` and `a.csv` are the same file; the shorter one reads better.
+    let directory = path.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new(""));
+    for table in &mut raw.datasets {
+        relate(table, "source", directory);
+    }
+    relate(&mut raw.server, "data_dir", directory);
+    raw
+}
+
+/// Makes the relative paths of a setting relative to `directory`.
+fn relate(table: &mut Table, key: &str, directory: &Path) {
+    let relate = |text: &mut String| {
+        if !text.is_empty()
+            && text != "-"
+            && !text.contains("://")
+            && let Some(joined) = directory.join(&*text).to_str()
+        {
+            *text = joined.to_owned();
+        }
+    };
+    for written in table.written.iter_mut().filter(|written| written.setting.key == key) {
+        match &mut written.value {
+            Value::Text(text) => relate(text),
+            Value::Texts(texts) => texts.iter_mut().for_each(relate),
+            Value::Bool(_) | Value::Count(_) | Value::Pairs(_) => {}
+        }
+    }
+}
+
+fn read_override(given: &Override, raw: &mut Raw, findings: &mut Findings) {
+    let place = Place::CommandLine(given.typed.as_str().into());
+    let setting = SETTINGS.iter().find(|setting| setting.path() == given.key);
+    match setting.and_then(|setting| Some((setting, raw.single(setting.section)?))) {
+        Some((setting, table)) => table.set_text(setting, &given.value, &place, findings),
+        None => findings.mistake(Mistake::new(&place, format!("there is no setting `{}`", given.key))),
+    }
+}

@@ -1,0 +1,63 @@
+//! Where a setting was written, so that a mistake can point at it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a setting was written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Nowhere: a default.
+    Default,
+    /// In a file, at a line and a column counted from 1, in characters; line 0 is the file as a whole.
+    File(Arc<PathBuf>, usize, usize),
+    /// In an environment variable.
+    Environment(Arc<str>),
+    /// On the command line, as it was typed there.
+    CommandLine(Arc<str>),
+}
+
+impl Place {
+    /// The line in the file, when it is known.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::File(_, line, _) if *line > 0 => Some(*line),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, 0, _) => write!(f, "{}", path.display()),
+            Self::File(path, line, column) => write!(f, "{}:{line}:{column}", path.display()),
+            Self::Environment(name) => write!(f, "environment variable {name}"),
+            Self::CommandLine(text) => write!(f, "command line `{text}`"),
+        }
+    }
+}
+
+/// A file's text, for turning byte offsets into places.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    path: Arc<PathBuf>,
+    text: &'a str,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(path: Arc<PathBuf>, text: &'a str) -> Self {
+        Self { path, text }
+    }
+
+    /// The place of the byte at `offset`.
+    pub(crate) fn place(&self, offset: usize) -> Place {
+        let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        Place::File(Arc::clone(&self.path), line, before[line_start..].chars().count() + 1)
+    }
+}

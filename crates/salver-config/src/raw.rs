@@ -1,0 +1,158 @@
+//! What is written, as typed: every value of its setting's kind, with its place; nothing proved yet.
+
+pub mod arguments;
+pub(crate) mod environment;
+pub(crate) mod file;
+
+use crate::keys::{Section, Setting};
+use crate::mistake::{Findings, Mistake};
+use crate::place::Place;
+use crate::value::{self, Value};
+
+/// One value as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) setting: &'static Setting,
+    pub(crate) value: Value,
+    pub(crate) place: Place,
+}
+
+/// One section as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) section: Section,
+    pub(crate) place: Place,
+    pub(crate) written: Vec<Written>,
+    /// Columns and relations of a dataset.
+    pub(crate) tables: Vec<Table>,
+}
+
+impl Table {
+    pub(crate) fn new(section: Section, place: Place) -> Self {
+        Self { section, place, written: Vec::new(), tables: Vec::new() }
+    }
+
+    /// Sets a value over an earlier one.
+    pub(crate) fn set(&mut self, setting: &'static Setting, value: Value, place: Place) {
+        self.written.retain(|written| written.setting.key != setting.key);
+        self.written.push(Written { setting, value, place });
+    }
+
+    /// What was written for `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Written> {
+        debug_assert!(self.section.setting(key).is_some(), "{key} is not in the table of settings");
+        self.written.iter().find(|written| written.setting.key == key)
+    }
+
+    /// Where `key` was written, or the section when it wasn't.
+    pub(crate) fn place_of(&self, key: &str) -> &Place {
+        self.get(key).map_or(&self.place, |written| &written.place)
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        match &self.get(key)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn texts(&self, key: &str) -> Option<&[String]> {
+        match &self.get(key)?.value {
+            Value::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn pairs(&self, key: &str) -> Option<&[(String, String)]> {
+        match &self.get(key)?.value {
+            Value::Pairs(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn bool(&self, key: &str) -> bool {
+        matches!(self.get(key).map(|written| &written.value), Some(Value::Bool(true)))
+    }
+
+    pub(crate) fn count(&self, key: &str) -> u64 {
+        match self.get(key).map(|written| &written.value) {
+            Some(Value::Count(n)) => *n,
+            _ => 0,
+        }
+    }
+
+    /// Puts the defaults in place of everything that wasn't written, here and below.
+    pub(crate) fn fill(&mut self) {
+        for setting in self.section.settings() {
+            if !setting.default.is_empty()
+                && self.get(setting.key).is_none()
+                && let Ok(parsed) = toml::de::DeValue::parse(setting.default)
+                && let Ok(value) = value::from_toml(setting.kind, parsed.get_ref())
+            {
+                self.set(setting, value, Place::Default);
+            }
+        }
+        self.tables.iter_mut().for_each(Table::fill);
+    }
+
+    /// Reads a plain text into the setting `key`, or records why not.
+    pub(crate) fn set_text(&mut self, setting: &'static Setting, text: &str, place: &Place, findings: &mut Findings) {
+        match value::from_text(setting.kind, text) {
+            Ok(value) => self.set(setting, value, place.clone()),
+            Err(fix) => findings.mistake(
+                Mistake::new(place, format!("`{}` can't be `{text}`: it is {}", setting.path(), setting.kind.words()))
+                    .with_hint_if(fix),
+            ),
+        }
+    }
+}
+
+/// Everything as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    pub(crate) server: Table,
+    pub(crate) limits: Table,
+    pub(crate) compat: Table,
+    pub(crate) datasets: Vec<Table>,
+    pub(crate) stores: Vec<Table>,
+}
+
+impl Raw {
+    pub(crate) fn new() -> Self {
+        let table = |section| Table::new(section, Place::Default);
+        Self {
+            server: table(Section::Server),
+            limits: table(Section::Limits),
+            compat: table(Section::Compat),
+            datasets: Vec::new(),
+            stores: Vec::new(),
+        }
+    }
+
+    /// The section that stands once.
+    pub(crate) fn single(&mut self, section: Section) -> Option<&mut Table> {
+        match section {
+            Section::Server => Some(&mut self.server),
+            Section::Limits => Some(&mut self.limits),
+            Section::Compat => Some(&mut self.compat),
+            Section::Dataset | Section::Column | Section::Relation | Section::Store => None,
+        }
+    }
+
+    /// Puts the defaults in place of everything that wasn't written.
+    pub(crate) fn fill(&mut self) {
+        for table in [&mut self.server, &mut self.limits, &mut self.compat] {
+            table.fill();
+        }
+        self.datasets.iter_mut().chain(&mut self.stores).for_each(Table::fill);
+    }
+}
+
+/// The mistake of a key that doesn't exist: its new name when it was renamed, else the nearest.
+pub(crate) fn unknown_key(section: Section, key: &str, place: &Place) -> Mistake {
+    let mistake = Mistake::new(place, format!("unknown key `{key}` in {}", section.header()));
+    if let Some(new) = section.settings().find(|setting| setting.old.contains(&key)) {
+        return mistake.with_hint(format!("it is called `{}` here: {} = {}", new.key, new.key, new.example));
+    }
+    mistake.with_hint_if(salver_model::suggest::hint(key, section.settings().map(|setting| setting.key)))
+}

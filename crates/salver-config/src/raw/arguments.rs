@@ -1,0 +1,186 @@
+//! Reads what the command line says about entries: `PATH` or `NAME=URI[,key=value]...`.
+
+use std::path::{Path, PathBuf};
+
+use toml::de::DeValue;
+
+use super::{Table, unknown_key};
+use crate::keys::{Kind, Section, Setting};
+use crate::mistake::{Findings, Mistake};
+use crate::place::Place;
+use crate::value::{self, Value};
+
+/// What an argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A directory, every supported file of which becomes an entry.
+    Directory(PathBuf),
+    /// One dataset, to be handed to [`crate::load()`] as it is.
+    Dataset(String),
+}
+
+/// Tells what an argument names. Text that exists as a path is one, whatever it looks like.
+#[must_use]
+pub fn target(text: &str) -> Target {
+    if Path::new(text).is_dir() { Target::Directory(PathBuf::from(text)) } else { Target::Dataset(text.to_owned()) }
+}
+
+/// Reads one dataset.
+pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
+    let place = Place::CommandLine(text.into());
+    let mut table = Table::new(Section::Dataset, place.clone());
+    let set = |table: &mut Table, key: &str, value| {
+        if let Some(setting) = Section::Dataset.setting(key) {
+            table.set(setting, value, place.clone());
+        }
+    };
+    let (name, rest) = split_name(text);
+    let (uri, options) = split_options(rest);
+    let stem = || stem(&uri).map(str::to_owned);
+    let Some(name) = name.map(str::to_owned).or_else(stem) else {
+        let mistake = Mistake::new(&place, "no name can be made of this");
+        findings.mistake(mistake.with_hint(format!("give it one: my_table={text}")));
+        return None;
+    };
+    set(&mut table, "name", Value::Text(name));
+    set(&mut table, "source", Value::Texts(vec![uri]));
+    for (key, value) in options {
+        match Section::Dataset.setting(&key) {
+            Some(setting) if let Kind::Tables(section) = setting.kind => {
+                tables(&mut table, setting, section, &value, findings);
+            }
+            Some(setting) if !matches!(setting.key, "name" | "source") => {
+                table.set_text(setting, &value, &place, findings);
+            }
+            _ => findings.mistake(unknown_key(Section::Dataset, &key, &place)),
+        }
+    }
+    Some(table)
+}
+
+/// Reads a list of tables as TOML writes it: `schema=[{ name = "id", type = "int" }]`.
+fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, findings: &mut Findings) {
+    let place = table.place.clone();
+    let parsed = DeValue::parse(text).ok();
+    let items = parsed.as_ref().and_then(|list| list.get_ref().as_array());
+    let inner = |item: &DeValue<'_>, findings: &mut Findings| {
+        let mut inner = Table::new(section, place.clone());
+        for (key, value) in item.as_table()? {
+            match section.setting(key.get_ref()) {
+                Some(setting) => match value::from_toml(setting.kind, value.get_ref()) {
+                    Ok(value) => inner.set(setting, value, place.clone()),
+                    Err(fix) => {
+                        let message = format!("`{}` is {}", setting.path(), setting.kind.words());
+                        let fix = fix.unwrap_or_else(|| format!("for example {} = {}", setting.key, setting.example));
+                        findings.mistake(Mistake::new(&place, message).with_hint(fix));
+                    }
+                },
+                None => findings.mistake(unknown_key(section, key.get_ref(), &place)),
+            }
+        }
+        Some(inner)
+    };
+    let made: Option<Vec<Table>> =
+        items.and_then(|items| items.iter().map(|item| inner(item.get_ref(), findings)).collect());
+    match made {
+        Some(made) => table.tables.extend(made),
+        None => {
+            let message = format!("`{}` can't be `{text}`: it is {}", setting.path(), setting.kind.words());
+            let hint = format!("write {}={}, the whole in single quotes for the shell", setting.key, setting.example);
+            findings.mistake(Mistake::new(&place, message).with_hint(hint));
+        }
+    }
+}
+
+/// Splits `NAME=` off. A path or URL may contain `=` too, but a name has neither slashes nor, here, commas.
+fn split_name(text: &str) -> (Option<&str>, &str) {
+    if Path::new(text).exists() {
+        return (None, text);
+    }
+    match text.split_once('=') {
+        Some((name, rest)) if !name.is_empty() && !name.contains(['/', ',', '?', '*']) => (Some(name), rest),
+        _ => (None, text),
+    }
+}
+
+/// Splits `URI,key=value,...`. A part without a key belongs to the one before it, so that lists (`key=a,b`), the comma
+/// itself (`delimiter=,`) and URLs with commas can be written.
+fn split_options(text: &str) -> (String, Vec<(String, String)>) {
+    let mut uri = String::new();
+    let mut options: Vec<(String, String)> = Vec::new();
+    if Path::new(text).exists() {
+        return (text.to_owned(), options);
+    }
+    for (index, part) in parts(text).into_iter().enumerate() {
+        let option = part.split_once('=').filter(|(key, _)| {
+            index > 0 && !key.is_empty() && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        });
+        match (option, options.last_mut()) {
+            (Some((key, value)), _) => options.push((key.to_owned(), value.to_owned())),
+            (None, Some((_, value))) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            (None, None) => {
+                if index > 0 {
+                    uri.push(',');
+                }
+                uri.push_str(part);
+            }
+        }
+    }
+    (uri, options)
+}
+
+/// Splits at commas, but not in the brackets of a value that is a list or a table: `schema=[{ ... }, { ... }]`.
+fn parts(text: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut rest = text;
+    loop {
+        let start = rest.find('=').map_or(rest.len(), |at| at + 1);
+        let is_value = rest[..start].trim_end_matches('=').bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        let bracketed = if is_value && !parts.is_empty() { bracketed_len(&rest[start..]) } else { None };
+        let from = bracketed.map_or(0, |len| start + len);
+        match rest[from..].find(',') {
+            Some(at) => {
+                parts.push(&rest[..from + at]);
+                rest = &rest[from + at + 1..];
+            }
+            None => {
+                parts.push(rest);
+                return parts;
+            }
+        }
+    }
+}
+
+/// How long the list or table is that `text` begins with; `None` when there is none or it has no end.
+fn bracketed_len(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') if depth > 0 => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            (None, _) if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The name a file gives its entry: `data/uk_cities.csv.gz` is `uk_cities`.
+fn stem(uri: &str) -> Option<&str> {
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    let file = path.trim_end_matches('/').rsplit('/').next()?;
+    let stem = file.split('.').find(|part| !part.is_empty())?;
+    let usable = uri != "-" && !stem.contains(['*', '?', '[']);
+    usable.then_some(stem)
+}

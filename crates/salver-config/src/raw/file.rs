@@ -1,0 +1,160 @@
+//! Reads the configuration file: TOML by the table of settings, every mistake with its line and column.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Raw, Table, unknown_key};
+use crate::keys::{Kind, Section, Setting};
+use crate::mistake::{Findings, Mistake};
+use crate::place::{Lines, Place};
+use crate::value;
+
+/// What sections are called elsewhere.
+const OTHER_SECTIONS: [(&str, &str); 9] = [
+    ("table", "[[dataset]]"),
+    ("tables", "[[dataset]]"),
+    ("datasets", "[[dataset]]"),
+    ("kvstore", "[[store]]"),
+    ("kvstores", "[[store]]"),
+    ("stores", "[[store]]"),
+    ("limit", "[limits]"),
+    ("addr", "`listen` in [server]"),
+    ("reload_interval", "`refresh` in [[dataset]]"),
+];
+
+/// Reads `text`, the content of the file at `path`.
+pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> Raw {
+    let lines = Lines::new(Arc::clone(path), text);
+    let mut reader = Reader { lines, findings, raw: Raw::new() };
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let place = reader.lines.place(error.span().map_or(0, |span| span.start));
+        reader.findings.unreadable(&place, error.message());
+    }
+    reader.document(document.get_ref());
+    reader.raw
+}
+
+struct Reader<'a> {
+    lines: Lines<'a>,
+    findings: &'a mut Findings,
+    raw: Raw,
+}
+
+impl Reader<'_> {
+    fn document(&mut self, document: &DeTable<'_>) {
+        for (key, value) in document {
+            let place = self.lines.place(key.span().start);
+            let section = Section::ALL.into_iter().find(|section| section.key() == Some(key.get_ref()));
+            match (section, value.get_ref()) {
+                (Some(section), DeValue::Table(table)) if section.is_single() => {
+                    let table = self.table(section, table, place);
+                    if let Some(single) = self.raw.single(section) {
+                        *single = table;
+                    }
+                }
+                (Some(section), DeValue::Array(items)) if !section.is_single() => {
+                    let tables = self.tables(section, items.iter());
+                    match section {
+                        Section::Store => self.raw.stores = tables,
+                        _ => self.raw.datasets = tables,
+                    }
+                }
+                (Some(section), _) => {
+                    let message = format!("`{key}` is not a section of its own", key = key.get_ref());
+                    self.findings
+                        .mistake(Mistake::new(&place, message).with_hint(format!("write {}", section.header())));
+                }
+                (None, _) => self.unknown_section(key.get_ref(), &place),
+            }
+        }
+    }
+
+    fn unknown_section(&mut self, key: &str, place: &Place) {
+        let mistake = Mistake::new(place, format!("unknown section or key `{key}`"));
+        let elsewhere = OTHER_SECTIONS.iter().find(|(other, _)| *other == key).map(|(_, here)| (*here).to_owned());
+        let within = || {
+            let setting = Section::ALL.iter().filter(|s| s.is_single()).find_map(|section| section.setting(key))?;
+            Some(format!("`{key}` in {}", setting.section.header()))
+        };
+        let sections = Section::ALL.iter().filter_map(|section| section.key());
+        let hint = match elsewhere.or_else(within) {
+            Some(here) => Some(format!("here it is {here}")),
+            None => salver_model::suggest::hint(key, sections),
+        };
+        self.findings.mistake(mistake.with_hint_if(hint));
+    }
+
+    fn tables<'v>(&mut self, section: Section, items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>) -> Vec<Table> {
+        let mut tables = Vec::new();
+        for item in items {
+            let place = self.lines.place(item.span().start);
+            match item.get_ref() {
+                DeValue::Table(table) => tables.push(self.table(section, table, place)),
+                other => {
+                    let message = format!("{} takes tables, not {}", section.header(), article(other));
+                    self.findings.mistake(Mistake::new(&place, message));
+                }
+            }
+        }
+        tables
+    }
+
+    fn table(&mut self, section: Section, written: &DeTable<'_>, place: Place) -> Table {
+        let mut table = Table::new(section, place);
+        for (key, value) in written {
+            let key_place = self.lines.place(key.span().start);
+            match section.setting(key.get_ref()) {
+                Some(setting) => self.value(&mut table, setting, value),
+                None => self.findings.mistake(unknown_key(section, key.get_ref(), &key_place)),
+            }
+        }
+        table
+    }
+
+    fn value(&mut self, table: &mut Table, setting: &'static Setting, value: &Spanned<DeValue<'_>>) {
+        let place = self.lines.place(value.span().start);
+        if let (Kind::Tables(section), DeValue::Array(items)) = (setting.kind, value.get_ref()) {
+            let tables = self.tables(section, items.iter());
+            table.tables.extend(tables);
+            return;
+        }
+        match value::from_toml(setting.kind, value.get_ref()) {
+            Ok(value) => table.set(setting, value, place),
+            Err(fix) => {
+                let shown = match value.get_ref() {
+                    DeValue::String(text) => format!("\"{text}\""),
+                    DeValue::Integer(n) => n.to_string(),
+                    DeValue::Float(n) => n.to_string(),
+                    DeValue::Boolean(b) => b.to_string(),
+                    other => article(other).to_owned(),
+                };
+                let (key, words) = (setting.key, setting.kind.words());
+                let is_time = value::duration_ms(setting.example.trim_matches('"')).is_some();
+                let fix = match value.get_ref() {
+                    DeValue::Integer(n) if is_time && setting.kind == Kind::Text => {
+                        format!("write it in quotes with its unit: \"{n}s\"")
+                    }
+                    _ => fix.unwrap_or_else(|| format!("for example {key} = {}", setting.example)),
+                };
+                let message = format!("`{key}` is {words}, not {shown}");
+                self.findings.mistake(Mistake::new(&place, message).with_hint(fix));
+            }
+        }
+    }
+}
+
+fn article(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,37 @@
+//! `salver config example`: every setting with its help, commented out.
+
+use super::wrap;
+use crate::keys::{Kind, Section};
+
+/// A file with every setting, its help and its default or an example, all commented out but the section headers that
+/// stand once: taking it as it is changes nothing.
+#[must_use]
+pub fn example() -> String {
+    let mut out = String::from(
+        "# Every setting of Salver. Remove the `#` before a line to set it; what is left out keeps its default.\n\
+         # Order: defaults, this file, environment (SALVER_SECTION_KEY), command line.\n",
+    );
+    for section in Section::ALL.into_iter().filter(|section| section.key().is_some()) {
+        let comment = if section.is_single() { "" } else { "# " };
+        out.push('\n');
+        out.push_str(&wrap(section.help(), 100, "# "));
+        out.push_str(&format!("{comment}{}\n", section.header()));
+        settings(section, &mut out);
+    }
+    out
+}
+
+fn settings(section: Section, out: &mut String) {
+    for setting in section.settings() {
+        out.push('\n');
+        out.push_str(&wrap(setting.help, 100, "# "));
+        if let Kind::Tables(inner) = setting.kind {
+            for part in inner.settings() {
+                out.push_str(&wrap(&format!("{}: {}", part.key, part.help), 96, "#   "));
+            }
+        }
+        // A default of nothing shows nothing; the example says more.
+        let value = if matches!(setting.default, "" | "[]" | "\"\"") { setting.example } else { setting.default };
+        out.push_str(&format!("# {} = {value}\n", setting.key));
+    }
+}

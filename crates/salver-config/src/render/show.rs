@@ -1,0 +1,163 @@
+//! `salver config show`: the settings in force as a file that reads back to the same.
+
+use std::path::Path;
+
+use salver_model::Relation;
+use salver_model::spec::{ColumnSpec, DatasetSpec, Residency, SourceFormat};
+
+use super::quoted;
+use crate::checked::{Checked, StoreSpec};
+use crate::data_type;
+use crate::keys::{Section, Setting};
+use crate::value::duration_text;
+
+/// The settings in force, as TOML. Reading it from any directory gives the same settings again.
+#[must_use]
+pub fn show(checked: &Checked) -> String {
+    let mut out = String::new();
+    section(Section::Server, &mut out, |key| server(checked, key));
+    section(Section::Limits, &mut out, |key| limit(checked, key));
+    section(Section::Compat, &mut out, |_| Some(checked.compat.roapi.to_string()));
+    for spec in &checked.datasets {
+        section(Section::Dataset, &mut out, |key| dataset(spec, key));
+    }
+    for spec in &checked.stores {
+        section(Section::Store, &mut out, |key| Some(quoted(store(spec, key))));
+    }
+    out
+}
+
+/// Writes every setting of a section whose value is given.
+fn section(section: Section, out: &mut String, value: impl Fn(&str) -> Option<String>) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&format!("{}\n", section.header()));
+    for Setting { key, .. } in section.settings() {
+        if let Some(value) = value(key) {
+            out.push_str(&format!("{key} = {value}\n"));
+        }
+    }
+}
+
+fn server(checked: &Checked, key: &str) -> Option<String> {
+    let server = &checked.server;
+    Some(match key {
+        "listen" => quoted(&server.listen),
+        "base_path" => quoted(&server.base_path),
+        "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
+        "log" => quoted(&server.log),
+        "cors" => server.cors.to_string(),
+        "access_log" => server.access_log.to_string(),
+        "default_format" => quoted(&server.default_format),
+        "threads" => server.threads.to_string(),
+        _ => return None,
+    })
+}
+
+fn limit(checked: &Checked, key: &str) -> Option<String> {
+    let limits = &checked.limits;
+    let value = match key {
+        "query_ms_max" => limits.query_ms_max,
+        "rows_max" => limits.rows_max,
+        "body_bytes_max" => limits.body_bytes_max,
+        "queries_max" => limits.queries_max as u64,
+        "queue_ms_max" => limits.queue_ms_max,
+        "memory_bytes_max" => limits.memory_bytes_max,
+        "cache_bytes_max" => limits.cache_bytes_max,
+        "connections_max" => limits.connections_max as u64,
+        "head_ms_max" => limits.head_ms_max,
+        "drain_ms_max" => limits.drain_ms_max,
+        _ => return None,
+    };
+    Some(value.to_string())
+}
+
+/// The value of a dataset's setting; `None` when it was not given.
+fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
+    let character = |byte: u8| quoted(char::from(byte).encode_utf8(&mut [0; 4]));
+    let some = |list: &[String]| (!list.is_empty()).then(|| texts(list));
+    match key {
+        "name" => Some(quoted(spec.name.as_str())),
+        "source" => Some(texts(&spec.sources.iter().map(|source| absolute(source)).collect::<Vec<_>>())),
+        "headers" => (!spec.headers.is_empty()).then(|| {
+            let pairs: Vec<String> =
+                spec.headers.iter().map(|(name, value)| format!("{} = {}", quoted(name), quoted(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }),
+        "format" => spec.format.map(|format| quoted(suffix(format))),
+        "delimiter" => spec.csv.delimiter.map(character),
+        "header" => Some((spec.csv.header && !spec.sheet.no_header).to_string()),
+        "quote" => Some(character(spec.csv.quote)),
+        "escape" => spec.csv.escape.map(character),
+        "comment" => spec.csv.comment.map(character),
+        "skip_rows" => Some(spec.csv.skip_rows.to_string()),
+        "null_tokens" => some(&spec.csv.null_tokens),
+        "encoding" => spec.csv.encoding.as_deref().map(quoted),
+        "pointer" => spec.json.pointer.as_deref().map(quoted),
+        "array_encoded" => Some(spec.json.array_encoded.to_string()),
+        "sheet" => spec.sheet.sheet.as_deref().map(quoted),
+        "range" => spec.sheet.range.as_deref().map(quoted),
+        "schema" => (!spec.schema.is_empty()).then(|| list(&spec.schema, column)),
+        "partitions" => Some(spec.partitions.to_string()),
+        "key" => some(&spec.key),
+        "refresh" => Some(quoted(&spec.refresh.map_or_else(
+            || "never".to_owned(),
+            |every| duration_text(u64::try_from(every.as_millis()).unwrap_or(u64::MAX)),
+        ))),
+        "memory" => Some(quoted(match spec.residency {
+            Residency::Auto => "auto",
+            Residency::Always => "always",
+            Residency::Never => "never",
+        })),
+        "relation" => (!spec.relations.is_empty()).then(|| list(&spec.relations, relation)),
+        _ => None,
+    }
+}
+
+fn store<'s>(spec: &'s StoreSpec, key: &str) -> &'s str {
+    match key {
+        "name" => spec.name.as_str(),
+        "dataset" => spec.dataset.as_str(),
+        "key" => &spec.key,
+        _ => &spec.value,
+    }
+}
+
+fn column(column: &ColumnSpec) -> String {
+    let (name, data_type) = (quoted(&column.name), quoted(&data_type::render(&column.data_type)));
+    format!("{{ name = {name}, type = {data_type}, nullable = {} }}", column.nullable)
+}
+
+fn relation(relation: &Relation) -> String {
+    format!(
+        "{{ name = {}, columns = {}, target = {}, target_columns = {} }}",
+        quoted(&relation.name),
+        texts(&relation.columns),
+        quoted(relation.target.as_str()),
+        texts(&relation.target_columns),
+    )
+}
+
+fn list<T>(items: &[T], render: impl Fn(&T) -> String) -> String {
+    let lines: Vec<String> = items.iter().map(|item| format!("    {},\n", render(item))).collect();
+    format!("[\n{}]", lines.concat())
+}
+
+fn texts(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// A path that means the same from every directory. What is not a path stays as it is.
+fn absolute(source: &str) -> String {
+    if source == "-" || source.contains("://") {
+        return source.to_owned();
+    }
+    let absolute = std::path::absolute(Path::new(source)).ok();
+    absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| source.to_owned())
+}
+
+fn suffix(format: SourceFormat) -> &'static str {
+    SourceFormat::SUFFIXES.iter().find(|(_, other)| *other == format).map_or("csv", |(suffix, _)| suffix)
+}

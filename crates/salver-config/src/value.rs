@@ -1,0 +1,164 @@
+//! Values of settings: read from TOML or from plain text by the kind the table of settings names.
+
+use toml::de::DeValue;
+
+use crate::keys::Kind;
+
+/// A value that is of its setting's kind. What it says may still be wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// For [`Kind::Bool`].
+    Bool(bool),
+    /// For [`Kind::Count`], [`Kind::Bytes`] and [`Kind::Milliseconds`].
+    Count(u64),
+    /// For [`Kind::Text`] and [`Kind::Choice`].
+    Text(String),
+    /// For [`Kind::Texts`].
+    Texts(Vec<String>),
+    /// For [`Kind::Pairs`].
+    Pairs(Vec<(String, String)>),
+}
+
+/// Reads a TOML value. The error is the fix, when there is a better one than the kind in words.
+pub(crate) fn from_toml(kind: Kind, value: &DeValue<'_>) -> Result<Value, Option<String>> {
+    match (kind, value) {
+        (Kind::Bool, DeValue::Boolean(b)) => Ok(Value::Bool(*b)),
+        (Kind::Count(_) | Kind::Bytes | Kind::Milliseconds, DeValue::Integer(n)) => {
+            // TOML allows underscores and other bases.
+            let digits = n.as_str().replace('_', "");
+            let n = u64::from_str_radix(&digits, n.radix()).map_err(|_| None)?;
+            count(kind, n)
+        }
+        (Kind::Bytes | Kind::Milliseconds | Kind::Text | Kind::Choice(_) | Kind::Texts, DeValue::String(text)) => {
+            from_text(kind, text).map(|value| match value {
+                // A text in a file is one text; only elsewhere does a comma make a list.
+                Value::Texts(_) => Value::Texts(vec![text.to_string()]),
+                other => other,
+            })
+        }
+        (Kind::Texts, DeValue::Array(items)) => {
+            let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+            texts.collect::<Option<_>>().map(Value::Texts).ok_or(None)
+        }
+        (Kind::Pairs, DeValue::Table(table)) => {
+            let pairs = table
+                .iter()
+                .map(|(key, value)| Some((key.get_ref().to_string(), value.get_ref().as_str()?.to_owned())));
+            pairs.collect::<Option<_>>().map(Value::Pairs).ok_or(None)
+        }
+        (Kind::Bool, DeValue::String(text)) if matches!(&**text, "true" | "false") => {
+            Err(Some(format!("write {text} without quotes")))
+        }
+        (Kind::Text | Kind::Choice(_), DeValue::Integer(n)) => Err(Some(format!("write it in quotes: \"{n}\""))),
+        _ => Err(None),
+    }
+}
+
+/// Reads a plain text, as in an environment variable or on the command line.
+pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Option<String>> {
+    match kind {
+        Kind::Bool => match text {
+            "true" | "1" | "yes" | "on" => Ok(Value::Bool(true)),
+            "false" | "0" | "no" | "off" => Ok(Value::Bool(false)),
+            _ => Err(None),
+        },
+        Kind::Count(_) => count(kind, text.parse().map_err(|_| None)?),
+        Kind::Bytes => Ok(Value::Count(bytes(text).ok_or(None)?)),
+        Kind::Milliseconds => Ok(Value::Count(milliseconds(text).ok_or(None)?)),
+        Kind::Text => Ok(Value::Text(text.to_owned())),
+        Kind::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
+            Some(word) => Ok(Value::Text((*word).to_owned())),
+            None => {
+                let near = salver_model::suggest::nearest(text, words.iter().copied());
+                Err(near.map(|near| format!("did you mean \"{near}\"?")))
+            }
+        },
+        Kind::Texts if text.is_empty() => Ok(Value::Texts(Vec::new())),
+        Kind::Texts if text.len() > 1 && text.starts_with('[') && text.ends_with(']') => Ok(Value::Texts(list(text))),
+        Kind::Pairs if text.starts_with('{') => match DeValue::parse(text) {
+            Ok(table) => from_toml(kind, table.get_ref()),
+            Err(_) => Err(Some("write { Name = \"value\" }, in single quotes for the shell".to_owned())),
+        },
+        Kind::Texts => Ok(Value::Texts(text.split(',').map(|part| part.trim().to_owned()).collect())),
+        Kind::Pairs | Kind::Tables(_) => Err(Some("it can only be set in a file".to_owned())),
+    }
+}
+
+/// A list as TOML writes it, or without the quotes, which shells take away.
+fn list(text: &str) -> Vec<String> {
+    let parsed = DeValue::parse(text).ok().and_then(|list| from_toml(Kind::Texts, list.get_ref()).ok());
+    if let Some(Value::Texts(texts)) = parsed {
+        return texts;
+    }
+    let inside = text[1..text.len() - 1].trim();
+    inside.split(',').map(|part| part.trim().trim_matches(['"', '\'']).to_owned()).filter(|p| !p.is_empty()).collect()
+}
+
+fn count(kind: Kind, n: u64) -> Result<Value, Option<String>> {
+    match kind {
+        Kind::Count(least) if n < least => Err(None),
+        _ => Ok(Value::Count(n)),
+    }
+}
+
+/// Splits `64MiB` into its number and its unit.
+fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    Some((number.parse().ok()?, unit.trim()))
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let (number, unit) = number_and_unit(text.trim())?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        _ => return None,
+    };
+    whole(number * factor as f64)
+}
+
+fn milliseconds(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.parse() {
+        Ok(n) => Some(n),
+        Err(_) => duration_ms(text),
+    }
+}
+
+/// Reads a time that names its unit: `500ms`, `30s`, `5m`, `1h`, `1d`.
+pub(crate) fn duration_ms(text: &str) -> Option<u64> {
+    let (number, unit) = number_and_unit(text.trim())?;
+    let factor = match unit {
+        "ms" => 1.0,
+        "s" | "sec" => 1_000.0,
+        "m" | "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        "d" => 86_400_000.0,
+        _ => return None,
+    };
+    whole(number * factor)
+}
+
+/// Writes a time so that [`duration_ms`] reads it back.
+pub(crate) fn duration_text(ms: u64) -> String {
+    match ms {
+        0 => "0ms".to_owned(),
+        ms if ms.is_multiple_of(3_600_000) => format!("{}h", ms / 3_600_000),
+        ms if ms.is_multiple_of(60_000) => format!("{}m", ms / 60_000),
+        ms if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),
+        ms => format!("{ms}ms"),
+    }
+}
+
+/// A number that fits: times and sizes past 2^53 are mistakes, not settings.
+fn whole(number: f64) -> Option<u64> {
+    (0.0..=9_007_199_254_740_992.0).contains(&number).then_some(number.round() as u64)
+}

@@ -1,0 +1,136 @@
+//! What `salver config show` writes reads back to the same, and writes the same again.
+
+use salver_config::{Checked, Sources, example, load, show};
+
+use crate::{Written, meant};
+
+/// Everything set, and nothing to its default.
+const EVERYTHING: &str = r##"
+[server]
+listen = "0.0.0.0:1"
+base_path = "/data/"
+data_dir = "cache"
+log = "debug"
+cors = true
+access_log = true
+default_format = "csv"
+threads = 3
+
+[limits]
+query_ms_max = 1
+rows_max = 2
+body_bytes_max = 3
+queries_max = 4
+queue_ms_max = 5
+memory_bytes_max = 6
+cache_bytes_max = 7
+connections_max = 8
+head_ms_max = 9
+drain_ms_max = 10
+
+[compat]
+roapi = true
+
+[[dataset]]
+name = "all \"of\" it"
+source = ["a.csv", "http://h/b.csv"]
+headers = { Authorization = "Bearer \\ x", "X-Y" = "z" }
+format = "tab"
+delimiter = "tab"
+header = false
+quote = "'"
+escape = "\\"
+comment = "#"
+skip_rows = 2
+null_tokens = ["NA", "-"]
+encoding = "windows-1252"
+pointer = "/a/b"
+array_encoded = true
+sheet = "Sheet 1"
+range = "B3:F100"
+schema = [
+    { name = "id", type = "Int64", nullable = false },
+    { name = "at", type = 'timestamp("ms", "Europe/London")' },
+    { name = "price", type = "decimal(10, 2)" },
+    { name = "tags", type = "list(struct(a text, b list(float)))" },
+]
+partitions = false
+key = "id"
+refresh = "90s"
+memory = "always"
+relation = [{ name = "other", columns = ["id"], target = "other", target_columns = ["x"] }]
+
+[[dataset]]
+name = "other"
+source = "-"
+
+[[store]]
+name = "s"
+dataset = "other"
+key = "k"
+value = "v"
+"##;
+
+fn round(checked: &Checked) -> Checked {
+    let shown = show(checked);
+    let written = Written::new(&shown);
+    let (again, _) = load(&written.sources()).unwrap_or_else(|mistakes| panic!("{mistakes:?}\n{shown}"));
+    assert_eq!(show(&again), shown);
+    again
+}
+
+#[test]
+fn everything() {
+    let written = Written::new(EVERYTHING);
+    let (checked, _) = load(&written.sources()).unwrap();
+    assert_eq!(round(&checked), checked);
+    // Nothing may be left out: every key of the table is in the dump.
+    let shown = show(&checked);
+    for section in salver_config::keys::Section::ALL {
+        for setting in section.settings() {
+            assert!(shown.contains(&format!("{} = ", setting.key)), "{} is not shown\n{shown}", setting.path());
+        }
+    }
+}
+
+#[test]
+fn defaults() {
+    let (checked, _) = load(&Sources::default()).unwrap();
+    assert_eq!(round(&checked), checked);
+}
+
+#[test]
+fn relative_sources_mean_the_same_elsewhere() {
+    let sources = Sources { datasets: vec!["t=some/a.csv".to_owned()], ..Sources::default() };
+    let (checked, _) = load(&sources).unwrap();
+    let again = round(&checked);
+    let here = std::env::current_dir().unwrap().join("some/a.csv");
+    assert_eq!(again.datasets[0].sources, [here.to_str().unwrap()]);
+}
+
+#[test]
+fn the_example_changes_nothing_as_it_is_and_is_right_without_its_comment_marks() {
+    let (as_it_is, _) = meant(&example());
+    assert_eq!(as_it_is, load(&Sources::default()).unwrap().0);
+    let mut set = String::new();
+    for line in example().lines() {
+        match line.strip_prefix("# ") {
+            Some(line) if line.starts_with("[[") || line.split_once(" = ").is_some_and(|(key, _)| is_key(key)) => {
+                set.push_str(line);
+            }
+            Some(_) => {}
+            None => set.push_str(line),
+        }
+        set.push('\n');
+    }
+    // The example's relation points to a dataset the example does not have, and its key to a column it does.
+    set.push_str("[[dataset]]\nname = \"countries\"\nsource = \"countries.csv\"\nkey = \"id\"\n");
+    let set = set.replace("[\"country_id\"]", "[\"city\"]");
+    let (checked, _) = meant(&set);
+    assert_eq!(checked.datasets.len(), 2);
+    assert_eq!(checked.stores.len(), 1);
+}
+
+fn is_key(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
