@@ -1,0 +1,159 @@
+//! One dataset at one version: the port that doors read from, over rows in memory or in Parquet files.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::TableProvider;
+use salver_model::entry::{Description, Kind};
+use salver_model::ports::Table;
+use salver_model::spec::DatasetSpec;
+use salver_model::{Code, Error, Query, Result, Rows};
+
+use crate::direct::{self, Resident};
+use crate::engine::{Cancel, Engine};
+use crate::index::{KeyIndex, Zones};
+use crate::parquet_table::{ParquetProvider, ParquetTable};
+use crate::provider::ResidentProvider;
+use crate::residency::{Content, Loaded, Reservation};
+use crate::{plan, resolve};
+
+/// Values that may be looked at on the caller's own thread; more are looked at on the engine's.
+const NOW_VALUES_MAX: u64 = 60_000;
+
+/// Rows from files, held at one version.
+#[derive(Debug)]
+pub struct Dataset {
+    about: Description,
+    held: Held,
+    engine: Arc<Engine>,
+    _reservation: Option<Reservation>,
+}
+
+#[derive(Debug)]
+enum Held {
+    Resident(Arc<Resident>),
+    Parquet(Arc<ParquetTable>),
+}
+
+impl Dataset {
+    /// Makes a dataset of what was loaded for `spec`, and indexes it.
+    ///
+    /// # Errors
+    /// When `spec` declares a key of columns that do not exist, or a file has vanished since.
+    pub fn new(spec: &DatasetSpec, loaded: Loaded, engine: &Arc<Engine>) -> Result<Self> {
+        let Loaded { content, version, rows, memory_bytes, source, reservation } = loaded;
+        let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &content;
+        let schema = Arc::clone(schema);
+        let key = key_columns(spec, &schema)?;
+        let mut index_bytes = 0;
+        let held = match content {
+            Content::Resident { chunks, .. } => {
+                let key = if key.is_empty() { None } else { KeyIndex::build(&chunks, key) };
+                index_bytes = key.as_ref().map_or(0, KeyIndex::memory_bytes);
+                let zones = Zones::build(&chunks);
+                Held::Resident(Arc::new(Resident { chunks, rows, key, zones }))
+            }
+            Content::Parquet { files, partition_columns, kept, .. } => {
+                Held::Parquet(Arc::new(ParquetTable::new(&schema, &files, &partition_columns, kept)?))
+            }
+        };
+        if rows >= u64::from(u32::MAX) && matches!(held, Held::Resident(_)) {
+            return Err(Error::new(Code::Source, format!("`{}` has too many rows to hold in memory", spec.name))
+                .with_hint("set `memory = \"never\"` for it"));
+        }
+        let about = Description {
+            name: spec.name.clone(),
+            kind: Kind::Dataset,
+            schema,
+            key: spec.key.clone(),
+            relations: spec.relations.clone(),
+            rows: Some(rows),
+            version,
+            source,
+            memory_bytes: memory_bytes + index_bytes,
+        };
+        Ok(Self { about, held, engine: Arc::clone(engine), _reservation: reservation })
+    }
+
+    /// The directories of its files, as plans of the engine write them.
+    pub(crate) fn directories(&self) -> Vec<String> {
+        match &self.held {
+            Held::Resident(_) => Vec::new(),
+            Held::Parquet(table) => table.directories(),
+        }
+    }
+
+    /// The dataset as a table of the engine.
+    pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
+        match &self.held {
+            Held::Resident(resident) => {
+                Arc::new(ResidentProvider::new(Arc::clone(&self.about.schema), Arc::clone(resident)))
+            }
+            Held::Parquet(table) => Arc::new(ParquetProvider::plain(Arc::clone(table))),
+        }
+    }
+}
+
+fn key_columns(spec: &DatasetSpec, schema: &arrow::datatypes::Schema) -> Result<Vec<usize>> {
+    spec.key
+        .iter()
+        .map(|name| {
+            schema.index_of(name).map_err(|_| {
+                let names = schema.fields().iter().map(|field| field.name().as_str());
+                Error::unknown_column(Code::Config, name, spec.name.as_str(), names)
+            })
+        })
+        .collect()
+}
+
+#[async_trait]
+impl Table for Dataset {
+    fn describe(&self) -> &Description {
+        &self.about
+    }
+
+    async fn read(&self, query: &Query) -> Result<Rows> {
+        if query.is_grouped() || query.distinct {
+            return plan::read_grouped(&self.engine, &self.provider(), &self.about, query).await;
+        }
+        check_having(query)?;
+        let resolved = resolve::resolve(query, &self.about)?;
+        match &self.held {
+            Held::Parquet(table) => plan::read(&self.engine, table, &self.about, query, resolved).await,
+            Held::Resident(resident) if direct::cost(resident, &resolved) <= NOW_VALUES_MAX => {
+                direct::run(resident, &self.about, query, resolved, &Cancel::default())
+            }
+            Held::Resident(resident) => {
+                let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
+                let work = move |cancel: &Cancel| direct::run(&resident, &about, &query, resolved, cancel);
+                self.engine.compute(work).await
+            }
+        }
+    }
+
+    fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
+        let Held::Resident(resident) = &self.held else { return None };
+        if query.is_grouped() || query.distinct {
+            return None;
+        }
+        let resolved = match check_having(query).and_then(|()| resolve::resolve(query, &self.about)) {
+            Ok(resolved) => resolved,
+            Err(error) => return Some(Err(error)),
+        };
+        (direct::cost(resident, &resolved) <= NOW_VALUES_MAX)
+            .then(|| direct::run(resident, &self.about, query, resolved, &Cancel::default()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn check_having(query: &Query) -> Result<()> {
+    match query.having {
+        None => Ok(()),
+        Some(_) => Err(Error::new(Code::InvalidFilter, "`having` needs groups or an aggregate")
+            .with_hint("use a filter to choose rows")),
+    }
+}

@@ -1,0 +1,124 @@
+//! Evaluates a condition on some rows of a chunk, with the three-valued logic of SQL.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, Scalar, make_array};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::compute::kernels::cmp;
+use arrow::compute::{and_kleene, cast, ilike, is_null, like, not, or_kleene};
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+use salver_model::{Comparison, Result};
+
+use crate::fault;
+use crate::resolve::{Condition, OneOf, Place, Test};
+
+/// Lists up to this long are compared value by value; longer ones through a set.
+const COMPARED_MAX: usize = 8;
+
+/// What the condition says of each of the rows.
+pub(crate) fn mask(condition: &Condition, chunk: &RecordBatch, start: u32, len: u32) -> Result<BooleanArray> {
+    evaluate(condition, chunk, start as usize, len as usize).map_err(fault::arrow)
+}
+
+fn evaluate(condition: &Condition, chunk: &RecordBatch, start: usize, len: usize) -> Result<BooleanArray, ArrowError> {
+    match condition {
+        Condition::Always(Some(known)) => Ok(constant(*known, len, None)),
+        Condition::Always(None) => Ok(BooleanArray::new_null(len)),
+        Condition::Not(inner) => not(&evaluate(inner, chunk, start, len)?),
+        Condition::And(all) => fold(all, chunk, start, len, true),
+        Condition::Or(any) => fold(any, chunk, start, len, false),
+        Condition::Test(place, value) => test(&column(place, chunk, start, len), value, len),
+    }
+}
+
+/// `and` when `all`, else `or`; stops when no further part can change anything.
+fn fold(
+    parts: &[Condition],
+    chunk: &RecordBatch,
+    start: usize,
+    len: usize,
+    all: bool,
+) -> Result<BooleanArray, ArrowError> {
+    let mut parts = parts.iter();
+    let Some(first) = parts.next() else { return Ok(constant(all, len, None)) };
+    let mut sum = evaluate(first, chunk, start, len)?;
+    for part in parts {
+        let decided = sum.null_count() == 0 && if all { !sum.has_true() } else { !sum.has_false() };
+        if decided {
+            break;
+        }
+        let next = evaluate(part, chunk, start, len)?;
+        sum = if all { and_kleene(&sum, &next)? } else { or_kleene(&sum, &next)? };
+    }
+    Ok(sum)
+}
+
+fn test(values: &ArrayRef, test: &Test, len: usize) -> Result<BooleanArray, ArrowError> {
+    match test {
+        Test::IsNull => is_null(values),
+        Test::Known(known) => Ok(constant(*known, len, values.logical_nulls())),
+        Test::Compare(op, value) => compare(values, *op, value),
+        Test::In(list) => one_of(values, list),
+        Test::Like(pattern, false) => like(values, &Scalar::new(pattern)),
+        Test::Like(pattern, true) => ilike(values, &Scalar::new(pattern)),
+    }
+}
+
+fn compare(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> Result<BooleanArray, ArrowError> {
+    let value = Scalar::new(value);
+    match op {
+        Comparison::Eq => cmp::eq(values, &value),
+        Comparison::NotEq => cmp::neq(values, &value),
+        Comparison::Lt => cmp::lt(values, &value),
+        Comparison::LtEq => cmp::lt_eq(values, &value),
+        Comparison::Gt => cmp::gt(values, &value),
+        Comparison::GtEq => cmp::gt_eq(values, &value),
+    }
+}
+
+fn one_of(values: &ArrayRef, list: &OneOf) -> Result<BooleanArray, ArrowError> {
+    if list.values.len() <= COMPARED_MAX {
+        let mut sum: Option<BooleanArray> = None;
+        for row in 0..list.values.len() {
+            let equal = compare(values, Comparison::Eq, &list.values.slice(row, 1))?;
+            sum = Some(match sum {
+                None => equal,
+                Some(sum) => or_kleene(&sum, &equal)?,
+            });
+        }
+        return Ok(sum.unwrap_or_else(|| constant(false, values.len(), None)));
+    }
+    let plain = match values.data_type() {
+        DataType::Dictionary(..) => cast(values, list.values.data_type())?,
+        _ => Arc::clone(values),
+    };
+    Ok(BooleanArray::new(BooleanBuffer::from(list.members(&plain)?), plain.logical_nulls()))
+}
+
+fn constant(known: bool, len: usize, nulls: Option<NullBuffer>) -> BooleanArray {
+    let values = if known { BooleanBuffer::new_set(len) } else { BooleanBuffer::new_unset(len) };
+    BooleanArray::new(values, nulls)
+}
+
+/// The values at a place: of a column, or of a field below it, null where anything above is null.
+pub(crate) fn column(place: &Place, chunk: &RecordBatch, start: usize, len: usize) -> ArrayRef {
+    let whole = chunk.column(place.column);
+    let mut values = if start == 0 && len == whole.len() { Arc::clone(whole) } else { whole.slice(start, len) };
+    for field in &place.fields {
+        let parent = values.as_struct();
+        let child = Arc::clone(parent.column(*field));
+        values = match parent.nulls() {
+            None => child,
+            Some(above) => {
+                let nulls = NullBuffer::union(Some(above), child.nulls());
+                match child.to_data().into_builder().nulls(nulls).build() {
+                    Ok(data) => make_array(data),
+                    // Only the null type has no place for nulls, and it is all null as it is.
+                    Err(_) => child,
+                }
+            }
+        };
+    }
+    values
+}

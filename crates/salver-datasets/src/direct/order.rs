@@ -1,0 +1,82 @@
+//! Puts rows into order. Rows that compare equal keep the order of the source; a page of a large dataset costs one pass
+//! and no full sort, wherever the page is.
+
+use std::cmp::Ordering;
+
+use arrow::array::ArrayRef;
+use arrow::row::{RowConverter, SortField};
+use salver_model::Result;
+
+use super::evaluate::column;
+use super::select::{self, Pick, Seen};
+use super::{Found, Page, Resident};
+use crate::engine::Cancel;
+use crate::fault;
+use crate::resolve::{Key, Resolved};
+
+mod word;
+
+/// The page of a sorted query.
+pub(crate) fn run(resident: &Resident, resolved: &Resolved, cancel: &Cancel) -> Result<Page> {
+    let seen = select::scan(resident, resolved.filter.as_ref(), 0..resident.rows, u64::MAX, cancel)?;
+    // How many rows are wanted from the start of the order, or from behind the cursor.
+    let wanted = match resolved.limit {
+        Some(limit) => limit.saturating_add(resolved.offset).saturating_add(1),
+        None => u64::MAX,
+    };
+    let wanted = usize::try_from(wanted.min(seen.matched)).unwrap_or(usize::MAX);
+    let last = resolved.after.and_then(|after| after.checked_sub(1));
+    let mut positions = match word::sorted(resident, &resolved.sort, &seen, wanted, last) {
+        Some(positions) => positions,
+        None => sorted(resident, &resolved.sort, &seen, wanted, last)?,
+    };
+    let offset = usize::try_from(resolved.offset).unwrap_or(usize::MAX).min(positions.len());
+    positions.drain(..offset);
+    let limit = resolved.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let more = positions.len() > limit;
+    positions.truncate(limit);
+    let end = positions.last().map_or(0, |position| u64::from(*position) + 1);
+    let len = positions.len() as u64;
+    Ok(Page { found: Found::Positions(positions), len, more, end, total: seen.matched })
+}
+
+/// The first `wanted` of the rows, behind the row at `last` when there is one: any types, through the row format.
+fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: Option<u64>) -> Result<Vec<u32>> {
+    let fields =
+        keys.iter().map(|key| SortField::new_with_options(key.place.field.data_type().clone(), key.options)).collect();
+    let converter = RowConverter::new(fields).map_err(fault::arrow)?;
+    let mut rows = converter.empty_rows(usize::try_from(seen.matched).unwrap_or(0), 0);
+    let mut positions: Vec<u32> = Vec::with_capacity(rows.num_rows());
+    for pick in &seen.picks {
+        converter.append(&mut rows, &key_columns(resident, keys, pick)?).map_err(fault::arrow)?;
+        pick.for_each_position(|position| positions.push(position as u32));
+    }
+    let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    // Neighbours in `rows` are in the order of the source, so the row's number breaks ties.
+    let compare = |a: &u32, b: &u32| rows.row(*a as usize).cmp(&rows.row(*b as usize)).then(a.cmp(b));
+    if let Some(last) = last {
+        let (chunk, row) = Resident::locate(last);
+        let columns = key_columns(resident, keys, &Pick::Range { chunk, start: row, len: 1 })?;
+        let last_row = converter.convert_columns(&columns).map_err(fault::arrow)?;
+        order.retain(|index| {
+            let by_value = rows.row(*index as usize).cmp(&last_row.row(0));
+            by_value.then(u64::from(positions[*index as usize]).cmp(&last)) == Ordering::Greater
+        });
+    }
+    if wanted < order.len() {
+        order.select_nth_unstable_by(wanted, compare);
+        order.truncate(wanted);
+    }
+    order.sort_unstable_by(compare);
+    Ok(order.into_iter().map(|index| positions[index as usize]).collect())
+}
+
+fn key_columns(resident: &Resident, keys: &[Key], pick: &Pick) -> Result<Vec<ArrayRef>> {
+    keys.iter().map(|key| super::rows::values(resident, &key.place, pick)).collect()
+}
+
+/// The values of a key in one chunk.
+fn chunk_column(resident: &Resident, key: &Key, chunk: u32) -> ArrayRef {
+    let chunk = &resident.chunks[chunk as usize];
+    column(&key.place, chunk, 0, chunk.num_rows())
+}

@@ -1,0 +1,138 @@
+//! The engine: one runtime, one memory pool and one set of functions for everything that goes through DataFusion. It
+//! knows nothing of particular datasets or of SQL text.
+
+mod run;
+mod session;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::execution::SessionState;
+use salver_model::{Error, Result};
+use tokio::runtime::Runtime;
+
+use crate::residency::Budget;
+
+pub(crate) use run::{Answer, Cancel};
+pub(crate) use session::{CATALOG, SCHEMA};
+
+/// Memory for resident datasets and running queries when the machine does not tell how much it has.
+const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Stack of the engine's threads: statements are planned there, and their trees are walked recursively.
+const STACK_BYTES: usize = 32 * 1024 * 1024;
+
+/// How to run the engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Memory for resident datasets and running queries together, in bytes; 0 takes half of the machine's memory.
+    pub memory_bytes_max: u64,
+    /// Where sorts and joins spill, and where converted files are kept.
+    pub data_dir: PathBuf,
+    /// Threads for queries; 0 takes as many as there are cores.
+    pub threads: usize,
+}
+
+/// Runs plans. One per server, shared by every dataset; it is also the catalog's SQL engine.
+#[derive(Debug)]
+pub struct Engine {
+    runtime: Option<Runtime>,
+    session: SessionState,
+    ordered: SessionState,
+    frugal: SessionState,
+    budget: Arc<Budget>,
+    data_dir: PathBuf,
+}
+
+impl Engine {
+    /// Starts an engine: its threads, its memory pool and its spill directory.
+    ///
+    /// # Errors
+    /// When the directory can't be made or threads can't be started.
+    pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
+        std::fs::create_dir_all(&options.data_dir).map_err(|error| {
+            Error::internal(format!("can't make the data directory `{}`", options.data_dir.display()))
+                .with_hint("give a directory that can be written to with `--data-dir`")
+                .with_source(error)
+        })?;
+        let threads = match options.threads {
+            0 => std::thread::available_parallelism().map_or(2, usize::from),
+            n => n,
+        };
+        let memory_bytes = match options.memory_bytes_max {
+            0 => machine_memory_bytes().map_or(FALLBACK_MEMORY_BYTES, |bytes| bytes / 2),
+            bytes => bytes,
+        };
+        // Half is for rows that stay, half for queries that run: neither can starve the other.
+        let query_bytes = memory_bytes - memory_bytes / 2;
+        let environment = session::environment(query_bytes, threads, &options.data_dir)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_name("salver-engine")
+            .thread_stack_size(STACK_BYTES)
+            .enable_all()
+            .build()
+            .map_err(|error| Error::internal("can't start the engine's threads").with_source(error))?;
+        Ok(Arc::new(Self {
+            runtime: Some(runtime),
+            session: session::state(&environment, query_bytes, threads)?,
+            ordered: session::state(&environment, query_bytes, 1)?,
+            frugal: session::frugal(&environment, query_bytes)?,
+            budget: Budget::new(memory_bytes / 2),
+            data_dir: options.data_dir.clone(),
+        }))
+    }
+
+    /// The memory that resident datasets share.
+    #[must_use]
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Where files that belong to this server may be kept.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// The session for plans that may use every core.
+    pub(crate) fn session(&self) -> &SessionState {
+        &self.session
+    }
+
+    /// The session for plans whose rows must come in the order of the source: one partition.
+    pub(crate) fn ordered(&self) -> &SessionState {
+        &self.ordered
+    }
+
+    /// The session for plans that ran out of memory: small batches, and sorts and joins that spill.
+    pub(crate) fn frugal(&self) -> &SessionState {
+        &self.frugal
+    }
+
+    fn runtime(&self) -> Result<&Runtime> {
+        self.runtime.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // The last holder may be a task of another runtime, where waiting for threads is not allowed.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The machine's memory in bytes, or the container's bound where that is lower.
+fn machine_memory_bytes() -> Option<u64> {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
+    });
+    let bound = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    match (total, bound) {
+        (Some(total), Some(bound)) => Some(total.min(bound)),
+        (total, bound) => total.or(bound),
+    }
+}

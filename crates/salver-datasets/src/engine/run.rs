@@ -1,0 +1,177 @@
+//! Runs work on the engine's own threads and hands its rows over. Whoever waits may leave at any time: dropping the
+//! future or the stream ends the work.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::{FutureExt, Stream, StreamExt};
+use salver_model::limits::READY_ROWS_MAX;
+use salver_model::{Batches, Error, Result};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinHandle};
+
+use crate::engine::Engine;
+use crate::fault;
+
+/// Batches that may wait for a slow reader before the plan is made to wait.
+const CHANNEL_BATCHES: usize = 2;
+
+/// What a plan answers.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The columns.
+    pub(crate) schema: SchemaRef,
+    /// The rows.
+    pub(crate) batches: Batches,
+}
+
+/// Tells work on a blocking thread that nobody waits any more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Whether the work may stop.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Ends a task with its holder.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Engine {
+    /// Runs computing work on a thread that may block. `work` should look at its [`Cancel`] now and then.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let cancel = Cancel::default();
+        let theirs = cancel.clone();
+        let on_drop = CancelOnDrop(cancel);
+        let task = self.runtime()?.spawn_blocking(move || {
+            std::panic::catch_unwind(AssertUnwindSafe(|| work(&theirs)))
+                .unwrap_or_else(|panic| Err(fault::panic(&*panic)))
+        });
+        let done = task.await.map_err(fault::stopped)?;
+        drop(on_drop);
+        done
+    }
+
+    /// Runs asynchronous work on the engine's threads.
+    pub(crate) async fn run_task<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let guarded = AssertUnwindSafe(work).catch_unwind();
+        let task: JoinHandle<Result<T>> =
+            self.runtime()?.spawn(async move { guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic))) });
+        let _abort = AbortOnDrop(task.abort_handle());
+        task.await.map_err(fault::stopped)?
+    }
+
+    /// Runs the plan that `start` makes. An answer of up to [`READY_ROWS_MAX`] rows is waited for; of a longer one the
+    /// rest comes as a stream.
+    pub(crate) async fn execute(
+        &self,
+        start: impl Future<Output = Result<SendableRecordBatchStream>> + Send + 'static,
+    ) -> Result<Answer> {
+        let (schema_out, schema_in) = oneshot::channel();
+        let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
+        let failures = rows_out.clone();
+        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out)).catch_unwind();
+        let task = self.runtime()?.spawn(async move {
+            let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
+            if let Err(error) = outcome {
+                // Nobody left to tell is not a failure.
+                let _ = failures.send(Err(error)).await;
+            }
+        });
+        let abort = AbortOnDrop(task.abort_handle());
+        let Ok(schema) = schema_in.await else {
+            return Err(match rows_in.recv().await {
+                Some(Err(error)) => error,
+                _ => Error::internal("the query ended without an answer"),
+            });
+        };
+        let mut head: Vec<RecordBatch> = Vec::new();
+        let mut rows = 0;
+        while let Some(batch) = next(rows_in.recv().await)? {
+            rows += batch.num_rows();
+            if batch.num_rows() > 0 {
+                head.push(batch);
+            }
+            if rows > READY_ROWS_MAX {
+                let rest = Rest { rows: rows_in, ended: false, _abort: abort };
+                let stream = futures::stream::iter(head.into_iter().map(Ok)).chain(rest);
+                return Ok(Answer { schema, batches: Batches::Stream(Box::pin(stream)) });
+            }
+        }
+        Ok(Answer { schema, batches: Batches::Ready(head) })
+    }
+}
+
+async fn pump(
+    start: impl Future<Output = Result<SendableRecordBatchStream>> + Send,
+    schema_out: oneshot::Sender<SchemaRef>,
+    rows_out: mpsc::Sender<Result<Option<RecordBatch>>>,
+) -> Result<()> {
+    let mut stream = start.await?;
+    if schema_out.send(stream.schema()).is_err() {
+        return Ok(());
+    }
+    while let Some(batch) = stream.next().await {
+        if rows_out.send(Ok(Some(batch.map_err(fault::execution)?))).await.is_err() {
+            return Ok(());
+        }
+    }
+    // The end is said, and not told from the channel's end: work that was stopped must not look complete.
+    let _ = rows_out.send(Ok(None)).await;
+    Ok(())
+}
+
+/// What came through the channel: a batch, the end, or a failure.
+fn next(received: Option<Result<Option<RecordBatch>>>) -> Result<Option<RecordBatch>> {
+    received.unwrap_or_else(|| Err(Error::internal("the query was stopped before its end")))
+}
+
+/// The rows that were not waited for.
+struct Rest {
+    rows: mpsc::Receiver<Result<Option<RecordBatch>>>,
+    ended: bool,
+    _abort: AbortOnDrop,
+}
+
+impl Stream for Rest {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        self.rows.poll_recv(context).map(|received| {
+            let item = next(received).transpose();
+            self.ended = !matches!(item, Some(Ok(_)));
+            item
+        })
+    }
+}

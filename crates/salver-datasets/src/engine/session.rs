@@ -1,0 +1,123 @@
+//! How DataFusion is set up: memory, spilling, caches, functions and options.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::execution::SessionState;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::prelude::SessionConfig;
+use salver_model::{Error, Result};
+
+/// The catalog that every table is in, as `information_schema` shows it.
+pub(crate) const CATALOG: &str = "salver";
+/// The schema that every table is in.
+pub(crate) const SCHEMA: &str = "public";
+/// Most rows of the batches that operators pass on.
+const BATCH_ROWS_MAX: usize = 8_192;
+/// Fewest of them, however short memory is.
+const BATCH_ROWS_MIN: usize = 64;
+/// The memory of queries for each row of a batch, in bytes.
+const BYTES_PER_BATCH_ROW: usize = 16 * 1024;
+/// The same for plans that ran out of memory: several sorts and merges run at
+/// once, each of these holds some batches, and rows may be wide.
+const BYTES_PER_FRUGAL_ROW: usize = 64 * 1024;
+/// Most memory of a sort that sorts all it holds at once. It reckons with twice the size of its rows, and the offsets
+/// of one column of text have 32 bits.
+const SORT_BYTES_MAX: usize = 4 * 1024 * 1024 * 1024 - 1;
+/// Footers of Parquet files that are kept, in bytes.
+const METADATA_CACHE_BYTES: usize = 64 * 1024 * 1024;
+/// How many consumers an out-of-memory error names in the log.
+const CONSUMERS_NAMED: usize = 5;
+
+/// Memory that is reckoned for each sorted run that a merge reads at once, for each thread: every partition merges, at
+/// the same time, and takes the room of four batches for each run. What merges the partitions comes last, when rows
+/// have gone out and nothing can be tried again, so there must be room left for it.
+const MERGED_RUN_BYTES: u64 = 32 * 1024 * 1024;
+/// Fewest runs merged at once; where not even these fit, the merge takes fewer by itself.
+const FAN_IN_MIN: usize = 2;
+/// Most runs merged at once.
+const FAN_IN_MAX: usize = 64;
+/// The part of the memory that one partition's sort keeps back for merging is one of this many.
+const RESERVES: usize = 16;
+/// Least of it, in bytes.
+const RESERVE_BYTES_MIN: usize = 64 * 1024;
+/// Most of it, in bytes.
+const RESERVE_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// Memory, spill directory and caches, shared by every session.
+pub(crate) fn environment(memory_bytes: u64, threads: usize, data_dir: &Path) -> Result<Arc<RuntimeEnv>> {
+    let spill = data_dir.join("spill");
+    std::fs::create_dir_all(&spill)
+        .map_err(|error| Error::internal("can't make the spill directory").with_source(error))?;
+    let pool = FairSpillPool::new(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
+    let fan_in = usize::try_from(memory_bytes / MERGED_RUN_BYTES).unwrap_or(usize::MAX) / threads.max(1);
+    let named = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
+    RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(TrackConsumersPool::new(pool, named)))
+        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![spill])))
+        .with_metadata_cache_limit(METADATA_CACHE_BYTES)
+        .with_max_spill_merge_fan_in(fan_in.clamp(FAN_IN_MIN, FAN_IN_MAX))
+        .build_arc()
+        .map_err(|error| Error::internal("can't set up the engine").with_source(error))
+}
+
+/// A session with every function, for plans of up to `partitions` partitions.
+pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
+    let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+    finish(environment, config(memory_bytes, partitions))
+}
+
+/// A session for plans that ran out of memory in another. Joins sort their sides, because a hash join can't spill.
+/// A sort sorts all that it holds at once: merging instead takes memory of its own that nothing keeps free for it.
+/// Batches are small, because a merge of what was spilled holds some of every run it reads.
+pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
+    let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+    // The planner sorts for a join only where there are at least two partitions; more of them keep each sort's share
+    // of a large memory below what can be sorted at once.
+    let partitions = (memory_bytes / SORT_BYTES_MAX).max(2);
+    let batch_rows = (memory_bytes / BYTES_PER_FRUGAL_ROW).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
+    let mut config = config(memory_bytes, partitions).with_batch_size(batch_rows);
+    let options = config.options_mut();
+    options.optimizer.prefer_hash_join = false;
+    options.execution.sort_in_place_threshold_bytes = SORT_BYTES_MAX;
+    options.execution.sort_spill_reservation_bytes = RESERVE_BYTES_MIN;
+    finish(environment, config)
+}
+
+fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(partitions)
+        .with_batch_size((memory_bytes / BYTES_PER_BATCH_ROW).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX))
+        .with_information_schema(true)
+        .with_create_default_catalog_and_schema(false)
+        .with_default_catalog_and_schema(CATALOG, SCHEMA);
+    let options = config.options_mut();
+    options.execution.parquet.pushdown_filters = true;
+    options.execution.parquet.reorder_filters = true;
+    // The types of a dataset's columns are what its loader says, not views of them.
+    options.execution.parquet.schema_force_view_types = false;
+    // Names are resolved in the parsed statement, where the columns of every table are known.
+    options.sql_parser.enable_ident_normalization = false;
+    options.sql_parser.map_string_types_to_utf8view = false;
+    // This operator panics on types that it takes for others (DataFusion 55).
+    options.optimizer.enable_topk_aggregation = false;
+    // Each sort keeps this back for its merge, so it must leave room for the sort.
+    let reserve = memory_bytes / (RESERVES * partitions);
+    options.execution.sort_spill_reservation_bytes = reserve.clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
+    config
+}
+
+fn finish(environment: &Arc<RuntimeEnv>, config: SessionConfig) -> Result<SessionState> {
+    let mut state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(Arc::clone(environment))
+        .with_default_features()
+        .build();
+    datafusion_functions_json::register_all(&mut state)
+        .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
+    Ok(state)
+}

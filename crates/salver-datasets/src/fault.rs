@@ -1,0 +1,156 @@
+//! Which failures of the engine are the client's, and what the client may read of them. Causes go to the log; paths
+//! and the engine's own words about its insides never go out.
+
+use std::any::Any;
+
+use arrow::error::ArrowError;
+use datafusion::common::{DataFusionError, SchemaError};
+use salver_model::{Code, Error, suggest};
+
+/// A failure while a plan ran.
+pub(crate) fn execution(error: DataFusionError) -> Error {
+    let error = match ours(error) {
+        Ok(ours) => return ours,
+        Err(error) => error,
+    };
+    let (code, message, hint) = match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => (
+            Code::OutOfMemory,
+            "the query needs more memory than there is for queries".to_owned(),
+            "ask for less: add a filter or a `limit`; or raise `limits.memory_bytes_max`",
+        ),
+        DataFusionError::ArrowError(error, _) => match &**error {
+            ArrowError::IoError(..) | ArrowError::ParquetError(_) => unreadable(),
+            other => (Code::Execution, arrow_message(other), CHECK_VALUES),
+        },
+        DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
+            unreadable()
+        }
+        DataFusionError::Execution(message) => (Code::Execution, first_line(message), CHECK_VALUES),
+        DataFusionError::NotImplemented(message) => {
+            (Code::InvalidSql, first_line(message), "write the query another way")
+        }
+        DataFusionError::ExecutionJoin(_) => {
+            return Error::internal("the query hit a fault of the engine")
+                .with_hint("write the query another way; the log has the cause")
+                .with_source(error);
+        }
+        _ => (Code::Execution, "the query failed while it ran".to_owned(), "write the query another way"),
+    };
+    Error::new(code, message).with_hint(hint).with_source(error)
+}
+
+/// A failure while a plan was made. `columns` are those the statement could have meant.
+pub(crate) fn planning(error: DataFusionError) -> Error {
+    let error = match ours(error) {
+        Ok(ours) => return ours,
+        Err(error) => error,
+    };
+    let made = match error.find_root() {
+        DataFusionError::SchemaError(schema, _) => return schema_error(schema).with_source(error),
+        DataFusionError::Plan(message) => {
+            let hint = message.lines().nth(1).filter(|line| line.starts_with("Did you mean"));
+            Error::new(Code::InvalidSql, first_line(message))
+                .with_hint_if(hint.map(|line| line.replace('\'', "`").replace("Did", "did")))
+        }
+        DataFusionError::NotImplemented(message) => {
+            Error::new(Code::InvalidSql, format!("not supported: {}", first_line(message)))
+        }
+        DataFusionError::ArrowError(error, _) => Error::new(Code::InvalidSql, arrow_message(error)),
+        DataFusionError::Execution(message) => Error::new(Code::InvalidSql, first_line(message)),
+        DataFusionError::ResourcesExhausted(_) | DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => {
+            return execution(error);
+        }
+        _ => Error::new(Code::InvalidSql, "the statement can't be planned").with_hint("write it another way"),
+    };
+    made.with_source(error)
+}
+
+/// A kernel that failed on a query's own values.
+pub(crate) fn arrow(error: ArrowError) -> Error {
+    execution(error.into())
+}
+
+/// A panic of a library, caught at the border of a task.
+pub(crate) fn panic(panic: &(dyn Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    Error::internal("the query hit a fault of the engine")
+        .with_hint("write the query another way; the log has the cause")
+        .with_source(format!("panic: {text}"))
+}
+
+/// A task that did not come to its end.
+pub(crate) fn stopped(error: tokio::task::JoinError) -> Error {
+    Error::internal("the query was stopped before its end").with_source(error)
+}
+
+const CHECK_VALUES: &str =
+    "check the values the query computes with; `try_cast` and `nullif` give null where these fail";
+
+fn unreadable() -> (Code, String, &'static str) {
+    (
+        Code::Source,
+        "a file of the dataset can't be read".to_owned(),
+        "it may have been changed or removed since it was loaded; the log has its name",
+    )
+}
+
+/// Salver's own error, when that is what passed through the engine.
+fn ours(error: DataFusionError) -> Result<Error, DataFusionError> {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(ours) => Ok(*ours),
+            Err(inner) => match inner.downcast::<DataFusionError>() {
+                Ok(nested) => ours(*nested),
+                Err(inner) => Err(DataFusionError::External(inner)),
+            },
+        },
+        DataFusionError::Context(text, inner) => ours(*inner).map_err(|inner| inner.context(text)),
+        other => Err(other),
+    }
+}
+
+fn schema_error(error: &SchemaError) -> Error {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let written = match &field.relation {
+                Some(relation) => format!("{}.{}", relation.table(), field.name),
+                None => field.name.clone(),
+            };
+            let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            Error::new(Code::InvalidSql, format!("no column `{written}`"))
+                .with_hint_if(suggest::hint(&field.name, names.iter().copied()))
+        }
+        SchemaError::AmbiguousReference { field } => {
+            Error::new(Code::InvalidSql, format!("column `{}` is in more than one table", field.name))
+                .with_hint("write the table's name before it, as in `t.column`")
+        }
+        SchemaError::DuplicateQualifiedField { name, .. } | SchemaError::DuplicateUnqualifiedField { name } => {
+            Error::new(Code::InvalidSql, format!("column `{name}` stands twice in the same place"))
+                .with_hint("give one of them another name with `as`")
+        }
+    }
+}
+
+fn arrow_message(error: &ArrowError) -> String {
+    match error {
+        ArrowError::DivideByZero => "division by zero".to_owned(),
+        ArrowError::CastError(message)
+        | ArrowError::ParseError(message)
+        | ArrowError::ComputeError(message)
+        | ArrowError::InvalidArgumentError(message)
+        | ArrowError::ArithmeticOverflow(message) => first_line(message),
+        _ => "the query failed on a value".to_owned(),
+    }
+}
+
+/// The part of a message that is for people: no backtrace, no appeal to report bugs.
+fn first_line(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    let line = line.split(". This issue was likely caused").next().unwrap_or(line);
+    line.trim_end_matches('.').chars().take(500).collect()
+}

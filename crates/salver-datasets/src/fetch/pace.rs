@@ -1,0 +1,63 @@
+//! A reader that gives up on a sender which takes too long. It knows nothing of protocols.
+
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+/// The longest that one source may take.
+const WHOLE_S_MAX: u64 = 60 * 60;
+/// How long a slow start is borne.
+const GRACE_S: u64 = 60;
+/// The rate that must be held on average from then on, in bytes a second. A connection that merely stays alive is
+/// slower than this; whatever is worth waiting for is faster.
+const RATE_MIN: u64 = 16 * 1024;
+
+/// Reads at the sender's pace, as long as that is bearable.
+#[derive(Debug)]
+pub(super) struct Paced<R> {
+    inner: R,
+    started: Instant,
+    received: u64,
+}
+
+impl<R> Paced<R> {
+    /// The clock starts now.
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, started: Instant::now(), received: 0 }
+    }
+}
+
+impl<R: Read> Read for Paced<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.received += count as u64;
+        match fault(self.started.elapsed(), self.received) {
+            // The end is the end, however late.
+            Some(fault) if count > 0 => Err(io::Error::new(io::ErrorKind::TimedOut, fault)),
+            _ => Ok(count),
+        }
+    }
+}
+
+/// What is wrong with having received so much after so long.
+fn fault(elapsed: Duration, received: u64) -> Option<String> {
+    let elapsed_s = elapsed.as_secs();
+    if elapsed_s >= WHOLE_S_MAX {
+        return Some(format!("it takes longer than {WHOLE_S_MAX} s"));
+    }
+    let due = elapsed_s.saturating_sub(GRACE_S).saturating_mul(RATE_MIN);
+    (received < due).then(|| format!("it comes slower than {RATE_MIN} bytes a second"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pace() {
+        let after = |s: u64, received: u64| fault(Duration::from_secs(s), received).is_some();
+        assert!(!after(GRACE_S - 1, 0), "a slow start is borne");
+        assert!(after(2 * GRACE_S, 100), "a trickle is not");
+        assert!(!after(2 * GRACE_S, 2 * GRACE_S * RATE_MIN));
+        assert!(after(WHOLE_S_MAX, u64::MAX));
+    }
+}

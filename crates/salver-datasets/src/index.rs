@@ -1,0 +1,77 @@
+//! Finds the rows that have a key without looking at the others. Built once when a dataset is loaded.
+//!
+//! A hash table of chains: one head for each bucket, one link for each row, eight bytes a row and no comparison while
+//! it is built. Rows of a chain stand in the order of the source. A look-up gives candidates (whose hashes share a
+//! bucket); the filter that asked decides.
+
+mod hash;
+mod zones;
+
+use arrow::array::{Array, ArrayRef, RecordBatch};
+
+pub(crate) use zones::Zones;
+
+/// No row.
+const END: u32 = u32::MAX;
+
+/// A hash index over one or more columns of a dataset.
+#[derive(Debug)]
+pub(crate) struct KeyIndex {
+    columns: Vec<usize>,
+    heads: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl KeyIndex {
+    /// Indexes `columns` of `chunks`; `None` when a column's type has no hash here, or there are too many rows.
+    pub(crate) fn build(chunks: &[RecordBatch], columns: Vec<usize>) -> Option<Self> {
+        let rows: usize = chunks.iter().map(RecordBatch::num_rows).sum();
+        if columns.is_empty() || rows >= END as usize {
+            return None;
+        }
+        let mut hashes = Vec::with_capacity(rows);
+        for chunk in chunks {
+            let start = hashes.len();
+            hashes.resize(start + chunk.num_rows(), 0);
+            for column in &columns {
+                hash::combine(chunk.column(*column), &mut hashes[start..])?;
+            }
+        }
+        let buckets = rows.next_power_of_two();
+        let mut heads = vec![END; buckets];
+        let mut next = vec![END; rows];
+        for (row, hash) in hashes.iter().enumerate().rev() {
+            let head = &mut heads[*hash as usize & (buckets - 1)];
+            next[row] = std::mem::replace(head, row as u32);
+        }
+        Some(Self { columns, heads, next })
+    }
+
+    /// The indexed columns.
+    pub(crate) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Bytes it occupies.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        ((self.heads.len() + self.next.len()) * size_of::<u32>()) as u64
+    }
+
+    /// Adds to `found` the positions of rows whose key may be that of row `row` of `values`, which holds one array for
+    /// each indexed column.
+    pub(crate) fn candidates(&self, values: &[ArrayRef], row: usize, found: &mut Vec<u32>) -> Option<()> {
+        let mut hash = [0_u64];
+        for value in values {
+            hash::combine(&value.slice(row, 1), &mut hash)?;
+        }
+        if self.heads.is_empty() {
+            return Some(());
+        }
+        let mut at = self.heads[hash[0] as usize & (self.heads.len() - 1)];
+        while at != END {
+            found.push(at);
+            at = self.next[at as usize];
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The type that holds the values of two, and the schema that holds the columns of several.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Fields, Schema, TimeUnit};
+
+/// The type that holds the values of both; `None` when there is none. With `text`, anything can fall back to text:
+/// where the types were only guessed from text, text is always right.
+fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
+    use DataType::{Date32, Date64, Float64, List, Null, Struct, Timestamp, Utf8};
+    let merged = match (a, b) {
+        (a, b) if a == b => Some(a.clone()),
+        (Null, other) | (other, Null) => Some(other.clone()),
+        (a, b) if a.is_integer() && b.is_integer() => merge_integers(a, b),
+        (a, b) if a.is_numeric() && b.is_numeric() && (a.is_floating() || b.is_floating()) => Some(Float64),
+        (Timestamp(a, x), Timestamp(b, y)) if x == y => Some(Timestamp(*a.max(b), x.clone())),
+        (Date32 | Date64, Timestamp(unit, None)) | (Timestamp(unit, None), Date32 | Date64) => {
+            Some(Timestamp(*unit.max(&TimeUnit::Microsecond), None))
+        }
+        (Date32, Date64) | (Date64, Date32) => Some(Date64),
+        (Struct(a), Struct(b)) => merge_fields(a, b, text).map(Struct),
+        (List(a), List(b)) => merge_types(a.data_type(), b.data_type(), text)
+            .map(|item| List(Arc::new(Field::new(a.name(), item, a.is_nullable() || b.is_nullable())))),
+        _ => None,
+    };
+    merged.or_else(|| text.then_some(Utf8))
+}
+
+fn merge_integers(a: &DataType, b: &DataType) -> Option<DataType> {
+    let bits = |data_type: &DataType| data_type.primitive_width().unwrap_or(8) * 8;
+    if a.is_unsigned_integer() == b.is_unsigned_integer() {
+        return Some(if bits(a) >= bits(b) { a.clone() } else { b.clone() });
+    }
+    let (unsigned, signed) = if a.is_unsigned_integer() { (a, b) } else { (b, a) };
+    Some(match bits(unsigned) {
+        8 if bits(signed) < 16 => DataType::Int16,
+        16 if bits(signed) < 32 => DataType::Int32,
+        32 if bits(signed) < 64 => DataType::Int64,
+        64 => DataType::Float64,
+        _ => signed.clone(),
+    })
+}
+
+fn merge_fields(a: &Fields, b: &Fields, text: bool) -> Option<Fields> {
+    let mut fields: Vec<Arc<Field>> = Vec::with_capacity(a.len());
+    for left in a {
+        let Some((_, right)) = b.find(left.name()) else {
+            fields.push(Arc::new(left.as_ref().clone().with_nullable(true)));
+            continue;
+        };
+        let merged = merge_types(left.data_type(), right.data_type(), text)?;
+        fields.push(Arc::new(Field::new(left.name(), merged, left.is_nullable() || right.is_nullable())));
+    }
+    for right in b {
+        if a.find(right.name()).is_none() {
+            fields.push(Arc::new(right.as_ref().clone().with_nullable(true)));
+        }
+    }
+    Some(fields.into())
+}
+
+/// The columns of both, by name, in order of first appearance.
+///
+/// # Errors
+/// The name of the first column whose types can't be joined, and the two types.
+pub(crate) fn merge_schemas(a: &Schema, b: &Schema, text: bool) -> Result<Schema, (String, DataType, DataType)> {
+    for left in a.fields() {
+        if let Some((_, right)) = b.fields().find(left.name())
+            && merge_types(left.data_type(), right.data_type(), text).is_none()
+        {
+            return Err((left.name().clone(), left.data_type().clone(), right.data_type().clone()));
+        }
+    }
+    let fields = merge_fields(a.fields(), b.fields(), text).unwrap_or_default();
+    Ok(Schema::new(fields))
+}
+
+/// The type a column is held with: one form of text and one of bytes, no dictionaries, so that whoever computes with
+/// resident rows meets few types. Columns of nothing but nulls are text.
+pub(crate) fn plain(data_type: &DataType) -> DataType {
+    use DataType::{
+        Binary, BinaryView, Dictionary, FixedSizeList, LargeBinary, LargeList, LargeListView, LargeUtf8, List,
+        ListView, Null, RunEndEncoded, Struct, Utf8, Utf8View,
+    };
+    let item = |field: &Arc<Field>| Arc::new(Field::new(field.name(), plain(field.data_type()), field.is_nullable()));
+    match data_type {
+        Null | LargeUtf8 | Utf8View => Utf8,
+        LargeBinary | BinaryView => Binary,
+        Dictionary(_, value) => plain(value),
+        RunEndEncoded(_, value) => plain(value.data_type()),
+        List(field) | LargeList(field) | ListView(field) | LargeListView(field) => List(item(field)),
+        FixedSizeList(field, size) => FixedSizeList(item(field), *size),
+        Struct(fields) => Struct(fields.iter().map(item).collect()),
+        other => other.clone(),
+    }
+}

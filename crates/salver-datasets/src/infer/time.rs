@@ -1,0 +1,111 @@
+//! Dates and timestamps as ISO 8601 writes them. Byte positions are fixed, so nothing is searched for.
+
+/// A timestamp as text gave it, in UTC when it had a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instant {
+    /// Seconds since 1970.
+    pub(crate) seconds: i64,
+    /// The fraction, in nanoseconds.
+    pub(crate) fraction_ns: u32,
+    /// How many digits the fraction had.
+    pub(crate) fraction_digits: usize,
+    /// Whether there was an offset or `Z`.
+    pub(crate) zoned: bool,
+}
+
+impl Instant {
+    /// Microseconds since 1970.
+    pub(crate) fn micros(self) -> Option<i64> {
+        self.seconds.checked_mul(1_000_000)?.checked_add(i64::from(self.fraction_ns / 1_000))
+    }
+
+    /// Nanoseconds since 1970; `None` outside of about 1677 to 2262.
+    pub(crate) fn nanos(self) -> Option<i64> {
+        self.seconds.checked_mul(1_000_000_000)?.checked_add(i64::from(self.fraction_ns))
+    }
+}
+
+/// `2026-01-31` as days since 1970.
+pub(crate) fn parse_date(text: &str) -> Option<i32> {
+    let bytes: &[u8; 10] = text.as_bytes().try_into().ok()?;
+    if bytes[4] != b'-' || bytes[7] != b'-' {
+        return None;
+    }
+    let (year, month, day) = (number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..])?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days_max = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i32::from(leap),
+        _ => return None,
+    };
+    if day < 1 || day > days_max {
+        return None;
+    }
+    // Days from civil, by Howard Hinnant (https://howardhinnant.github.io/date_algorithms.html): years begin in
+    // March, so that the leap day is the last.
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let era = shifted.div_euclid(400);
+    let year_of_era = shifted.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    Some(era * 146_097 + day_of_era - 719_468)
+}
+
+/// `2026-01-31T10:20[:30[.123456789]][Z|+01:00|+0100|+01]`, the `T` may be a space.
+pub(crate) fn parse_timestamp(text: &str) -> Option<Instant> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 16 || bytes.len() > 40 || !matches!(bytes[10], b'T' | b't' | b' ') || bytes[13] != b':' {
+        return None;
+    }
+    let days = parse_date(text.get(..10)?)?;
+    let (hour, minute) = (number(&bytes[11..13])?, number(&bytes[14..16])?);
+    let mut rest = &bytes[16..];
+    let mut second = 0;
+    let (mut fraction_ns, mut fraction_digits) = (0_u32, 0);
+    if let [b':', tens, ones, tail @ ..] = rest {
+        second = number(&[*tens, *ones])?;
+        rest = tail;
+        if let [b'.' | b',', tail @ ..] = rest {
+            fraction_digits = tail.iter().take_while(|b| b.is_ascii_digit()).count();
+            if fraction_digits == 0 || fraction_digits > 9 {
+                return None;
+            }
+            let (digits, after) = tail.split_at(fraction_digits);
+            fraction_ns = digits.iter().fold(0, |sum, b| sum * 10 + u32::from(b - b'0'));
+            fraction_ns *= 10_u32.pow(9 - u32::try_from(fraction_digits).ok()?);
+            rest = after;
+        }
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let offset_s = offset(rest)?;
+    let of_day = i64::from(hour * 3_600 + minute * 60 + second);
+    let seconds = i64::from(days) * 86_400 + of_day - i64::from(offset_s.unwrap_or(0));
+    Some(Instant { seconds, fraction_ns, fraction_digits, zoned: offset_s.is_some() })
+}
+
+/// Seconds east of UTC; the inner `None` for no zone, the outer for what is not one.
+fn offset(rest: &[u8]) -> Option<Option<i32>> {
+    let rest = rest.strip_prefix(b" ").filter(|tail| !tail.is_empty()).unwrap_or(rest);
+    let (sign, digits) = match rest {
+        [] => return Some(None),
+        [b'Z' | b'z'] | [b'U', b'T', b'C'] => return Some(Some(0)),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits {
+        [_, _] => (digits, &b"00"[..]),
+        [_, _, b':', _, _] => (&digits[..2], &digits[3..]),
+        [_, _, _, _] => digits.split_at(2),
+        _ => return None,
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours <= 15 && minutes <= 59).then_some(Some(sign * (hours * 3_600 + minutes * 60)))
+}
+
+fn number(digits: &[u8]) -> Option<i32> {
+    digits.iter().try_fold(0, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i32::from(b - b'0')))
+}

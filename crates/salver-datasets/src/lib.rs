@@ -1,0 +1,37 @@
+//! Datasets: rows from files, held in memory or scanned from disk, and the SQL engine over the whole catalog.
+//!
+//! A request comes as a [`salver_model::Query`] of one dataset or as SQL text. `resolve` checks a query against the
+//! dataset's columns and converts its literals; then either `direct` answers it from memory in microseconds, or `plan`
+//! makes a plan for the engine of it. Both give the same bytes. SQL that says no more than a query can say is lowered
+//! to one; the rest goes to the engine behind a guard that lets only reading through.
+
+mod chunk;
+mod dataset;
+mod decompress;
+mod direct;
+mod discover;
+mod engine;
+mod fault;
+mod federate;
+mod fetch;
+mod guard;
+mod index;
+mod infer;
+mod literal;
+mod loader;
+mod location;
+mod parquet_table;
+mod partitions;
+mod plan;
+mod provider;
+mod residency;
+mod resolve;
+mod source;
+mod sql;
+
+pub use chunk::CHUNK_ROWS;
+pub use dataset::Dataset;
+pub use discover::discover;
+pub use engine::{Engine, EngineOptions};
+pub use loader::DatasetLoader;
+pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, load, probe};

@@ -1,0 +1,220 @@
+//! A literal of a request, converted to the type of the column it is compared with: the one place that says what a
+//! comparison of a column with a value means, so that every way a query can run means the same.
+//!
+//! The conversion is exact. A number that the column's type can't hold (a fraction against an integer, a value out of
+//! range) changes the comparison and is not rounded.
+
+mod number;
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, LargeStringArray, StringArray, StringViewArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
+};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::DataType;
+use salver_model::{Code, Comparison, Error, Result, Value};
+
+use number::Position;
+
+/// What a comparison comes to.
+#[derive(Clone, Debug)]
+pub(crate) enum Literal {
+    /// Compare with this one value, of the column's type.
+    Scalar(Comparison, ArrayRef),
+    /// The same for every value that is not null, and null for null.
+    Constant(bool),
+    /// Null for every row.
+    Null,
+}
+
+/// Converts `value` for `column op value`, where the column's values have `data_type`.
+pub(crate) fn convert(
+    data_type: &DataType,
+    op: Comparison,
+    value: &Value,
+    column: &dyn std::fmt::Display,
+) -> Result<Literal> {
+    if matches!(value, Value::Null) || matches!(data_type, DataType::Null) {
+        return Ok(Literal::Null);
+    }
+    let wrong = |hint: &str| {
+        Error::new(Code::InvalidValue, format!("{value} can't be compared with `{column}`, which is {data_type}"))
+            .with_hint(hint)
+    };
+    let scalar = match data_type {
+        DataType::Dictionary(_, values) => return convert(values, op, value, column),
+        DataType::RunEndEncoded(_, values) => return convert(values.data_type(), op, value, column),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => match value {
+            Value::Text(text) | Value::Bare(text) => string(data_type, text),
+            _ => return Err(wrong("the column holds text: put the value in quotes")),
+        },
+        DataType::Boolean => match value {
+            Value::Bool(b) => boolean(*b),
+            Value::Text(text) | Value::Bare(text) if text.eq_ignore_ascii_case("true") => boolean(true),
+            Value::Text(text) | Value::Bare(text) if text.eq_ignore_ascii_case("false") => boolean(false),
+            _ => return Err(wrong("write `true` or `false`")),
+        },
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let number = number::float(value).ok_or_else(|| wrong("write a number"))?;
+            float(data_type, number)?
+        }
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+            if *scale >= 0 =>
+        {
+            let max = 10_i128.checked_pow(u32::from(*precision)).map_or(i128::MAX, |power| power - 1);
+            let position = number::position(value, u32::from(scale.unsigned_abs()), -max, max);
+            return place(op, position.ok_or_else(|| wrong("write a number"))?, |scaled| {
+                let wide = Decimal128Array::from(vec![scaled]).with_precision_and_scale(38, *scale);
+                cast(&(Arc::new(wide.map_err(crate::fault::arrow)?) as ArrayRef), data_type)
+            });
+        }
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            let bytes = hexadecimal(value).ok_or_else(|| wrong("write the bytes in hexadecimal, as in '0x1f8b'"))?;
+            cast(&(Arc::new(BinaryArray::from(vec![bytes.as_slice()])) as ArrayRef), data_type)?
+        }
+        DataType::Date32 | DataType::Date64 => from_text(data_type, value, &wrong, "write a date as '2026-01-31'")?,
+        DataType::Timestamp(..) => {
+            from_text(data_type, value, &wrong, "write a time as '2026-01-31T12:00:00' or '2026-01-31T12:00:00Z'")?
+        }
+        DataType::Time32(_) | DataType::Time64(_) => {
+            from_text(data_type, value, &wrong, "write a time of day as '12:00:00'")?
+        }
+        _ => match whole_bounds(data_type) {
+            Some((min, max)) => {
+                let position = number::position(value, 0, min, max).ok_or_else(|| wrong("write a number"))?;
+                return place(op, position, |number| whole(data_type, number));
+            }
+            None => {
+                return Err(Error::new(
+                    Code::InvalidFilter,
+                    format!("`{column}` is {data_type} and can't be compared with a value"),
+                )
+                .with_hint("only tests for null work on it"));
+            }
+        },
+    };
+    Ok(Literal::Scalar(op, scalar))
+}
+
+/// The comparison with a number that the column's type may not be able to hold.
+fn place(op: Comparison, position: Position, scalar: impl FnOnce(i128) -> Result<ArrayRef>) -> Result<Literal> {
+    use Comparison::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    Ok(match (position, op) {
+        (Position::At(number), _) => Literal::Scalar(op, scalar(number)?),
+        (Position::Behind(number), Lt | LtEq) => Literal::Scalar(LtEq, scalar(number)?),
+        (Position::Behind(number), Gt | GtEq) => Literal::Scalar(Gt, scalar(number)?),
+        (Position::Behind(_), Eq) => Literal::Constant(false),
+        (Position::Behind(_), NotEq) => Literal::Constant(true),
+        (Position::Below, _) => Literal::Constant(matches!(op, Gt | GtEq | NotEq)),
+        (Position::Above, _) => Literal::Constant(matches!(op, Lt | LtEq | NotEq)),
+    })
+}
+
+fn boolean(b: bool) -> ArrayRef {
+    Arc::new(BooleanArray::from(vec![b]))
+}
+
+/// Text as one value of a string type.
+pub(crate) fn string(data_type: &DataType, text: &str) -> ArrayRef {
+    match data_type {
+        DataType::LargeUtf8 => Arc::new(LargeStringArray::from(vec![text])),
+        DataType::Utf8View => Arc::new(StringViewArray::from(vec![text])),
+        _ => Arc::new(StringArray::from(vec![text])),
+    }
+}
+
+fn float(data_type: &DataType, number: f64) -> Result<ArrayRef> {
+    Ok(match data_type {
+        DataType::Float64 => Arc::new(Float64Array::from(vec![number])),
+        // The nearest value of the column's own type: what the client sees there is what it may ask for.
+        DataType::Float32 => Arc::new(Float32Array::from(vec![number as f32])),
+        _ => cast(&(Arc::new(Float64Array::from(vec![number])) as ArrayRef), data_type)?,
+    })
+}
+
+/// The range of a type that is a whole number inside.
+fn whole_bounds(data_type: &DataType) -> Option<(i128, i128)> {
+    Some(match data_type {
+        DataType::Int8 => (i128::from(i8::MIN), i128::from(i8::MAX)),
+        DataType::Int16 => (i128::from(i16::MIN), i128::from(i16::MAX)),
+        DataType::Int32 => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        DataType::Int64 | DataType::Duration(_) => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        DataType::UInt8 => (0, i128::from(u8::MAX)),
+        DataType::UInt16 => (0, i128::from(u16::MAX)),
+        DataType::UInt32 => (0, i128::from(u32::MAX)),
+        DataType::UInt64 => (0, i128::from(u64::MAX)),
+        _ => return None,
+    })
+}
+
+fn whole(data_type: &DataType, number: i128) -> Result<ArrayRef> {
+    Ok(match data_type {
+        DataType::Int8 => Arc::new(Int8Array::from(vec![number as i8])),
+        DataType::Int16 => Arc::new(Int16Array::from(vec![number as i16])),
+        DataType::Int32 => Arc::new(Int32Array::from(vec![number as i32])),
+        DataType::Int64 => Arc::new(Int64Array::from(vec![number as i64])),
+        DataType::UInt8 => Arc::new(UInt8Array::from(vec![number as u8])),
+        DataType::UInt16 => Arc::new(UInt16Array::from(vec![number as u16])),
+        DataType::UInt32 => Arc::new(UInt32Array::from(vec![number as u32])),
+        DataType::UInt64 => Arc::new(UInt64Array::from(vec![number as u64])),
+        _ => cast(&(Arc::new(Int64Array::from(vec![number as i64])) as ArrayRef), data_type)?,
+    })
+}
+
+fn from_text(data_type: &DataType, value: &Value, wrong: &dyn Fn(&str) -> Error, hint: &str) -> Result<ArrayRef> {
+    let (Value::Text(text) | Value::Bare(text)) = value else { return Err(wrong(hint)) };
+    let text: ArrayRef = Arc::new(StringArray::from(vec![text.trim()]));
+    cast(&text, data_type).map_err(|_| wrong(hint))
+}
+
+fn cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, data_type, &options).map_err(crate::fault::arrow)
+}
+
+fn hexadecimal(value: &Value) -> Option<Vec<u8>> {
+    let (Value::Text(text) | Value::Bare(text)) = value else { return None };
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("\\x")).unwrap_or(text).as_bytes();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    digits
+        .chunks_exact(2)
+        .map(|pair| {
+            let (high, low) = (char::from(pair[0]).to_digit(16)?, char::from(pair[1]).to_digit(16)?);
+            u8::try_from(high * 16 + low).ok()
+        })
+        .collect()
+}
+
+/// Every value of an `in` list as one array of the column's type, and whether a null was among them. Values the type
+/// can't hold equal nothing and are left out.
+pub(crate) fn convert_list(
+    data_type: &DataType,
+    values: &[Value],
+    column: &dyn std::fmt::Display,
+) -> Result<(Option<ArrayRef>, bool)> {
+    let mut has_null = false;
+    let mut scalars = Vec::with_capacity(values.len());
+    for value in values {
+        match convert(data_type, Comparison::Eq, value, column)? {
+            Literal::Scalar(_, scalar) => scalars.push(scalar),
+            Literal::Constant(_) => {}
+            Literal::Null => has_null = true,
+        }
+    }
+    let list = match scalars.len() {
+        0 => None,
+        1 => scalars.pop(),
+        _ => {
+            let parts: Vec<&dyn Array> = scalars.iter().map(|scalar| &**scalar).collect();
+            Some(arrow::compute::concat(&parts).map_err(crate::fault::arrow)?)
+        }
+    };
+    Ok((list, has_null))
+}

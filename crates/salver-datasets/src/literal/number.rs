@@ -1,0 +1,126 @@
+//! Where a number lies among the values a type can hold, told without rounding.
+
+use salver_model::Value;
+
+/// Where a number lies among the multiples of `10^-scale` in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// On one of them, given as a count of `10^-scale`.
+    At(i128),
+    /// Between this one and the next.
+    Behind(i128),
+    /// Below all.
+    Below,
+    /// Above all.
+    Above,
+}
+
+/// The position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` when it is no number.
+pub(crate) fn position(value: &Value, scale: u32, min: i128, max: i128) -> Option<Position> {
+    let found = match value {
+        Value::Int(i) => scaled(i128::from(*i), scale),
+        Value::UInt(u) => scaled(i128::from(*u), scale),
+        Value::Float(x) => of_float(*x, scale)?,
+        Value::Text(text) | Value::Bare(text) => {
+            let text = text.trim();
+            match of_digits(text, scale) {
+                Some(position) => position,
+                None => match Value::number(text)? {
+                    Value::Int(i) => scaled(i128::from(i), scale),
+                    Value::UInt(u) => scaled(i128::from(u), scale),
+                    Value::Float(x) => of_float(x, scale)?,
+                    _ => return None,
+                },
+            }
+        }
+        Value::Null | Value::Bool(_) => return None,
+    };
+    Some(match found {
+        Position::At(number) | Position::Behind(number) if number < min => Position::Below,
+        Position::At(number) if number > max => Position::Above,
+        Position::Behind(number) if number >= max => Position::Above,
+        other => other,
+    })
+}
+
+/// `value` as a float; `None` when it is no number.
+pub(crate) fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(i) => Some(*i as f64),
+        Value::UInt(u) => Some(*u as f64),
+        Value::Float(x) => Some(*x),
+        Value::Text(text) | Value::Bare(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) => None,
+    }
+}
+
+fn scaled(number: i128, scale: u32) -> Position {
+    match 10_i128.checked_pow(scale).and_then(|power| number.checked_mul(power)) {
+        Some(number) => Position::At(number),
+        None if number < 0 => Position::Below,
+        None => Position::Above,
+    }
+}
+
+fn of_float(x: f64, scale: u32) -> Option<Position> {
+    if x.is_nan() {
+        return None;
+    }
+    if x.is_infinite() {
+        return Some(if x < 0.0 { Position::Below } else { Position::Above });
+    }
+    // The shortest text that reads back as the same float is what the client wrote; it never has an exponent.
+    of_digits(&format!("{x}"), scale)
+}
+
+/// Reads `-12.50`; `None` when `text` is anything else.
+fn of_digits(text: &str, scale: u32) -> Option<Position> {
+    let negative = text.starts_with('-');
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !all_digits(whole) || !all_digits(fraction) {
+        return None;
+    }
+    let kept = fraction.len().min(scale as usize);
+    let padding = scale as usize - kept;
+    let mut number: i128 = 0;
+    let kept_digits = whole.bytes().chain(fraction[..kept].bytes()).chain(std::iter::repeat_n(b'0', padding));
+    for digit in kept_digits {
+        let Some(next) = number.checked_mul(10).and_then(|n| n.checked_add(i128::from(digit - b'0'))) else {
+            return Some(if negative { Position::Below } else { Position::Above });
+        };
+        number = next;
+    }
+    let exact = fraction[kept..].bytes().all(|b| b == b'0');
+    Some(match (negative, exact) {
+        (false, true) => Position::At(number),
+        (true, true) => Position::At(-number),
+        (false, false) => Position::Behind(number),
+        (true, false) => Position::Behind(-number - 1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::Value;
+
+    use super::{Position, position};
+
+    #[test]
+    fn exact_between_and_beyond() {
+        let whole = |value: Value| position(&value, 0, -128, 127);
+        assert_eq!(whole(Value::Int(5)), Some(Position::At(5)));
+        assert_eq!(whole(Value::Float(5.0)), Some(Position::At(5)));
+        assert_eq!(whole(Value::Float(1.5)), Some(Position::Behind(1)));
+        assert_eq!(whole(Value::Float(-1.5)), Some(Position::Behind(-2)));
+        assert_eq!(whole(Value::Float(127.5)), Some(Position::Above));
+        assert_eq!(whole(Value::Float(-128.5)), Some(Position::Below));
+        assert_eq!(whole(Value::Int(128)), Some(Position::Above));
+        assert_eq!(whole(Value::Float(-1e300)), Some(Position::Below));
+        assert_eq!(whole(Value::Text("1e1".into())), Some(Position::At(10)));
+        assert_eq!(whole(Value::Text("ten".into())), None);
+        assert_eq!(position(&Value::Text("1.005".into()), 2, -999, 999), Some(Position::Behind(100)));
+        assert_eq!(position(&Value::Text("-1.50".into()), 1, -999, 999), Some(Position::At(-15)));
+    }
+}

@@ -1,0 +1,67 @@
+//! The port through which the catalog loads datasets.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use salver_model::ports::{Loader, Table, WaitsFor};
+use salver_model::spec::DatasetSpec;
+use salver_model::{Name, Result, Version};
+
+use crate::dataset::Dataset;
+use crate::engine::Engine;
+use crate::residency::{self, Content};
+
+/// How often a dataset is looked after whose rows are read where they lie, when nobody asked for it to be refreshed:
+/// what is known of a file must be what is in it.
+const WATCH: Duration = Duration::from_secs(5);
+
+/// Loads one dataset from its sources.
+#[derive(Debug)]
+pub struct DatasetLoader {
+    spec: DatasetSpec,
+    engine: Arc<Engine>,
+    scans_in_place: AtomicBool,
+}
+
+impl DatasetLoader {
+    /// A loader of what `spec` says.
+    #[must_use]
+    pub fn new(spec: DatasetSpec, engine: Arc<Engine>) -> Self {
+        Self { spec, engine, scans_in_place: AtomicBool::new(false) }
+    }
+}
+
+#[async_trait]
+impl Loader for DatasetLoader {
+    fn name(&self) -> &Name {
+        &self.spec.name
+    }
+
+    fn interval(&self) -> Option<Duration> {
+        self.spec.refresh.or_else(|| self.scans_in_place.load(Ordering::Relaxed).then_some(WATCH))
+    }
+
+    fn waits_for(&self) -> WaitsFor {
+        let sources = &self.spec.sources;
+        if sources.iter().any(|source| source == "-") {
+            return WaitsFor::Pipe;
+        }
+        match sources.iter().any(|source| source.starts_with("http://") || source.starts_with("https://")) {
+            true => WaitsFor::Network,
+            false => WaitsFor::Disk,
+        }
+    }
+
+    async fn probe(&self) -> Result<Version> {
+        residency::probe(&self.spec).await
+    }
+
+    async fn load(&self) -> Result<Arc<dyn Table>> {
+        let loaded = residency::load(&self.spec, self.engine.budget(), self.engine.data_dir()).await?;
+        let in_place = matches!(loaded.content, Content::Parquet { kept: None, .. });
+        self.scans_in_place.store(in_place, Ordering::Relaxed);
+        Ok(Arc::new(Dataset::new(&self.spec, loaded, &self.engine)?))
+    }
+}

@@ -1,0 +1,254 @@
+//! Which files, URLs or streams a dataset's `sources` mean. It looks at names and directories, never into files.
+
+mod walk;
+
+use std::path::{Component, Path, PathBuf};
+
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error, Result};
+
+pub(crate) use walk::{files_below, is_skipped};
+
+/// Suffixes of compressed files. What a file is compressed with is told from its bytes; the suffix is only taken off.
+const COMPRESSION_SUFFIXES: [&str; 7] = ["gz", "gzip", "bz2", "xz", "zst", "zstd", "lzma"];
+
+/// Where bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A file on disk.
+    File(PathBuf),
+    /// An http(s) URL.
+    Url(String),
+    /// Standard input.
+    Stdin,
+}
+
+impl Origin {
+    /// It in messages, without the parts of a URL that may be secret.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Url(url) => crate::fetch::shown(url),
+            Self::Stdin => "standard input".to_owned(),
+        }
+    }
+}
+
+/// One thing to read.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Where it is.
+    pub(crate) origin: Origin,
+    /// Its format; `None` where the name doesn't say and the bytes must.
+    pub(crate) format: Option<SourceFormat>,
+    /// `key=value` directories below the dataset's root, outermost first.
+    pub(crate) partitions: Vec<(String, String)>,
+}
+
+/// Everything the sources of `spec` mean, in order.
+///
+/// # Errors
+/// [`Code::Source`] when a source matches nothing, can't be listed, or has no known format.
+pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
+    let mut places = Vec::new();
+    for source in &spec.sources {
+        resolve_one(spec, source, &mut places)?;
+    }
+    if places.is_empty() {
+        return Err(Error::new(Code::Source, format!("`{}` has no source", spec.name))
+            .with_hint("say `source = \"path/to/file.csv\"`"));
+    }
+    Ok(places)
+}
+
+fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Result<()> {
+    if source == "-" {
+        places.push(Place { origin: Origin::Stdin, format: spec.format, partitions: Vec::new() });
+        return Ok(());
+    }
+    if source.starts_with("http://") || source.starts_with("https://") {
+        let path = source.split(['?', '#']).next().unwrap_or(source);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let format = spec.format.or_else(|| format_of_name(name));
+        places.push(Place { origin: Origin::Url(source.to_owned()), format, partitions: Vec::new() });
+        return Ok(());
+    }
+    if let Some((scheme, _)) = source.split_once("://").filter(|(scheme, _)| *scheme != "file") {
+        return Err(Error::new(Code::Source, format!("`{source}`: `{scheme}://` is not a source that can be read"))
+            .with_hint("use a path, a glob, `http://`, `https://`, or `-` for standard input"));
+    }
+    let path = match source.strip_prefix("file://") {
+        Some(rest) => PathBuf::from(percent_decoded(rest.strip_prefix("localhost").unwrap_or(rest))),
+        None => PathBuf::from(source),
+    };
+    match std::fs::metadata(&path) {
+        Ok(found) if found.is_dir() => of_directory(spec, &path, places),
+        Ok(_) => {
+            let format = match spec.format {
+                Some(format) => format,
+                None => format_of_path(&path).ok_or_else(|| unknown_format(&path))?,
+            };
+            places.push(Place { origin: Origin::File(path), format: Some(format), partitions: Vec::new() });
+            Ok(())
+        }
+        Err(_) if source.contains(['*', '?', '[']) => of_glob(spec, &path, places),
+        Err(cause) => Err(unreadable(&path, &cause)),
+    }
+}
+
+fn of_directory(spec: &DatasetSpec, root: &Path, places: &mut Vec<Place>) -> Result<()> {
+    let files = files_below(root)?;
+    let format = match spec.format {
+        Some(format) => Some(format),
+        None => walk::commonest_format(&files),
+    };
+    let Some(format) = format else {
+        return Err(Error::new(Code::Source, format!("`{}` holds no file that can be read", root.display()))
+            .with_hint(
+                "supported suffixes: csv tsv json ndjson parquet arrow arrows avro xlsx xls xlsb ods, \
+                 each also compressed",
+            ));
+    };
+    let before = places.len();
+    for file in files {
+        if format_of_path(&file) == Some(format) {
+            let partitions = partitions_of(spec, root, &file);
+            places.push(Place { origin: Origin::File(file), format: Some(format), partitions });
+        }
+    }
+    if places.len() == before {
+        return Err(Error::new(Code::Source, format!("`{}` holds no {} file", root.display(), word(format)))
+            .with_hint("check `format` and the suffixes of the files"));
+    }
+    Ok(())
+}
+
+fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<Place>) -> Result<()> {
+    let text = pattern.to_string_lossy();
+    let options =
+        glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+    let paths = glob::glob_with(&text, options).map_err(|cause| {
+        Error::new(Code::Source, format!("`{text}` is not a glob pattern: {}", cause.msg))
+            .with_hint("`*` and `?` match within a name, `**` any directories, `[ab]` one of the characters")
+    })?;
+    let mut files: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).filter(|path| path.is_file()).collect();
+    let root: PathBuf =
+        pattern.components().take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '['])).collect();
+    files.retain(|file| {
+        file.strip_prefix(&root).unwrap_or(file).components().all(|part| !is_skipped(Path::new(part.as_os_str())))
+    });
+    files.sort();
+    // A pattern like `data/*` names directories full of everything; files that can't be read are passed over when
+    // others can.
+    let readable = files.iter().any(|file| format_of_path(file).is_some());
+    let before = places.len();
+    for file in files {
+        let format = spec.format.or_else(|| format_of_path(&file));
+        if format.is_none() && readable {
+            continue;
+        }
+        let format = format.ok_or_else(|| unknown_format(&file))?;
+        let partitions = partitions_of(spec, &root, &file);
+        places.push(Place { origin: Origin::File(file), format: Some(format), partitions });
+    }
+    if places.len() == before {
+        return Err(Error::new(Code::Source, format!("no file matches `{text}`")).with_hint(
+            "check the pattern; a relative one starts at the directory of the configuration, or the current one",
+        ));
+    }
+    Ok(())
+}
+
+fn partitions_of(spec: &DatasetSpec, root: &Path, file: &Path) -> Vec<(String, String)> {
+    if !spec.partitions {
+        return Vec::new();
+    }
+    let below = file.strip_prefix(root).unwrap_or(file).parent().unwrap_or(Path::new(""));
+    below.components().filter_map(|part| partition_of(part.as_os_str().to_str()?)).collect()
+}
+
+/// `year=2026` as key and value.
+pub(crate) fn partition_of(directory: &str) -> Option<(String, String)> {
+    let (key, value) = directory.split_once('=')?;
+    (!key.is_empty()).then(|| (percent_decoded(key), percent_decoded(value)))
+}
+
+/// The format by the name, with a compression suffix taken off.
+pub(crate) fn format_of_name(name: &str) -> Option<SourceFormat> {
+    let (rest, suffix) = name.rsplit_once('.')?;
+    if is_compression(suffix) {
+        return SourceFormat::of_suffix(rest.rsplit_once('.')?.1);
+    }
+    SourceFormat::of_suffix(suffix)
+}
+
+/// The format by the file's name.
+pub(crate) fn format_of_path(path: &Path) -> Option<SourceFormat> {
+    format_of_name(path.file_name()?.to_str()?)
+}
+
+/// Whether the suffix is that of a compressed file.
+pub(crate) fn is_compression(suffix: &str) -> bool {
+    COMPRESSION_SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))
+}
+
+/// The format's name in messages.
+pub(crate) fn word(format: SourceFormat) -> &'static str {
+    match format {
+        SourceFormat::Csv => "CSV",
+        SourceFormat::Tsv => "TSV",
+        SourceFormat::Json => "JSON",
+        SourceFormat::NdJson => "NDJSON",
+        SourceFormat::Parquet => "Parquet",
+        SourceFormat::ArrowFile => "Arrow",
+        SourceFormat::ArrowStream => "Arrow stream",
+        SourceFormat::Avro => "Avro",
+        SourceFormat::Sheet => "spreadsheet",
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let code = (byte == b'%')
+            .then(|| bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok()))
+            .flatten()
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        out.push(code.unwrap_or(byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+fn unknown_format(path: &Path) -> Error {
+    Error::new(Code::Source, format!("can't tell the format of `{}` from its name", path.display()))
+        .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
+}
+
+/// The error for a path that can't be read.
+pub(crate) fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
+    let shown = path.display();
+    if cause.kind() != std::io::ErrorKind::NotFound {
+        return Error::new(Code::Source, format!("can't read `{shown}`: {cause}"))
+            .with_hint("check that the user who runs the server may read it");
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let hint = if parent.is_dir() {
+        let names: Vec<String> = std::fs::read_dir(parent)
+            .map(|dir| {
+                dir.flatten().take(10_000).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+            })
+            .unwrap_or_default();
+        let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        salver_model::suggest::nearest(&wanted, names.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`?"))
+    } else {
+        let kind = path.components().next_back().is_some_and(|part| matches!(part, Component::ParentDir));
+        (!kind).then(|| format!("the directory `{}` does not exist either", parent.display()))
+    };
+    Error::new(Code::Source, format!("there is no file `{shown}`")).with_hint_if(hint.or_else(|| {
+        Some("check the path; a relative one starts at the directory of the configuration, or the current one".into())
+    }))
+}

@@ -1,0 +1,66 @@
+//! Files below a directory, in a stable order.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use salver_model::spec::SourceFormat;
+use salver_model::{Code, Error, Result};
+
+/// Deepest directory that is looked into.
+const DEPTH_MAX: usize = 32;
+/// Most files one dataset may have.
+const FILES_MAX: usize = 1_000_000;
+
+/// Every file below `root`, sorted by path; hidden ones and those whose name begins with `_` are left out.
+pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    walk(root, 0, &mut seen, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) -> Result<()> {
+    // A symbolic link may lead back up; each real directory is read once.
+    if depth > DEPTH_MAX || !dir.canonicalize().is_ok_and(|real| seen.insert(real)) {
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(dir).map_err(|cause| super::unreadable(dir, &cause))?;
+    for entry in entries {
+        let path = entry.map_err(|cause| super::unreadable(dir, &cause))?.path();
+        if is_skipped(&path) {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, depth + 1, seen, files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+        if files.len() > FILES_MAX {
+            return Err(Error::new(Code::Source, format!("`{}` holds more than {FILES_MAX} files", dir.display()))
+                .with_hint("name a smaller directory, or merge the files"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the name says that the file is not data: hidden, or left by a tool (`_SUCCESS`).
+pub(crate) fn is_skipped(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+}
+
+/// The format most of the files have; the first in the list of formats on a tie.
+pub(crate) fn commonest_format(files: &[PathBuf]) -> Option<SourceFormat> {
+    let mut counts: Vec<(SourceFormat, usize)> = Vec::new();
+    for format in files.iter().filter_map(|file| super::format_of_path(file)) {
+        match counts.iter_mut().find(|(known, _)| *known == format) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((format, 1)),
+        }
+    }
+    let place = |format: SourceFormat| SourceFormat::SUFFIXES.iter().position(|(_, known)| *known == format);
+    counts
+        .into_iter()
+        .max_by_key(|(format, count)| (*count, std::cmp::Reverse(place(*format))))
+        .map(|(format, _)| format)
+}

@@ -1,0 +1,232 @@
+//! Rows in Parquet files as the engine sees them: exactly the files that were found when the dataset was loaded, with
+//! the values of their partition columns.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::stats::Precision;
+use datafusion::common::{DataFusionError, ScalarValue, Statistics};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use object_store::ObjectMeta;
+use parquet::arrow::RowNumber;
+use salver_model::{Code, Error, Result, Value};
+use tempfile::TempDir;
+
+use crate::residency::ParquetFile;
+
+/// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source.
+pub(crate) const FILE: &str = "__salver_file";
+/// The number of a row in its file, as a column.
+pub(crate) const ROW: &str = "__salver_row";
+
+/// Files that together are one table.
+#[derive(Debug)]
+pub(crate) struct ParquetTable {
+    files: Vec<PartitionedFile>,
+    /// What the files looked like when they were loaded; empty for a copy of Salver's own, which nobody changes.
+    stamps: Vec<Stamp>,
+    rows: u64,
+    bytes: u64,
+    plain: TableSchema,
+    placed: TableSchema,
+}
+
+/// What tells that a file is the one that was loaded.
+#[derive(Debug)]
+struct Stamp {
+    path: PathBuf,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Self {
+        let about = std::fs::metadata(path).ok();
+        Self {
+            path: path.to_owned(),
+            len: about.as_ref().map_or(0, std::fs::Metadata::len),
+            modified: about.and_then(|about| about.modified().ok()),
+        }
+    }
+
+    fn holds(&self) -> bool {
+        let now = Self::of(&self.path);
+        now.modified.is_some() && (now.len, now.modified) == (self.len, self.modified)
+    }
+}
+
+impl ParquetTable {
+    /// Refuses to read when a file is no longer the one whose footer and version are known: its rows would be mixed up
+    /// with the statistics of another.
+    fn check(&self) -> Result<()> {
+        let Some(stamp) = self.stamps.iter().find(|stamp| !stamp.holds()) else { return Ok(()) };
+        let name = stamp.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Err(Error::new(Code::EntryUnavailable, format!("`{name}` was changed or removed since it was loaded"))
+            .with_hint("it is loaded again in a few seconds; try again then"))
+    }
+
+    /// A table of `files` with the columns of `schema`, of which the last are `partition_columns`.
+    pub(crate) fn new(
+        schema: &SchemaRef,
+        files: &[ParquetFile],
+        partition_columns: &[Field],
+        kept: Option<Arc<TempDir>>,
+    ) -> Result<Self> {
+        let own = schema.fields().len().saturating_sub(partition_columns.len());
+        let file_schema =
+            Arc::new(Schema::new_with_metadata(schema.fields()[..own].to_vec(), schema.metadata().clone()));
+        let partitions: Vec<FieldRef> = schema.fields()[own..].to_vec();
+        let mut with_file = partitions.clone();
+        with_file.push(Arc::new(Field::new(FILE, DataType::UInt32, false)));
+        let row = Arc::new(Field::new(ROW, DataType::Int64, false).with_extension_type(RowNumber));
+        let placed = TableSchema::builder(Arc::clone(&file_schema))
+            .with_table_partition_cols(with_file)
+            .with_virtual_columns(vec![row])
+            .build();
+        let plain = TableSchema::builder(file_schema).with_table_partition_cols(partitions.clone()).build();
+        let made = files.iter().enumerate().map(|(number, file)| {
+            let file = partitioned(number, file, &partitions)?;
+            // A plan outlives its dataset when a reload comes in between, and must keep the copy that it reads.
+            Ok(match &kept {
+                Some(kept) => file.with_extension(Arc::clone(kept)),
+                None => file,
+            })
+        });
+        Ok(Self {
+            files: made.collect::<Result<_>>()?,
+            stamps: if kept.is_some() { Vec::new() } else { files.iter().map(|file| Stamp::of(&file.path)).collect() },
+            rows: files.iter().map(|file| file.rows).sum(),
+            bytes: files.iter().map(|file| file.bytes).sum(),
+            plain,
+            placed,
+        })
+    }
+
+    /// The directories of the files, without the slash in front, as the engine writes them.
+    pub(crate) fn directories(&self) -> Vec<String> {
+        let directory = |file: &PartitionedFile| {
+            let path = file.object_meta.location.as_ref();
+            path.rfind('/').map(|end| path[..=end].to_owned())
+        };
+        let mut directories: Vec<String> = self.files.iter().filter_map(directory).collect();
+        directories.dedup();
+        directories
+    }
+}
+
+fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Result<PartitionedFile> {
+    let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Error::new(Code::Source, format!("`{name}` can't be read")).with_source(error)
+    };
+    let location =
+        object_store::path::Path::from_absolute_path(&file.path).map_err(|error| unreadable(Box::new(error)))?;
+    let about = std::fs::metadata(&file.path).map_err(|error| unreadable(Box::new(error)))?;
+    let last_modified = about.modified().map_err(|error| unreadable(Box::new(error)))?.into();
+    let meta = ObjectMeta { location, last_modified, size: about.len(), e_tag: None, version: None };
+    let mut values = partitions
+        .iter()
+        .zip(&file.partition_values)
+        .map(|(field, value)| partition_value(field, value))
+        .collect::<datafusion::common::Result<Vec<_>>>()
+        .map_err(|error| unreadable(Box::new(error)))?;
+    values.push(ScalarValue::UInt32(u32::try_from(number).ok()));
+    Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values))
+}
+
+fn partition_value(field: &Field, value: &Value) -> datafusion::common::Result<ScalarValue> {
+    let text = match value {
+        Value::Null => return ScalarValue::try_from(field.data_type()),
+        Value::Text(text) | Value::Bare(text) => text.clone(),
+        other => other.to_string(),
+    };
+    ScalarValue::try_from_string(text, field.data_type())
+}
+
+/// A [`ParquetTable`] with its own columns, or with [`FILE`] and [`ROW`] behind them.
+#[derive(Debug)]
+pub(crate) struct ParquetProvider {
+    table: Arc<ParquetTable>,
+    placed: bool,
+}
+
+impl ParquetProvider {
+    /// Presents the table's own columns.
+    pub(crate) fn plain(table: Arc<ParquetTable>) -> Self {
+        Self { table, placed: false }
+    }
+
+    /// Presents the table's columns and each row's position.
+    pub(crate) fn placed(table: Arc<ParquetTable>) -> Self {
+        Self { table, placed: true }
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        if self.placed { &self.table.placed } else { &self.table.plain }
+    }
+
+    fn files(&self) -> Vec<PartitionedFile> {
+        let mut files = self.table.files.clone();
+        if !self.placed {
+            files.iter_mut().for_each(|file| {
+                file.partition_values.pop();
+            });
+        }
+        files
+    }
+}
+
+#[async_trait]
+impl TableProvider for ParquetProvider {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.table_schema().table_schema())
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> datafusion::common::Result<Vec<TableProviderFilterPushDown>> {
+        // The optimizer hands filters to the reader later on and keeps those that the reader can't apply.
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
+        self.table.check().map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let ordered = state.config().target_partitions() == 1;
+        let mut statistics = Statistics::new_unknown(self.table_schema().table_schema());
+        statistics.num_rows = Precision::Exact(usize::try_from(self.table.rows).unwrap_or(usize::MAX));
+        statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
+        let source = Arc::new(ParquetSource::new(self.table_schema().clone()));
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+            .with_file_group(FileGroup::new(self.files()))
+            .with_statistics(statistics)
+            .with_projection_indices(projection.cloned())?
+            .with_limit(limit.filter(|_| filters.is_empty()))
+            .with_preserve_order(ordered)
+            .build();
+        let mut options = state.table_options().parquet.clone();
+        options.global = state.config_options().execution.parquet.clone();
+        ParquetFormat::new().with_options(options).create_physical_plan(state, config).await
+    }
+}

@@ -1,0 +1,237 @@
+//! Makes plans of queries for the engine: for rows that are not in memory, and for groups and distinct rows. What a
+//! plan answers is what `direct` would.
+
+mod condition;
+mod grouped;
+mod page;
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::Column;
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::{SendableRecordBatchStream, SessionState};
+use datafusion::functions::core::expr_fn::get_field;
+use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::physical_plan::execute_stream;
+use futures::{StreamExt, TryStreamExt};
+use salver_model::entry::Description;
+use salver_model::limits::READY_ROWS_MAX;
+use salver_model::{Batches, Code, Query, Result, Rows};
+
+use crate::engine::{Answer, Engine};
+use crate::fault;
+use crate::parquet_table::{FILE, ParquetProvider, ParquetTable, ROW};
+use crate::resolve::{self, Condition, Place, Resolved};
+
+pub(crate) use grouped::read as read_grouped;
+
+/// The name the table has in plans.
+const TABLE: &str = "t";
+
+/// Answers a plain query from Parquet files.
+pub(crate) async fn read(
+    engine: &Arc<Engine>,
+    table: &Arc<ParquetTable>,
+    about: &Description,
+    query: &Query,
+    resolved: Resolved,
+) -> Result<Rows> {
+    let provider: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
+    let total = match resolved.count {
+        true => Some(count_rows(engine, &provider, &about.schema, resolved.filter.as_ref(), None).await?),
+        false => None,
+    };
+    // Here a cursor counts the rows that earlier pages held.
+    let skip = resolved.after.unwrap_or(0).saturating_add(resolved.offset);
+    let small = resolved.limit.filter(|limit| *limit <= READY_ROWS_MAX as u64);
+    // One row more than a small page holds tells whether another page follows.
+    let fetch = small.map(|limit| limit + 1).or(resolved.limit);
+    let state = if resolved.sort.is_empty() { engine.ordered() } else { engine.session() };
+    let plan = plain(&provider, &about.schema, &resolved, skip, fetch).map_err(fault::planning)?;
+    let (state, in_source_order) = (state.clone(), resolved.sort.is_empty());
+    let answer = if in_source_order {
+        engine.execute(async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
+    } else {
+        answer(engine, state, plan).await?
+    };
+    let mut answer = rename(answer, &resolved.schema);
+    let follows = match (small, resolved.limit) {
+        (Some(limit), _) => cut(&mut answer, limit),
+        (None, Some(limit)) => {
+            let beyond = skip.saturating_add(limit);
+            count_rows(engine, &provider, &about.schema, resolved.filter.as_ref(), Some(beyond)).await? > 0
+        }
+        (None, None) => false,
+    };
+    let next = match resolved.limit {
+        Some(limit) if follows && limit > 0 => Some(resolve::cursor(query, about, skip.saturating_add(limit))),
+        _ => None,
+    };
+    let read = vec![(about.name.clone(), about.version)];
+    Ok(Rows { schema: answer.schema, batches: answer.batches, total, next, read, repeatable: true })
+}
+
+/// Answers a plan whose rows may come in the session's own order. One that runs out of memory is run again in the
+/// form that needs least: slower, but an answer.
+pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<Answer> {
+    match engine.execute(start(state, plan.clone())).await {
+        Err(error) if error.code == Code::OutOfMemory => {
+            let mut frugal = engine.frugal().clone();
+            frugal.mark_start_execution();
+            engine.execute(start(frugal, plan)).await
+        }
+        answered => answered,
+    }
+}
+
+/// Starts a plan; to be run on the engine's threads.
+pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
+    let physical = state.create_physical_plan(&plan).await.map_err(fault::planning)?;
+    let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
+    Ok(page::holding(stream, physical))
+}
+
+fn plain(
+    provider: &Arc<dyn TableProvider>,
+    schema: &SchemaRef,
+    resolved: &Resolved,
+    skip: u64,
+    fetch: Option<u64>,
+) -> datafusion::common::Result<LogicalPlan> {
+    let mut plan = scan(provider, schema, resolved.filter.as_ref())?;
+    if !resolved.sort.is_empty() {
+        let keys = resolved
+            .sort
+            .iter()
+            .map(|key| Ok(place(&key.place, schema)?.sort(!key.options.descending, key.options.nulls_first)));
+        let mut keys = keys.collect::<datafusion::common::Result<Vec<_>>>()?;
+        keys.extend([column(FILE).sort(true, false), column(ROW).sort(true, false)]);
+        plan = plan.sort(keys)?;
+    }
+    // A limit in the plan would let the reader take the row groups in whatever order is fastest, so without a sort
+    // the page is cut out of the stream.
+    if !resolved.sort.is_empty() && (skip > 0 || fetch.is_some()) {
+        plan = plan.limit(to_usize(skip), fetch.map(to_usize))?;
+    }
+    let all: Vec<Place>;
+    let items = match &resolved.items {
+        Some(items) => items,
+        None => {
+            let fields = schema.fields().iter().enumerate();
+            all = fields.map(|(column, f)| Place { column, fields: Vec::new(), field: Arc::clone(f) }).collect();
+            &all
+        }
+    };
+    let outputs = items.iter().enumerate().map(|(number, item)| Ok(place(item, schema)?.alias(format!("o{number}"))));
+    plan.project(outputs.collect::<datafusion::common::Result<Vec<_>>>()?)?.build()
+}
+
+/// The rows that pass the filter.
+fn scan(
+    provider: &Arc<dyn TableProvider>,
+    schema: &SchemaRef,
+    filter: Option<&Condition>,
+) -> datafusion::common::Result<LogicalPlanBuilder> {
+    let plan = LogicalPlanBuilder::scan(TABLE, provider_as_source(Arc::clone(provider)), None)?;
+    match filter {
+        Some(filter) => plan.filter(condition::expression(filter, schema)?),
+        None => Ok(plan),
+    }
+}
+
+/// How many rows pass the filter; with `beyond`, whether (1) or not (0) more than that many do.
+async fn count_rows(
+    engine: &Arc<Engine>,
+    provider: &Arc<dyn TableProvider>,
+    schema: &SchemaRef,
+    filter: Option<&Condition>,
+    beyond: Option<u64>,
+) -> Result<u64> {
+    let plan = scan(provider, schema, filter)
+        .and_then(|plan| match beyond {
+            Some(beyond) => plan.limit(to_usize(beyond), Some(1)),
+            None => Ok(plan),
+        })
+        .map_err(fault::planning)?;
+    count_plan(engine, plan).await
+}
+
+/// How many rows a plan has.
+async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder) -> Result<u64> {
+    let plan = plan
+        .aggregate(Vec::<Expr>::new(), vec![count(lit(1_i64)).alias("n")])
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(fault::planning)?;
+    let answer = answer(engine, engine.session().clone(), plan).await?;
+    let batches: Vec<RecordBatch> = match answer.batches {
+        Batches::Ready(batches) => batches,
+        Batches::Stream(stream) => stream.try_collect().await?,
+    };
+    let counted = batches.iter().filter(|batch| batch.num_rows() > 0).find_map(|batch| {
+        use arrow::array::AsArray;
+        let counts = batch.column(0).as_primitive_opt::<arrow::datatypes::Int64Type>()?;
+        u64::try_from(counts.value(0)).ok()
+    });
+    Ok(counted.unwrap_or(0))
+}
+
+/// A column of the table.
+fn column(name: &str) -> Expr {
+    Expr::Column(Column::new(Some(TABLE), name))
+}
+
+/// The values at a place.
+fn place(place: &Place, schema: &SchemaRef) -> datafusion::common::Result<Expr> {
+    let mut field = &schema.fields()[place.column];
+    let mut values = column(field.name());
+    for step in &place.fields {
+        let arrow::datatypes::DataType::Struct(inner) = field.data_type() else {
+            return datafusion::common::internal_err!("a field of something that is no struct");
+        };
+        field = &inner[*step];
+        values = get_field(values, field.name().as_str());
+    }
+    Ok(values)
+}
+
+fn to_usize(n: u64) -> usize {
+    // The engine keeps them as signed numbers.
+    usize::try_from(n.min(i64::MAX as u64)).unwrap_or(usize::MAX)
+}
+
+/// The answer under the names and with the metadata of `schema`.
+fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
+    let target = Arc::clone(schema);
+    let rename = move |batch: RecordBatch| {
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&target), batch.columns().to_vec(), &options).map_err(fault::arrow)
+    };
+    let batches = match answer.batches {
+        Batches::Ready(batches) => match batches.into_iter().map(&rename).collect::<Result<Vec<_>>>() {
+            Ok(batches) => Batches::Ready(batches),
+            Err(error) => Batches::Stream(Box::pin(futures::stream::iter([Err(error)]))),
+        },
+        Batches::Stream(stream) => Batches::Stream(Box::pin(stream.map(move |batch| rename(batch?)))),
+    };
+    Answer { schema: Arc::clone(schema), batches }
+}
+
+/// Cuts a ready answer to `limit` rows and says whether there were more.
+fn cut(answer: &mut Answer, limit: u64) -> bool {
+    let Batches::Ready(batches) = &mut answer.batches else { return false };
+    let mut left = to_usize(limit);
+    let mut more = false;
+    batches.retain_mut(|batch| {
+        if batch.num_rows() > left {
+            more = true;
+            *batch = batch.slice(0, left);
+        }
+        left -= batch.num_rows();
+        batch.num_rows() > 0
+    });
+    more
+}

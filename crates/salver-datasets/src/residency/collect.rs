@@ -1,0 +1,274 @@
+//! Takes batches and keeps them: in memory as chunks while there is room, else on disk as Parquet.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use salver_model::{Code, Error, Result};
+use tempfile::TempDir;
+
+use super::{Budget, Content, ParquetFile, Reservation};
+use crate::chunk::CHUNK_ROWS;
+use crate::source::Stop;
+
+/// Rows of a converted copy that are compressed, and later pruned, together.
+const GROUP_ROWS: usize = 128 * 1024;
+/// Bytes of a row group after which it ends all the same.
+const GROUP_BYTES: usize = 256 * 1024 * 1024;
+/// Offsets of text have 32 bits, so a chunk may not grow without end.
+const CHUNK_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// What to do when there is no room in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhenFull {
+    /// Go on on disk.
+    Convert,
+    /// Stop; the caller can scan the files as they are.
+    Stop,
+    /// That is an error.
+    Fail,
+}
+
+/// Takes batches.
+pub(super) struct Collector {
+    schema: SchemaRef,
+    data_dir: PathBuf,
+    when_full: WhenFull,
+    bytes_max: u64,
+    rows: u64,
+    store: Store,
+}
+
+enum Store {
+    Memory(Memory),
+    Disk(Box<Disk>),
+}
+
+/// What was kept.
+pub(super) struct Kept {
+    pub(super) content: Content,
+    pub(super) rows: u64,
+    pub(super) memory_bytes: u64,
+    pub(super) reservation: Option<Reservation>,
+}
+
+impl Collector {
+    /// A collector that begins in memory and takes at most `bytes_max` of the budget.
+    pub(super) fn in_memory(
+        schema: &SchemaRef,
+        budget: &Arc<Budget>,
+        data_dir: &Path,
+        when_full: WhenFull,
+        bytes_max: u64,
+    ) -> Result<Self> {
+        let reservation = budget.reserve(0).ok_or_else(|| Error::internal("the memory budget refuses nothing"))?;
+        let memory = Memory {
+            reservation,
+            chunks: Vec::new(),
+            chunk_bytes: 0,
+            pending: Vec::new(),
+            pending_rows: 0,
+            pending_bytes: 0,
+        };
+        Ok(Self {
+            schema: SchemaRef::clone(schema),
+            data_dir: data_dir.to_owned(),
+            when_full,
+            bytes_max,
+            rows: 0,
+            store: Store::Memory(memory),
+        })
+    }
+
+    /// A collector that writes to disk from the beginning.
+    pub(super) fn on_disk(schema: &SchemaRef, data_dir: &Path) -> Result<Self> {
+        let store = Store::Disk(Box::new(Disk::create(schema, data_dir)?));
+        let (schema, data_dir) = (SchemaRef::clone(schema), data_dir.to_owned());
+        Ok(Self { schema, data_dir, when_full: WhenFull::Convert, bytes_max: 0, rows: 0, store })
+    }
+
+    /// Takes a batch of the collector's schema.
+    pub(super) fn push(&mut self, batch: RecordBatch) -> Result<(), Stop> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.rows += batch.num_rows() as u64;
+        let memory = match &mut self.store {
+            Store::Disk(disk) => return Ok(disk.write(&batch)?),
+            Store::Memory(memory) => memory,
+        };
+        if memory.push(batch, self.bytes_max)? {
+            return Ok(());
+        }
+        match self.when_full {
+            WhenFull::Stop => Err(Stop::Full),
+            WhenFull::Fail => Err(Error::new(Code::OutOfMemory, "the rows don't fit into the memory for datasets")
+                .with_hint("set `memory = \"auto\"` for the dataset, or raise `limits.memory_bytes_max`")
+                .into()),
+            WhenFull::Convert => {
+                let mut disk = Disk::create(&self.schema, &self.data_dir)?;
+                for batch in memory.chunks.drain(..).chain(memory.pending.drain(..)) {
+                    disk.write(&batch)?;
+                }
+                self.store = Store::Disk(Box::new(disk));
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the collection.
+    pub(super) fn finish(self) -> Result<Kept> {
+        match self.store {
+            Store::Memory(mut memory) => {
+                memory.compact(true)?;
+                let memory_bytes = memory.chunk_bytes;
+                // What was counted before the rows were compacted was no less.
+                let _ = memory.reservation.resize(memory_bytes);
+                Ok(Kept {
+                    content: Content::Resident { schema: self.schema, chunks: memory.chunks },
+                    rows: self.rows,
+                    memory_bytes,
+                    reservation: Some(memory.reservation),
+                })
+            }
+            Store::Disk(disk) => {
+                let (file, dir) = disk.finish(self.rows)?;
+                Ok(Kept {
+                    content: Content::Parquet {
+                        schema: self.schema,
+                        files: vec![file],
+                        partition_columns: Vec::new(),
+                        kept: Some(dir),
+                    },
+                    rows: self.rows,
+                    memory_bytes: 0,
+                    reservation: None,
+                })
+            }
+        }
+    }
+}
+
+struct Memory {
+    reservation: Reservation,
+    chunks: Vec<RecordBatch>,
+    chunk_bytes: u64,
+    pending: Vec<RecordBatch>,
+    pending_rows: usize,
+    pending_bytes: u64,
+}
+
+impl Memory {
+    /// Takes a batch; false when there is no room for it, though it was taken.
+    fn push(&mut self, batch: RecordBatch, bytes_max: u64) -> Result<bool> {
+        self.pending_bytes += slice_bytes(&batch);
+        self.pending_rows += batch.num_rows();
+        self.pending.push(batch);
+        let is_wide = self.pending_bytes > CHUNK_BYTES_MAX;
+        if is_wide || !self.fits(bytes_max) {
+            return Ok(false);
+        }
+        self.compact(false)?;
+        Ok(self.fits(bytes_max))
+    }
+
+    fn fits(&mut self, bytes_max: u64) -> bool {
+        let bytes = self.chunk_bytes + self.pending_bytes;
+        bytes <= bytes_max && self.reservation.resize(bytes)
+    }
+
+    /// Makes chunks of what is pending; with `all` also one of what is too little for a chunk.
+    fn compact(&mut self, all: bool) -> Result<()> {
+        while self.pending_rows >= CHUNK_ROWS || (all && self.pending_rows > 0) {
+            let mut wanted = CHUNK_ROWS.min(self.pending_rows);
+            self.pending_rows -= wanted;
+            let mut parts = Vec::new();
+            let mut rest = Vec::new();
+            for batch in self.pending.drain(..) {
+                let rows = batch.num_rows();
+                let taken = rows.min(wanted);
+                if taken > 0 {
+                    parts.push(batch.slice(0, taken));
+                }
+                if taken < rows {
+                    rest.push(batch.slice(taken, rows - taken));
+                }
+                wanted -= taken;
+            }
+            self.pending = rest;
+            let chunk = joined(&parts)?;
+            self.chunk_bytes += chunk.get_array_memory_size() as u64;
+            self.chunks.push(chunk);
+        }
+        self.pending_bytes = self.pending.iter().map(slice_bytes).sum();
+        Ok(())
+    }
+}
+
+/// One batch whose columns are contiguous and hold no more memory than their rows need.
+fn joined(parts: &[RecordBatch]) -> Result<RecordBatch> {
+    let failed = |cause| Error::internal("rows that were read can't be joined").with_source(cause);
+    let Some(first) = parts.first() else { return Err(Error::internal("a chunk has no rows")) };
+    // Joining one part would keep its buffers, with the room they have to spare; an empty second makes a copy.
+    let empty = first.slice(0, 0);
+    let parts: Vec<&RecordBatch> = parts.iter().chain((parts.len() == 1).then_some(&empty)).collect();
+    concat_batches(&first.schema(), parts).map_err(failed)
+}
+
+fn slice_bytes(batch: &RecordBatch) -> u64 {
+    let bytes = |column: &arrow::array::ArrayRef| {
+        column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
+    };
+    batch.columns().iter().map(|column| bytes(column) as u64).sum()
+}
+
+struct Disk {
+    dir: TempDir,
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+}
+
+impl Disk {
+    fn create(schema: &SchemaRef, data_dir: &Path) -> Result<Self> {
+        let dir = crate::fetch::scratch(data_dir)?;
+        let path = dir.path().join("rows.parquet");
+        let level = ZstdLevel::try_new(1).map_err(|cause| Error::internal("zstd has no level 1").with_source(cause))?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(level))
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .build();
+        let writer = File::create(&path)
+            .map_err(parquet::errors::ParquetError::from)
+            .and_then(|file| ArrowWriter::try_new(file, SchemaRef::clone(schema), Some(properties)))
+            .map_err(|cause| disk_error(&path, cause))?;
+        Ok(Self { dir, path, writer })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(|cause| disk_error(&self.path, cause))?;
+        if self.writer.in_progress_size() > GROUP_BYTES {
+            self.writer.flush().map_err(|cause| disk_error(&self.path, cause))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, rows: u64) -> Result<(ParquetFile, Arc<TempDir>)> {
+        self.writer.close().map_err(|cause| disk_error(&self.path, cause))?;
+        let bytes = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+        Ok((ParquetFile { path: self.path, rows, bytes, partition_values: Vec::new() }, Arc::new(self.dir)))
+    }
+}
+
+fn disk_error(path: &Path, cause: parquet::errors::ParquetError) -> Error {
+    Error::new(Code::Source, format!("can't keep the rows in `{}`: {cause}", path.display()))
+        .with_hint(
+            "check the space on the disk of `--data-dir`, and that every column's type can be written as Parquet",
+        )
+        .with_source(cause)
+}

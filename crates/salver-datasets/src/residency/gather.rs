@@ -1,0 +1,107 @@
+//! The files a dataset consists of now, and what tells this content from another.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error, Result, Version};
+
+use crate::fetch;
+use crate::location::{self, Origin, Place};
+use crate::source::{Input, sniffed, unpacked};
+
+/// The files, ready to be read.
+pub(super) struct Gathered {
+    pub(super) inputs: Vec<Input>,
+    pub(super) version: Version,
+}
+
+/// Finds the files, downloads what is elsewhere and unpacks what can't be read packed.
+pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
+    let mut inputs = Vec::new();
+    let mut stamps = Vec::new();
+    for Place { origin, format, partitions } in location::resolve(spec)? {
+        let label = origin.label();
+        let (path, dir, stamp, told) = match &origin {
+            Origin::File(path) => (path.clone(), None, stamp(path)?, None),
+            Origin::Url(url) => {
+                let fetched = fetch::download(url, &spec.headers, data_dir)?;
+                (fetched.path, Some(fetched.dir), fetched.tag, fetched.format)
+            }
+            Origin::Stdin => {
+                let fetched = fetch::stdin(data_dir)?;
+                (fetched.path, Some(fetched.dir), fetched.tag, None)
+            }
+        };
+        stamps.push((label.clone(), stamp));
+        let format = match format.or(told) {
+            Some(format) => format,
+            None if origin == Origin::Stdin => sniffed(&path).map_err(|cause| location::unreadable(&path, &cause))?,
+            None => {
+                return Err(Error::new(Code::Source, format!("can't tell the format of `{label}`")).with_hint(
+                    "say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)",
+                ));
+            }
+        };
+        // A converted copy or a scan must find the file wherever the process stands by then.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        inputs.push(unpacked(Input { label, path, format, partitions, dir }, data_dir)?);
+    }
+    Ok(Gathered { inputs, version: version(spec, &stamps) })
+}
+
+/// The version that [`gather`] would find, without downloading where the server tells it.
+pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
+    let mut stamps = Vec::new();
+    for Place { origin, .. } in location::resolve(spec)? {
+        let stamp = match &origin {
+            Origin::File(path) => stamp(path)?,
+            Origin::Url(url) => fetch::tag(url, &spec.headers)?,
+            Origin::Stdin => fetch::stdin(&std::env::temp_dir())?.tag,
+        };
+        stamps.push((origin.label(), stamp));
+    }
+    Ok(version(spec, &stamps))
+}
+
+/// The version, when all sources are files and can be found.
+pub(super) fn local_version(spec: &DatasetSpec) -> Option<Version> {
+    let is_file = |source: &String| !source.contains("://") && source != "-";
+    if spec.sources.iter().all(is_file) { probe(spec).ok() } else { None }
+}
+
+fn version(spec: &DatasetSpec, stamps: &[(String, Version)]) -> Version {
+    // Every setting that changes what rows come out; those added later are part of it without being named here.
+    let settings = DatasetSpec { headers: Vec::new(), refresh: None, ..spec.clone() };
+    Version::of(&(format!("{settings:?}"), stamps))
+}
+
+fn stamp(path: &Path) -> Result<Version> {
+    let found = std::fs::metadata(path).map_err(|cause| location::unreadable(path, &cause))?;
+    let changed = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
+    Ok(Version::of(&(found.len(), changed, inode(&found))))
+}
+
+/// Tells a file from another that was moved to its place with the same size and time.
+#[cfg(unix)]
+fn inode(found: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &std::fs::Metadata) -> u64 {
+    0
+}
+
+/// Whether every input is a Parquet file.
+pub(super) fn is_parquet(inputs: &[Input]) -> bool {
+    inputs.iter().all(|input| input.format == SourceFormat::Parquet)
+}
+
+/// The directory that holds what was downloaded or unpacked, when there is at most one.
+pub(super) fn kept_dir(inputs: &[Input]) -> Option<Option<Arc<tempfile::TempDir>>> {
+    let mut dirs = inputs.iter().filter_map(|input| input.dir.clone());
+    let first = dirs.next();
+    dirs.next().is_none().then_some(first)
+}

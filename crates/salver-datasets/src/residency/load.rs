@@ -1,0 +1,282 @@
+//! Reads a dataset: finds its files, joins their columns, and decides where the rows are held.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
+use salver_model::{Code, Error, Result, Version};
+
+use super::collect::{Collector, Kept, WhenFull};
+use super::conform::{batch_of, conform};
+use super::gather::{self, Gathered};
+use super::{Budget, Content, Loaded, ParquetFile};
+use crate::infer::{merge_schemas, plain};
+use crate::location::word;
+use crate::partitions::Partitions;
+use crate::source::{self, Input, Outline, Reading, Stop};
+
+/// Unpacked Parquet up to this size is held in memory when nothing else is said; more is scanned, so that a large
+/// file costs nothing at start.
+const PARQUET_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// How much larger rows are in memory than in unpacked pages, at most: values that repeat are written once.
+const PARQUET_GROWTH: u64 = 4;
+
+/// Reads a dataset. A change while it is read is noticed and it is read once more.
+///
+/// # Errors
+/// [`Code::Source`] naming the file, and line and column where they are known, with the way out as hint;
+/// [`Code::OutOfMemory`] when it must be in memory and there is no room.
+pub async fn load(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<Loaded> {
+    let (spec, budget, data_dir) = (spec.clone(), Arc::clone(budget), data_dir.to_owned());
+    blocking(move || {
+        let before = gather::local_version(&spec);
+        match attempt(&spec, &budget, &data_dir) {
+            Ok((loaded, false)) => Ok(loaded),
+            Err(error) if gather::local_version(&spec) == before => Err(error),
+            // The rows of the first reading are given back before the second takes its own.
+            changed => {
+                drop(changed);
+                attempt(&spec, &budget, &data_dir).map(|(loaded, _)| loaded)
+            }
+        }
+    })
+    .await
+}
+
+/// The version the dataset has now.
+///
+/// # Errors
+/// [`Code::Source`] when a source can't be found or asked.
+pub async fn probe(spec: &DatasetSpec) -> Result<Version> {
+    let spec = spec.clone();
+    blocking(move || gather::probe(&spec)).await
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|cause| {
+        Err(Error::new(Code::Source, "reading the dataset failed in a way it should not").with_source(cause))
+    })
+}
+
+/// Reads once, and says whether the files changed meanwhile.
+fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<(Loaded, bool)> {
+    let Gathered { inputs, version } = gather::gather(spec, data_dir)?;
+    let loading = Loading { spec, budget, data_dir, inputs: &inputs };
+    let (kept, words) = match loading.run(false) {
+        Err(Stop::Outgrown | Stop::NotUtf8) => loading.run(true),
+        other => other,
+    }
+    .map_err(|stop| loading.final_error(stop))?;
+    // A download is one answer and can't change while it is read.
+    let has_changed = gather::local_version(spec).is_some_and(|now| now != version);
+    let loaded = Loaded {
+        content: kept.content,
+        version,
+        rows: kept.rows,
+        memory_bytes: kept.memory_bytes,
+        source: words,
+        reservation: kept.reservation,
+    };
+    Ok((loaded, has_changed))
+}
+
+struct Loading<'a> {
+    spec: &'a DatasetSpec,
+    budget: &'a Arc<Budget>,
+    data_dir: &'a Path,
+    inputs: &'a [Input],
+}
+
+impl Loading<'_> {
+    fn run(&self, all: bool) -> Result<(Kept, String), Stop> {
+        let outlines: Vec<Outline> =
+            self.inputs.iter().map(|input| source::outline(input, self.spec, all)).collect::<Result<_>>()?;
+        let merged = self.merged(&outlines)?;
+        let partitions = Partitions::of(self.inputs, self.spec, &merged)?;
+        let is_plain = self.is_plain(&outlines);
+        let columns = self.declared(&merged, &partitions)?;
+        let fields = columns.fields().iter().cloned().chain(partitions.fields.iter().cloned().map(Arc::new));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let plan = Plan { columns, schema, partitions, outlines };
+
+        let in_place = if gather::is_parquet(self.inputs) && is_plain { gather::kept_dir(self.inputs) } else { None };
+        if let Some(dir) = in_place {
+            let scanned = self.in_place(&plan, dir)?;
+            let (kept, unpacked_bytes) = scanned;
+            let room = PARQUET_BYTES_MAX.min(self.budget.remaining() / 4);
+            let is_small = unpacked_bytes.saturating_add(unpacked_bytes / 3) <= room;
+            if self.spec.residency == Residency::Never || (self.spec.residency == Residency::Auto && !is_small) {
+                return Ok((kept, self.words("scanned in place", &plan)));
+            }
+            if self.spec.residency == Residency::Auto {
+                let bytes_max = room.saturating_mul(PARQUET_GROWTH);
+                let collector =
+                    Collector::in_memory(&plan.schema, self.budget, self.data_dir, WhenFull::Stop, bytes_max)?;
+                return match self.collect(collector, &plan) {
+                    Err(Stop::Full) => Ok((kept, self.words("scanned in place", &plan))),
+                    Err(stop) => Err(stop),
+                    Ok(kept) => Ok((kept, self.words("in memory", &plan))),
+                };
+            }
+        }
+        let memory = |when| Collector::in_memory(&plan.schema, self.budget, self.data_dir, when, u64::MAX);
+        let collector = match self.spec.residency {
+            Residency::Auto => memory(WhenFull::Convert)?,
+            Residency::Always => memory(WhenFull::Fail)?,
+            Residency::Never => Collector::on_disk(&plan.schema, self.data_dir)?,
+        };
+        let kept = self.collect(collector, &plan)?;
+        let held = match kept.content {
+            Content::Resident { .. } => "in memory",
+            Content::Parquet { .. } => "converted to Parquet on disk",
+        };
+        Ok((kept, self.words(held, &plan)))
+    }
+
+    /// The columns of all files together.
+    fn merged(&self, outlines: &[Outline]) -> Result<Schema> {
+        let guessed = self.inputs.iter().all(|input| source::is_guessed(input.format));
+        let mut merged = Schema::empty();
+        for (index, outline) in outlines.iter().enumerate() {
+            // A declared type ends every argument between files.
+            let fields = outline.schema.fields().iter().map(|field| match self.column(field.name()) {
+                Some(column) => field.as_ref().clone().with_data_type(column.data_type.clone()),
+                None => field.as_ref().clone(),
+            });
+            let own = Schema::new(fields.collect::<Vec<_>>());
+            merged = merge_schemas(&merged, &own, guessed).map_err(|(column, a, b)| {
+                let has = |outline: &Outline| {
+                    outline.schema.field_with_name(&column).is_ok_and(|field| *field.data_type() != DataType::Null)
+                };
+                let first = outlines.iter().position(has).unwrap_or(0);
+                let (one, other) = (&self.inputs[first].label, &self.inputs[index].label);
+                Error::new(Code::Source, format!("column `{column}` is {a} in `{one}` and {b} in `{other}`"))
+                    .with_hint(format!("declare `{column}` in `schema`, or serve the files as two datasets"))
+            })?;
+            // Columns that lack in a file are null there.
+            if index > 0 && !outline.schema.fields().is_empty() {
+                let fields = merged.fields().iter().map(|field| {
+                    let is_missing = outline.schema.field_with_name(field.name()).is_err()
+                        || outlines[..index].iter().any(|other| other.schema.field_with_name(field.name()).is_err());
+                    field.as_ref().clone().with_nullable(field.is_nullable() || is_missing)
+                });
+                merged = Schema::new(fields.collect::<Vec<_>>());
+            }
+        }
+        Ok(merged)
+    }
+
+    fn column(&self, name: &str) -> Option<&ColumnSpec> {
+        self.spec.schema.iter().find(|column| column.name == name)
+    }
+
+    /// Whether nothing is declared that the files aren't already.
+    fn is_plain(&self, outlines: &[Outline]) -> bool {
+        self.spec.schema.iter().all(|column| {
+            outlines.iter().all(|outline| {
+                outline.schema.field_with_name(&column.name).is_ok_and(|field| {
+                    plain(field.data_type()) == column.data_type && (column.nullable || !field.is_nullable())
+                })
+            })
+        })
+    }
+
+    /// The columns that rows are held with: what files have, with declared types, then what is only declared.
+    fn declared(&self, merged: &Schema, partitions: &Partitions) -> Result<SchemaRef> {
+        let mut fields: Vec<Field> = merged
+            .fields()
+            .iter()
+            .map(|field| match self.column(field.name()) {
+                Some(column) => Field::new(&column.name, column.data_type.clone(), column.nullable),
+                None => Field::new(field.name(), plain(field.data_type()), field.is_nullable()),
+            })
+            .collect();
+        for column in &self.spec.schema {
+            let is_partition = partitions.fields.iter().any(|field| *field.name() == column.name);
+            if is_partition || merged.field_with_name(&column.name).is_ok() {
+                continue;
+            }
+            if !column.nullable {
+                let names: Vec<&str> = merged.fields().iter().map(|field| field.name().as_str()).collect();
+                let message = format!("`{}`: the declared column `{}` is in no file", self.spec.name, column.name);
+                return Err(
+                    Error::new(Code::Source, message).with_hint_if(salver_model::suggest::hint(&column.name, names))
+                );
+            }
+            fields.push(Field::new(&column.name, column.data_type.clone(), true));
+        }
+        if fields.is_empty() && partitions.fields.is_empty() {
+            let label = self.inputs.first().map_or("the source", |input| input.label.as_str());
+            return Err(Error::new(Code::Source, format!("`{label}` is empty: it has neither columns nor rows"))
+                .with_hint("declare the columns in `schema` to serve it all the same"));
+        }
+        Ok(Arc::new(Schema::new(fields)))
+    }
+
+    fn collect(&self, mut collector: Collector, plan: &Plan) -> Result<Kept, Stop> {
+        for (index, (input, outline)) in self.inputs.iter().zip(&plan.outlines).enumerate() {
+            let reading = Reading { schema: SchemaRef::clone(&plan.columns), legacy_text: outline.legacy_text };
+            let mut first_row = 0;
+            source::read(input, self.spec, &reading, &mut |batch| {
+                let mut columns = conform(&batch, &plan.columns, &input.label, first_row)?;
+                columns.extend(plan.partitions.columns(index, batch.num_rows()));
+                first_row += batch.num_rows() as u64;
+                collector.push(batch_of(&plan.schema, columns, batch.num_rows())?)
+            })?;
+        }
+        Ok(collector.finish()?)
+    }
+
+    /// The files as they are, and the bytes of their pages unpacked.
+    fn in_place(&self, plan: &Plan, kept: Option<Arc<tempfile::TempDir>>) -> Result<(Kept, u64)> {
+        let mut files = Vec::with_capacity(self.inputs.len());
+        let (mut rows, mut unpacked_bytes) = (0, 0_u64);
+        for (index, input) in self.inputs.iter().enumerate() {
+            let footer = source::parquet::footer(input)?;
+            rows += footer.rows;
+            unpacked_bytes = unpacked_bytes.saturating_add(footer.unpacked_bytes);
+            files.push(ParquetFile {
+                path: input.path.clone(),
+                rows: footer.rows,
+                bytes: std::fs::metadata(&input.path).map_or(0, |found| found.len()),
+                partition_values: plan.partitions.values.get(index).cloned().unwrap_or_default(),
+            });
+        }
+        let partition_columns = plan.partitions.fields.clone();
+        let content = Content::Parquet { schema: SchemaRef::clone(&plan.schema), files, partition_columns, kept };
+        Ok((Kept { content, rows, memory_bytes: 0, reservation: None }, unpacked_bytes))
+    }
+
+    fn words(&self, held: &str, plan: &Plan) -> String {
+        let from = match self.inputs {
+            [one] => one.label.clone(),
+            [first, .., last] => format!("{} files, {} to {}", self.inputs.len(), first.label, last.label),
+            [] => String::new(),
+        };
+        let format = self.inputs.first().map_or("", |input| word(input.format));
+        let legacy =
+            if plan.outlines.iter().any(|outline| outline.legacy_text) { ", read as windows-1252" } else { "" };
+        format!("{from} ({format}{legacy}), {held}")
+    }
+
+    fn final_error(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::Failed(error) => error,
+            Stop::Outgrown | Stop::NotUtf8 | Stop::Full => {
+                let label = self.inputs.first().map_or("", |input| input.label.as_str());
+                Error::new(Code::Source, format!("`{label}` changed while it was read"))
+                    .with_hint("write files under another name and move them to their place when they are complete")
+            }
+        }
+    }
+}
+
+struct Plan {
+    /// The columns that files have.
+    columns: SchemaRef,
+    /// Those and the partition columns.
+    schema: SchemaRef,
+    partitions: Partitions,
+    outlines: Vec<Outline>,
+}

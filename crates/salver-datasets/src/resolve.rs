@@ -1,0 +1,193 @@
+//! A query checked against a dataset's columns: names become positions, literals get the columns' types. It does not
+//! know how the rows are held, so that every way to run a query starts from the same meaning.
+
+mod condition;
+mod fingerprint;
+mod grouped;
+
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use salver_model::entry::Description;
+use salver_model::{Code, ColumnPath, Error, Item, Query, Result, Sort};
+
+pub(crate) use condition::{Condition, OneOf, Test};
+pub(crate) use grouped::{From, Grouped, resolve_grouped};
+
+/// A column, or a field nested in one.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Which top-level column.
+    pub(crate) column: usize,
+    /// Which field of it, which field of that, and so on.
+    pub(crate) fields: Vec<usize>,
+    /// What is there; nullable when anything on the way is.
+    pub(crate) field: FieldRef,
+}
+
+impl Place {
+    /// Whether both mean the same values.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.column == other.column && self.fields == other.fields
+    }
+}
+
+/// One key of the order.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    /// By what.
+    pub(crate) place: Place,
+    /// Which way.
+    pub(crate) options: SortOptions,
+}
+
+/// A query that neither groups nor removes duplicates, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolved {
+    /// The columns of the answer; `None` is every column as it is.
+    pub(crate) items: Option<Vec<Place>>,
+    /// The schema of the answer.
+    pub(crate) schema: SchemaRef,
+    /// Which rows.
+    pub(crate) filter: Option<Condition>,
+    /// In which order.
+    pub(crate) sort: Vec<Key>,
+    /// How many rows to leave out, behind the cursor if there is one.
+    pub(crate) offset: u64,
+    /// How many rows at most.
+    pub(crate) limit: Option<u64>,
+    /// Go on behind this position, whose meaning is the reader's own.
+    pub(crate) after: Option<u64>,
+    /// Whether the number of matching rows is wanted.
+    pub(crate) count: bool,
+}
+
+/// Checks a plain query.
+pub(crate) fn resolve(query: &Query, about: &Description) -> Result<Resolved> {
+    let items = match query.items.as_slice() {
+        [] => None,
+        items => Some(items.iter().map(|item| self::item(item, about)).collect::<Result<Vec<_>>>()?),
+    };
+    let schema = match &items {
+        None => Arc::clone(&about.schema),
+        Some(places) => {
+            let fields: Vec<FieldRef> =
+                places.iter().zip(&query.items).map(|(p, i)| named(&p.field, i.name())).collect();
+            Arc::new(Schema::new_with_metadata(fields, about.schema.metadata().clone()))
+        }
+    };
+    Ok(Resolved {
+        items,
+        schema,
+        filter: query
+            .filter
+            .as_ref()
+            .map(|filter| condition::resolve(filter, &|path| locate(path, about, Code::InvalidFilter)))
+            .transpose()?,
+        sort: keys(query, about)?,
+        offset: query.offset,
+        limit: query.limit,
+        after: after(query, about)?,
+        count: query.count,
+    })
+}
+
+/// The position a cursor points at.
+fn after(query: &Query, about: &Description) -> Result<Option<u64>> {
+    let Some(cursor) = &query.after else { return Ok(None) };
+    if cursor.version != about.version {
+        return Err(Error::new(Code::ExpiredCursor, format!("`{}` changed since `after` was made", about.name))
+            .with_hint("start again without `after`"));
+    }
+    let known = about.rows.is_none_or(|rows| cursor.position <= rows);
+    if cursor.query != fingerprint::of(query) || !known {
+        return Err(Error::new(Code::InvalidCursor, "`after` belongs to another query")
+            .with_hint("repeat the query that `after` came from: same columns, filter and sort"));
+    }
+    Ok(Some(cursor.position))
+}
+
+/// The cursor to the page behind `position`.
+pub(crate) fn cursor(query: &Query, about: &Description, position: u64) -> salver_model::Cursor {
+    let query = fingerprint::of(query);
+    salver_model::Cursor { version: about.version, query, position, values: Vec::new() }
+}
+
+fn item(item: &Item, about: &Description) -> Result<Place> {
+    match item {
+        Item::Column { path, .. } => locate(path, about, Code::InvalidColumn),
+        Item::Aggregate { name, .. } => Err(Error::internal(format!("aggregate `{name}` in a plain query"))),
+    }
+}
+
+/// The keys of the order. A column that stands there a second time decides nothing and is left out.
+fn keys(query: &Query, about: &Description) -> Result<Vec<Key>> {
+    let mut keys: Vec<Key> = Vec::new();
+    for sort in &query.sort {
+        let key = key(sort, about)?;
+        if !keys.iter().any(|other| other.place.is(&key.place)) {
+            keys.push(key);
+        }
+    }
+    Ok(keys)
+}
+
+fn key(sort: &Sort, about: &Description) -> Result<Key> {
+    let place = locate(&sort.column, about, Code::InvalidSort)?;
+    if !is_sortable(place.field.data_type()) {
+        let message = format!("`{}` is {} and has no order", sort.column, place.field.data_type());
+        return Err(Error::new(Code::InvalidSort, message).with_hint("sort by another column, or by a field of it"));
+    }
+    Ok(Key { place, options: SortOptions { descending: sort.descending, nulls_first: sort.nulls_first } })
+}
+
+/// Whether values of the type have an order that every way to run a query agrees on.
+pub(crate) fn is_sortable(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_sortable(values),
+        other => !other.is_nested() && !matches!(other, DataType::Interval(_)),
+    }
+}
+
+/// Finds a column, or the field of a struct.
+pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Result<Place> {
+    let fields = about.schema.fields();
+    let Some(column) = fields.iter().position(|field| *field.name() == path.column) else {
+        // A dot may be part of a column's name.
+        if !path.fields.is_empty() {
+            let whole = path.to_string();
+            if let Some(column) = fields.iter().position(|field| *field.name() == whole) {
+                return Ok(Place { column, fields: Vec::new(), field: Arc::clone(&fields[column]) });
+            }
+        }
+        let names = fields.iter().map(|field| field.name().as_str());
+        return Err(Error::unknown_column(code, &path.column, about.name.as_str(), names));
+    };
+    let mut field = Arc::clone(&fields[column]);
+    let mut nullable = field.is_nullable();
+    let mut steps = Vec::with_capacity(path.fields.len());
+    for (depth, name) in path.fields.iter().enumerate() {
+        let DataType::Struct(inner) = field.data_type() else {
+            let above = ColumnPath { column: path.column.clone(), fields: path.fields[..depth].to_vec() };
+            return Err(Error::new(code, format!("`{above}` is {} and has no field `{name}`", field.data_type())));
+        };
+        let Some(step) = inner.iter().position(|field| field.name() == name) else {
+            let above = ColumnPath { column: path.column.clone(), fields: path.fields[..depth].to_vec() };
+            return Err(Error::new(code, format!("no field `{name}` in `{above}`"))
+                .with_hint_if(salver_model::suggest::hint(name, inner.iter().map(|field| field.name().as_str()))));
+        };
+        steps.push(step);
+        field = Arc::clone(&inner[step]);
+        nullable |= field.is_nullable();
+    }
+    if nullable && !field.is_nullable() {
+        field = Arc::new(field.as_ref().clone().with_nullable(true));
+    }
+    Ok(Place { column, fields: steps, field })
+}
+
+/// The field under another name.
+pub(crate) fn named(field: &FieldRef, name: &str) -> FieldRef {
+    if field.name() == name { Arc::clone(field) } else { Arc::new(Field::clone(field).with_name(name)) }
+}

@@ -1,0 +1,164 @@
+//! The condition tree of a query, checked: columns located, literals converted.
+
+use std::sync::{Arc, OnceLock};
+
+use ahash::AHashSet;
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+use arrow::row::{RowConverter, SortField};
+use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
+use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result};
+
+use super::Place;
+use crate::literal::{self, Literal};
+
+/// What looking a value up in a list costs at most, in tests.
+const LIST_TESTS_MAX: usize = 8;
+
+/// A condition over columns at known places.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// The same for every row; `None` is null.
+    Always(Option<bool>),
+    /// All of them.
+    And(Vec<Condition>),
+    /// Any of them.
+    Or(Vec<Condition>),
+    /// Not.
+    Not(Box<Condition>),
+    /// A test of one column.
+    Test(Place, Test),
+}
+
+impl Condition {
+    /// How many tests it makes of a row, at most.
+    pub(crate) fn tests(&self) -> u64 {
+        match self {
+            Self::Always(_) => 0,
+            Self::And(conditions) | Self::Or(conditions) => conditions.iter().map(Self::tests).sum(),
+            Self::Not(condition) => condition.tests(),
+            Self::Test(_, Test::In(list)) => list.values.len().min(LIST_TESTS_MAX) as u64,
+            Self::Test(..) => 1,
+        }
+    }
+}
+
+/// A test of one value.
+#[derive(Clone, Debug)]
+pub(crate) enum Test {
+    /// It is null.
+    IsNull,
+    /// This, unless it is null.
+    Known(bool),
+    /// It compares so with this one value of its type.
+    Compare(Comparison, ArrayRef),
+    /// It equals one of these values of its type.
+    In(Arc<OneOf>),
+    /// It is like this pattern, which has its type.
+    Like(ArrayRef, bool),
+}
+
+/// The values of a list, and the set of them where the list is long.
+#[derive(Debug)]
+pub(crate) struct OneOf {
+    /// The values.
+    pub(crate) values: ArrayRef,
+    set: OnceLock<AHashSet<Box<[u8]>>>,
+}
+
+impl OneOf {
+    fn new(values: ArrayRef) -> Self {
+        Self { values, set: OnceLock::new() }
+    }
+
+    /// Which values of `column` are in the list; the column has the type of the list.
+    pub(crate) fn members(&self, column: &ArrayRef) -> Result<Vec<bool>, ArrowError> {
+        let converter = RowConverter::new(vec![SortField::new(column.data_type().clone())])?;
+        let set = match self.set.get() {
+            Some(set) => set,
+            None => {
+                let rows = converter.convert_columns(&[Arc::clone(&self.values)])?;
+                self.set.get_or_init(|| rows.iter().map(|row| Box::from(row.as_ref())).collect())
+            }
+        };
+        let rows = converter.convert_columns(&[Arc::clone(column)])?;
+        Ok(rows.iter().map(|row| set.contains(row.as_ref())).collect())
+    }
+}
+
+/// Checks a filter whose columns `locate` finds.
+pub(crate) fn resolve(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<Place>) -> Result<Condition> {
+    walk(filter, locate, 0, &mut 0)
+}
+
+fn walk(
+    filter: &Filter,
+    locate: &dyn Fn(&ColumnPath) -> Result<Place>,
+    depth: usize,
+    terms: &mut usize,
+) -> Result<Condition> {
+    *terms += 1;
+    // Lowered SQL may nest deeper than a REST filter may, but its own bound is near.
+    if depth > 4 * FILTER_DEPTH_MAX || *terms > FILTER_TERMS_MAX {
+        return Err(Error::new(Code::InvalidFilter, "the filter is too large")
+            .with_hint("nest less, or put many values of one column into an `in` list"));
+    }
+    let mut all = |filters: &[Filter]| -> Result<Vec<Condition>> {
+        filters.iter().map(|inner| walk(inner, locate, depth + 1, terms)).collect()
+    };
+    Ok(match filter {
+        Filter::And(filters) => match all(filters)? {
+            conditions if conditions.is_empty() => Condition::Always(Some(true)),
+            conditions => Condition::And(conditions),
+        },
+        Filter::Or(filters) => match all(filters)? {
+            conditions if conditions.is_empty() => Condition::Always(Some(false)),
+            conditions => Condition::Or(conditions),
+        },
+        Filter::Not(inner) => Condition::Not(Box::new(walk(inner, locate, depth + 1, terms)?)),
+        Filter::IsNull { column } => Condition::Test(locate(column)?, Test::IsNull),
+        Filter::Compare { column, op, value } => {
+            let place = locate(column)?;
+            match literal::convert(place.field.data_type(), *op, value, column)? {
+                Literal::Scalar(op, scalar) => Condition::Test(place, Test::Compare(op, scalar)),
+                Literal::Constant(known) => Condition::Test(place, Test::Known(known)),
+                Literal::Null => Condition::Always(None),
+            }
+        }
+        Filter::In { column, values } => one_of(column, values, locate(column)?)?,
+        Filter::Like { column, pattern, ignore_case } => like(column, pattern, *ignore_case, locate(column)?)?,
+    })
+}
+
+fn one_of(column: &ColumnPath, values: &[salver_model::Value], place: Place) -> Result<Condition> {
+    if values.len() > FILTER_TERMS_MAX {
+        return Err(Error::new(Code::InvalidFilter, format!("more than {FILTER_TERMS_MAX} values in one list")));
+    }
+    if values.is_empty() {
+        return Ok(Condition::Always(Some(false)));
+    }
+    let (list, has_null) = literal::convert_list(place.field.data_type(), values, column)?;
+    let found = match list {
+        None => Condition::Test(place, Test::Known(false)),
+        Some(one) if one.len() == 1 => Condition::Test(place, Test::Compare(Comparison::Eq, one)),
+        Some(list) => Condition::Test(place, Test::In(Arc::new(OneOf::new(list)))),
+    };
+    Ok(if has_null { Condition::Or(vec![found, Condition::Always(None)]) } else { found })
+}
+
+fn like(column: &ColumnPath, pattern: &str, ignore_case: bool, place: Place) -> Result<Condition> {
+    let strings = match place.field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
+    if matches!(strings, DataType::Null) {
+        return Ok(Condition::Always(None));
+    }
+    if !strings.is_string() {
+        let message = format!("`{column}` is {strings}, and `like` compares text");
+        return Err(Error::new(Code::InvalidFilter, message).with_hint("compare it with `=`, `<` or `>`"));
+    }
+    let pattern = literal::string(strings, pattern);
+    Ok(Condition::Test(place, Test::Like(pattern, ignore_case)))
+}

@@ -1,0 +1,208 @@
+//! A query that groups, aggregates or removes duplicates, checked.
+//!
+//! Groups and distinct rows have no position, so where the order asked for leaves ties, the columns of the answer
+//! break them from left to right; the answer is then the same from call to call.
+
+use std::sync::Arc;
+
+use arrow::compute::SortOptions;
+use arrow::datatypes::{DataType, FieldRef};
+use salver_model::entry::Description;
+use salver_model::{AggregateFunction, Code, ColumnPath, Error, Item, Query, Result};
+
+use super::condition::{self, Condition};
+use super::{Place, is_sortable, locate};
+
+/// One column of the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it holds.
+    pub(crate) from: From,
+}
+
+/// What a column of the answer holds.
+#[derive(Clone, Debug)]
+pub(crate) enum From {
+    /// A column of the entry, grouped by where there are groups.
+    Column(Place),
+    /// An aggregate; without a place it counts rows.
+    Aggregate(AggregateFunction, Option<Place>),
+}
+
+/// The checked query.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouped {
+    /// The columns of the answer.
+    pub(crate) outputs: Vec<Output>,
+    /// Which rows.
+    pub(crate) filter: Option<Condition>,
+    /// Whether rows are grouped at all.
+    pub(crate) is_grouped: bool,
+    /// By what.
+    pub(crate) group: Vec<Place>,
+    /// Which groups; columns are positions in the answer.
+    pub(crate) having: Option<Condition>,
+    /// Whether equal rows of the answer become one.
+    pub(crate) distinct: bool,
+    /// The order: positions in the answer, with ties broken.
+    pub(crate) sort: Vec<(usize, SortOptions)>,
+    /// How many rows to leave out.
+    pub(crate) offset: u64,
+    /// How many rows at most.
+    pub(crate) limit: Option<u64>,
+    /// Whether the number of rows is wanted.
+    pub(crate) count: bool,
+}
+
+/// Checks a query that groups or is distinct. `aggregate_type` says the type of an aggregate of a column.
+pub(crate) fn resolve_grouped(
+    query: &Query,
+    about: &Description,
+    aggregate_field: &dyn Fn(AggregateFunction, Option<&Place>) -> Result<FieldRef>,
+) -> Result<Grouped> {
+    if query.after.is_some() {
+        return Err(Error::new(Code::InvalidCursor, "a grouped or distinct answer has no cursor")
+            .with_hint("page through it with `limit` and `offset`"));
+    }
+    let is_grouped = query.is_grouped();
+    let group: Vec<Place> =
+        query.group.iter().map(|path| locate(path, about, Code::InvalidColumn)).collect::<Result<_>>()?;
+    for (place, path) in group.iter().zip(&query.group) {
+        groupable(place, path)?;
+    }
+    let outputs = outputs(query, about, &group, is_grouped)?;
+    let fields = outputs
+        .iter()
+        .map(|output| match &output.from {
+            From::Column(place) => Ok(Arc::clone(&place.field)),
+            From::Aggregate(function, place) => aggregate_field(*function, place.as_ref()),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let find = |path: &ColumnPath, code: Code| -> Result<usize> {
+        let name = path.to_string();
+        outputs.iter().position(|output| output.name == name).or_else(|| by_place(path, about, &outputs)).ok_or_else(
+            || {
+                Error::new(code, format!("`{name}` is not a column of the answer"))
+                    .with_hint_if(salver_model::suggest::hint(&name, outputs.iter().map(|output| output.name.as_str())))
+            },
+        )
+    };
+    let having = query.having.as_ref().map(|having| {
+        condition::resolve(having, &|path| {
+            let column = find(path, Code::InvalidFilter)?;
+            Ok(Place { column, fields: Vec::new(), field: Arc::clone(&fields[column]) })
+        })
+    });
+    let mut sort = Vec::new();
+    for key in &query.sort {
+        let column = find(&key.column, Code::InvalidSort)?;
+        if !is_sortable(fields[column].data_type()) {
+            return Err(Error::new(Code::InvalidSort, format!("`{}` has no order", key.column)));
+        }
+        sort.push((column, SortOptions { descending: key.descending, nulls_first: key.nulls_first }));
+    }
+    break_ties(&mut sort, &fields);
+    Ok(Grouped {
+        having: having.transpose()?,
+        filter: query
+            .filter
+            .as_ref()
+            .map(|filter| condition::resolve(filter, &|path| locate(path, about, Code::InvalidFilter)))
+            .transpose()?,
+        is_grouped,
+        group,
+        distinct: query.distinct,
+        sort,
+        offset: query.offset,
+        limit: query.limit,
+        count: query.count,
+        outputs,
+    })
+}
+
+fn outputs(query: &Query, about: &Description, group: &[Place], is_grouped: bool) -> Result<Vec<Output>> {
+    if query.items.is_empty() {
+        let paths: Vec<ColumnPath> = if is_grouped {
+            query.group.clone()
+        } else {
+            about.schema.fields().iter().map(|field| ColumnPath::column(field.name())).collect()
+        };
+        return paths
+            .iter()
+            .map(|path| {
+                let place = locate(path, about, Code::InvalidColumn)?;
+                groupable(&place, path)?;
+                Ok(Output { name: path.to_string(), from: From::Column(place) })
+            })
+            .collect();
+    }
+    let one = |item: &Item| -> Result<Output> {
+        Ok(match item {
+            Item::Column { path, name } => {
+                let place = locate(path, about, Code::InvalidColumn)?;
+                groupable(&place, path)?;
+                if is_grouped && !group.iter().any(|by| by.is(&place)) {
+                    return Err(Error::new(
+                        Code::InvalidColumn,
+                        format!("`{path}` is neither grouped by nor in an aggregate"),
+                    )
+                    .with_hint(format!("group by `{path}`, or ask for `min({path})` or another aggregate of it")));
+                }
+                Output { name: name.clone(), from: From::Column(place) }
+            }
+            Item::Aggregate { aggregate, name } => {
+                let place =
+                    aggregate.column.as_ref().map(|path| locate(path, about, Code::InvalidColumn)).transpose()?;
+                check_aggregate(aggregate.function, aggregate.column.as_ref(), place.as_ref())?;
+                Output { name: name.clone(), from: From::Aggregate(aggregate.function, place) }
+            }
+        })
+    };
+    query.items.iter().map(one).collect()
+}
+
+fn check_aggregate(function: AggregateFunction, path: Option<&ColumnPath>, place: Option<&Place>) -> Result<()> {
+    use AggregateFunction::{Avg, Count, CountDistinct, Max, Min, Sum};
+    let name = function.name();
+    let (Some(path), Some(place)) = (path, place) else {
+        return match function {
+            Count => Ok(()),
+            _ => Err(Error::new(Code::InvalidRequest, format!("`{name}` needs a column"))),
+        };
+    };
+    let data_type = place.field.data_type();
+    let fits = match function {
+        Count => true,
+        CountDistinct | Min | Max => is_sortable(data_type) && !matches!(data_type, DataType::Null),
+        Sum | Avg => data_type.is_numeric(),
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::new(Code::InvalidColumn, format!("`{name}` does not work on `{path}`, which is {data_type}"))
+        .with_hint("choose another column or another aggregate"))
+}
+
+fn groupable(place: &Place, path: &ColumnPath) -> Result<()> {
+    if is_sortable(place.field.data_type()) {
+        return Ok(());
+    }
+    let message = format!("`{path}` is {} and can't be grouped by or made distinct", place.field.data_type());
+    Err(Error::new(Code::InvalidColumn, message).with_hint("choose other columns, or a field of it"))
+}
+
+/// A sort may name the column behind an output that has another name.
+fn by_place(path: &ColumnPath, about: &Description, outputs: &[Output]) -> Option<usize> {
+    let place = locate(path, about, Code::InvalidSort).ok()?;
+    outputs.iter().position(|output| matches!(&output.from, From::Column(other) if other.is(&place)))
+}
+
+fn break_ties(sort: &mut Vec<(usize, SortOptions)>, fields: &[FieldRef]) {
+    for (column, field) in fields.iter().enumerate() {
+        if is_sortable(field.data_type()) && !sort.iter().any(|(sorted, _)| *sorted == column) {
+            sort.push((column, SortOptions { descending: false, nulls_first: false }));
+        }
+    }
+}

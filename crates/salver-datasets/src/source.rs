@@ -1,0 +1,260 @@
+//! Formats: what columns a file has, and its rows as record batches. A format knows one file; joining several,
+//! partitions and where rows are held stand elsewhere.
+
+mod arrow_ipc;
+mod avro;
+mod csv;
+mod decimal;
+mod json;
+pub(crate) mod parquet;
+mod sheet;
+mod text;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error, Result};
+use tempfile::TempDir;
+
+use crate::decompress::{self, Compression};
+use crate::location::word;
+
+/// Bytes of text a schema is first told from; what comes later may widen it.
+const SAMPLE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Bytes that tell what a file is.
+const HEAD_BYTES: u64 = 4 * 1024;
+
+/// One file to read.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// It in messages.
+    pub(crate) label: String,
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its format.
+    pub(crate) format: SourceFormat,
+    /// Its partition keys and values.
+    pub(crate) partitions: Vec<(String, String)>,
+    /// The directory that must live as long as `path` is read, for what was downloaded or unpacked.
+    pub(crate) dir: Option<Arc<TempDir>>,
+}
+
+/// Why reading stopped before the end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A value does not fit the type that was inferred; the whole file must be looked at.
+    Outgrown,
+    /// What was taken for UTF-8 is not.
+    NotUtf8,
+    /// The taker of batches has no room.
+    Full,
+    /// It can't be read.
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Who takes the batches of a file.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<(), Stop>;
+
+/// How a file is to be read, beside what its dataset declares.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    /// The columns the dataset has; a file may lack some and its types give way to these.
+    pub(crate) schema: SchemaRef,
+    /// Whether text without a declared encoding is read as windows-1252.
+    pub(crate) legacy_text: bool,
+}
+
+/// The columns of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Outline {
+    /// The columns; [`arrow::datatypes::DataType::Null`] where only nulls were seen.
+    pub(crate) schema: Schema,
+    /// Whether its text is not UTF-8.
+    pub(crate) legacy_text: bool,
+}
+
+/// Whether types of this format are guessed from text.
+pub(crate) fn is_guessed(format: SourceFormat) -> bool {
+    use SourceFormat::{Csv, Json, NdJson, Sheet, Tsv};
+    matches!(format, Csv | Tsv | Json | NdJson | Sheet)
+}
+
+/// The columns of a file: by its header or footer, or by looking at its rows; all of them with `all`, else a sample.
+///
+/// # Errors
+/// [`Code::Source`] naming the file, and the line where that is known.
+pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Outline> {
+    let bytes_max = if all { u64::MAX } else { SAMPLE_BYTES };
+    refuse_web_page(input)?;
+    guarded(input, || {
+        let schema = match input.format {
+            SourceFormat::Csv | SourceFormat::Tsv => return csv::outline(input, spec, bytes_max),
+            SourceFormat::Json | SourceFormat::NdJson => json::outline(input, spec, bytes_max)?,
+            SourceFormat::Parquet => parquet::schema(input)?,
+            SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::schema(input)?,
+            SourceFormat::Avro => avro::schema(input)?,
+            SourceFormat::Sheet => sheet::outline(input, spec)?,
+        };
+        Ok(Outline { schema: distinct(schema), legacy_text: false })
+    })
+}
+
+/// Gives every row of a file to `sink`, in order. Batches have columns of `reading.schema`'s names; columns may lack,
+/// stand in another order and have other types.
+///
+/// # Errors
+/// [`Stop`], and whatever `sink` says.
+pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
+    guarded(input, || match input.format {
+        SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
+        SourceFormat::Json | SourceFormat::NdJson => json::read(input, spec, reading, sink),
+        SourceFormat::Parquet => parquet::read(input, sink),
+        SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::read(input, sink),
+        SourceFormat::Avro => avro::read(input, sink),
+        SourceFormat::Sheet => sheet::read(input, spec, sink),
+    })
+}
+
+/// Readers of binary formats trust lengths and offsets that a damaged file gets wrong, and some panic on them. That
+/// is the file's fault and must stay the file's problem.
+fn guarded<T, E: From<Error>>(input: &Input, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown");
+        Err(damaged(input, "its structure makes no sense").with_source(text.to_owned()).into())
+    })
+}
+
+/// A server that wants a login, or is broken, often answers 200 with a page. Read as CSV it would replace good rows.
+fn refuse_web_page(input: &Input) -> Result<()> {
+    use std::io::Read as _;
+    if !(input.label.starts_with("http://") || input.label.starts_with("https://")) {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let read = decompress::open(&input.path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    // What can't be unpacked is told by its reader.
+    if read.is_err() || !is_web_page(&head, matches!(input.format, SourceFormat::Csv | SourceFormat::Tsv)) {
+        return Ok(());
+    }
+    let format = word(input.format);
+    Err(Error::new(Code::Source, format!("`{}` answers a web page or XML, not {format}", input.label))
+        .with_hint("open the URL in a browser: the server may want a login (set `headers`), or the file has moved"))
+}
+
+/// Whether the bytes begin as HTML or XML do. Columns of CSV may be called `<DATE>`, so there the tag must be one of
+/// a page.
+fn is_web_page(head: &[u8], is_csv: bool) -> bool {
+    const TAGS: [&[u8]; 13] = [
+        b"html", b"head", b"body", b"meta", b"title", b"script", b"style", b"div", b"h1", b"p", b"center", b"pre",
+        b"error",
+    ];
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let Some(tag) = text.strip_prefix(b"<") else { return false };
+    let name = &tag[..tag.iter().take_while(|b| b.is_ascii_alphanumeric()).count()];
+    !is_csv || matches!(tag.first(), Some(b'!' | b'?')) || TAGS.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// "`x.parquet` is not readable as Parquet: why".
+pub(crate) fn damaged(input: &Input, why: impl std::fmt::Display) -> Error {
+    let format = word(input.format);
+    Error::new(Code::Source, format!("`{}` can't be read as {format}: {why}", input.label))
+        .with_hint("check that the file is whole, and that `format` is what it is")
+}
+
+/// An error of the disk or of decompression.
+pub(crate) fn io_error(input: &Input, cause: std::io::Error) -> Error {
+    Error::new(Code::Source, format!("can't read `{}`: {cause}", input.label))
+        .with_hint("check that the file is whole and may be read")
+        .with_source(cause)
+}
+
+/// The input itself, or an unpacked copy when it is compressed: for formats that are read from several places at once.
+pub(crate) fn unpacked(input: Input, data_dir: &std::path::Path) -> Result<Input> {
+    use SourceFormat::{ArrowFile, Parquet, Sheet};
+    if !matches!(input.format, Parquet | ArrowFile | Sheet)
+        || Compression::of_file(&input.path).map_err(|cause| io_error(&input, cause))? == Compression::None
+    {
+        return Ok(input);
+    }
+    let dir = Arc::new(crate::fetch::scratch(data_dir)?);
+    let path = dir.path().join("unpacked");
+    let mut packed = decompress::open(&input.path).map_err(|cause| io_error(&input, cause))?;
+    crate::fetch::spool(&mut packed, &path).map_err(|cause| io_error(&input, cause))?;
+    Ok(Input { path, dir: Some(dir), ..input })
+}
+
+/// The format by the first bytes, for what has no name.
+pub(crate) fn sniffed(path: &std::path::Path) -> std::io::Result<SourceFormat> {
+    use std::io::Read as _;
+    let mut head = Vec::new();
+    decompress::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    Ok(match &head[..] {
+        [b'P', b'A', b'R', b'1', ..] => SourceFormat::Parquet,
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => SourceFormat::ArrowFile,
+        [0xff, 0xff, 0xff, 0xff, ..] => SourceFormat::ArrowStream,
+        [b'O', b'b', b'j', 1, ..] => SourceFormat::Avro,
+        [b'P', b'K', 3, 4, ..] | [0xd0, 0xcf, 0x11, 0xe0, ..] => SourceFormat::Sheet,
+        _ => match text.first() {
+            Some(b'[') => SourceFormat::Json,
+            Some(b'{') => SourceFormat::NdJson,
+            _ if text.split(|b| *b == b'\n').next().is_some_and(|line| line.contains(&b'\t')) => SourceFormat::Tsv,
+            _ => SourceFormat::Csv,
+        },
+    })
+}
+
+/// The schema with column names that differ: an empty name becomes `column_3`, a second `a` becomes `a_2`.
+fn distinct(schema: Schema) -> Schema {
+    let names = distinct_names(schema.fields().iter().map(|field| field.name().clone()).collect());
+    let fields = schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+/// The batch under the names that [`distinct`] gives.
+fn renamed(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
+    RecordBatch::try_new_with_options(
+        Arc::new(distinct(batch.schema().as_ref().clone())),
+        batch.columns().to_vec(),
+        &arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows())),
+    )
+}
+
+/// Names that differ.
+pub(crate) fn distinct_names(names: Vec<String>) -> Vec<String> {
+    let mut taken: std::collections::HashSet<String> = names.iter().cloned().collect();
+    let mut seen = std::collections::HashSet::new();
+    let mut unique = Vec::with_capacity(names.len());
+    for (index, name) in names.into_iter().enumerate() {
+        let base = if name.is_empty() { format!("column_{}", index + 1) } else { name };
+        let mut name = base.clone();
+        let mut number = 2;
+        while !seen.insert(name.clone()) {
+            loop {
+                name = format!("{base}_{number}");
+                number += 1;
+                if !taken.contains(&name) {
+                    break;
+                }
+            }
+        }
+        taken.insert(name.clone());
+        unique.push(name);
+    }
+    unique
+}

@@ -1,0 +1,281 @@
+//! CSV and TSV as people write them.
+
+mod column;
+mod sniff;
+mod split;
+
+use std::io::{BufRead, Cursor, Read};
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema};
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error};
+
+use super::{Input, Outline, Reading, Sink, Stop, distinct_names, io_error, text};
+use crate::chunk::CHUNK_ROWS;
+use crate::infer::Kind;
+use column::Column;
+use split::{Block, Dialect, Splitter, Trouble, View};
+
+/// Bytes the delimiter is told from.
+const HEAD_BYTES: u64 = 64 * 1024;
+/// Cells of one batch, so that very wide files don't take memory by the row.
+const CELLS_MAX: usize = 4 * 1024 * 1024;
+
+/// The columns, with types by the rows in the first `bytes_max` bytes.
+pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Result<Outline, Error> {
+    match outline_as(input, spec, bytes_max, false) {
+        Err(Stop::NotUtf8) => outline_as(input, spec, bytes_max, true),
+        other => other,
+    }
+    .map_err(|stop| match stop {
+        Stop::Failed(error) => error,
+        other => Error::internal(format!("`{}`: {other:?} while looking at its columns", input.label)),
+    })
+}
+
+fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -> Result<Outline, Stop> {
+    let mut records = Records::open(input, spec, legacy)?;
+    let names = records.names.clone();
+    let mut kinds = vec![Kind::Null; names.len()];
+    let mut block = Block::default();
+    while records.used_bytes < bytes_max && records.next(&mut block)? {
+        let view = records.view(&block)?;
+        for (index, kind) in kinds.iter_mut().enumerate() {
+            let column = records.column(view, &block, index, false);
+            for row in 0..block.rows() {
+                if *kind == Kind::Text {
+                    break;
+                }
+                // Blank fields say nothing: they are null in any column that is not text.
+                if let Some(text) = column.value(row).filter(|text| !text.trim_ascii().is_empty()) {
+                    *kind = kind.with(text);
+                }
+            }
+        }
+    }
+    let fields: Vec<Field> =
+        names.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect();
+    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy })
+}
+
+/// Gives the rows to `sink`, with the types of `reading.schema`.
+pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
+    let mut records = Records::open(input, spec, reading.legacy_text)?;
+    let mut columns = Vec::new();
+    for (index, name) in records.names.iter().enumerate() {
+        if let Ok(field) = reading.schema.field_with_name(name) {
+            let declared = spec.schema.iter().find(|column| column.name == *name);
+            columns.push((index, Arc::new(field.clone()), declared.is_some()));
+        }
+    }
+    let fields: Vec<_> =
+        columns.iter().map(|(_, field, _)| Arc::new(field.as_ref().clone().with_nullable(true))).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let mut block = Block::default();
+    while records.next(&mut block)? {
+        let view = records.view(&block)?;
+        let mut arrays = Vec::with_capacity(columns.len());
+        for (index, field, is_declared) in &columns {
+            let column = records.column(view, &block, *index, *is_declared);
+            let array = match column.build(field.data_type()) {
+                Ok(array) => array,
+                Err(_) if !is_declared => return Err(Stop::Outgrown),
+                Err(row) => return Err(records.misfit(&block, row, field, column.value(row)).into()),
+            };
+            if *is_declared && !field.is_nullable() && array.null_count() > 0 {
+                let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
+                return Err(records.misfit(&block, row, field, None).into());
+            }
+            arrays.push(array);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(block.rows()));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+            .map_err(|cause| super::damaged(input, &cause).with_source(cause))?;
+        sink(batch)?;
+    }
+    Ok(())
+}
+
+struct Records<'a> {
+    input: &'a Input,
+    spec: &'a DatasetSpec,
+    reader: Box<dyn BufRead + Send>,
+    splitter: Splitter,
+    names: Vec<String>,
+    /// Without a header, the first record, read to count the columns.
+    first: Option<Block>,
+    is_guess: bool,
+    is_done: bool,
+    used_bytes: u64,
+}
+
+impl<'a> Records<'a> {
+    fn open(input: &'a Input, spec: &'a DatasetSpec, legacy: bool) -> Result<Self, Stop> {
+        let csv = &spec.csv;
+        let text = text::open(input, csv.encoding.as_deref(), legacy)?;
+        let mut reader = text.reader;
+        let failed = |cause| Stop::Failed(io_error(input, cause));
+        let mut line = 1;
+        for _ in 0..csv.skip_rows {
+            if reader.skip_until(b'\n').map_err(failed)? == 0 {
+                break;
+            }
+            line += 1;
+        }
+        let default = if input.format == SourceFormat::Tsv { Some(b'\t') } else { None };
+        let mut dialect = Dialect {
+            delimiter: csv.delimiter.or(default).unwrap_or(b','),
+            quote: csv.quote,
+            escape: csv.escape.filter(|escape| *escape != csv.quote),
+            comment: csv.comment,
+        };
+        if csv.delimiter.or(default).is_none() {
+            let mut head = Vec::new();
+            reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
+            dialect.delimiter = sniff::delimiter(&head, dialect);
+            reader = Box::new(Cursor::new(head).chain(reader));
+        }
+        let splitter = Splitter::new(dialect, line);
+        let (first, names) = (None, Vec::new());
+        let is_guess = text.is_guess && !legacy;
+        let mut records = Self { input, spec, reader, splitter, names, first, is_guess, is_done: false, used_bytes: 0 };
+        records.read_names()?;
+        Ok(records)
+    }
+
+    fn read_names(&mut self) -> Result<(), Stop> {
+        let mut block = Block::default();
+        self.fill(&mut block, 1)?;
+        let view = self.view(&block)?;
+        let width = if block.rows() > 0 { view.width(0) } else { 0 };
+        if width > split::FIELDS_MAX {
+            return Err(self.trouble(Trouble { line: block.line(0), what: "has too many fields" }).into());
+        }
+        let declared = |index: usize| self.spec.schema.get(index).map(|column| column.name.clone());
+        let names: Vec<String> = if self.spec.csv.header {
+            (0..width).filter_map(|index| view.field(0, index)).map(|(name, _)| name.trim().to_owned()).collect()
+        } else {
+            (0..width).map(|index| declared(index).unwrap_or_default()).collect()
+        };
+        self.names = distinct_names(names);
+        if !self.spec.csv.header && block.rows() > 0 {
+            self.first = Some(block);
+        }
+        Ok(())
+    }
+
+    /// Fills `block` with the next records; false at the end.
+    fn next(&mut self, block: &mut Block) -> Result<bool, Stop> {
+        if let Some(first) = self.first.take() {
+            *block = first;
+        } else {
+            block.clear();
+            let rows_max = (CELLS_MAX / self.names.len().max(1)).clamp(1, CHUNK_ROWS);
+            self.fill(block, rows_max)?;
+        }
+        if block.rows() > 0 {
+            self.check_width(block)?;
+        }
+        Ok(block.rows() > 0)
+    }
+
+    fn fill(&mut self, block: &mut Block, rows_max: usize) -> Result<(), Stop> {
+        while !self.is_done && block.rows() < rows_max {
+            let bytes = match self.reader.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(io_error(self.input, cause).into()),
+            };
+            if bytes.is_empty() {
+                self.is_done = true;
+                let finished = self.splitter.finish(block);
+                return finished.map_err(|trouble| self.trouble(trouble).into());
+            }
+            let before = block.rows();
+            let fed = self.splitter.feed(bytes, block, rows_max);
+            let is_whole = matches!(fed, Ok(used) if used == bytes.len());
+            match fed {
+                Ok(used) => {
+                    self.reader.consume(used);
+                    self.used_bytes += used as u64;
+                }
+                Err(trouble) => return Err(self.trouble(trouble).into()),
+            }
+            // The splitter stops inside the input only when the block is large enough.
+            if !is_whole && block.rows() > before {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn view<'b>(&self, block: &'b Block) -> Result<View<'b>, Stop> {
+        block.view().ok_or_else(|| {
+            if self.is_guess {
+                return Stop::NotUtf8;
+            }
+            let line = block.line(block.first_not_utf8());
+            Error::new(Code::Source, format!("`{}` line {line} is not UTF-8", self.input.label))
+                .with_hint("say `encoding`, for instance `encoding = \"windows-1252\"`")
+                .into()
+        })
+    }
+
+    fn check_width(&self, block: &Block) -> Result<(), Stop> {
+        let view = self.view(block)?;
+        let expected = self.names.len();
+        let is_empty = |row: usize, index: usize| view.field(row, index).is_none_or(|(text, _)| text.is_empty());
+        for row in 0..block.rows() {
+            let width = view.width(row);
+            // Many programs end each row with a delimiter; what is behind it is nothing and loses nothing.
+            if width > expected && !(expected..width).all(|index| is_empty(row, index)) {
+                let what = if self.spec.csv.header { "header" } else { "first row" };
+                let (label, line) = (&self.input.label, block.line(row));
+                let message = format!("`{label}` line {line} has {width} fields, the {what} has {expected}");
+                return Err(Error::new(Code::Source, message)
+                    .with_hint(
+                        "quote fields that hold the delimiter, or set `delimiter`, `quote`, `comment` or `skip_rows`",
+                    )
+                    .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> Column<'b> {
+        Column { view, rows: block.rows(), index, null_tokens: &self.spec.csv.null_tokens, is_declared }
+    }
+
+    fn trouble(&self, trouble: Trouble) -> Error {
+        let Trouble { line, what } = trouble;
+        Error::new(Code::Source, format!("`{}` line {line} {what}", self.input.label))
+            .with_hint("check the line, `delimiter` and `quote`, and that `format` is what the file is")
+    }
+
+    fn misfit(&self, block: &Block, row: usize, field: &Field, value: Option<&str>) -> Error {
+        misfit(&self.input.label, Some(block.line(row)), field, value)
+    }
+}
+
+/// "`x.csv` line 7: column `age`: `n/a` is not Int64", with the fix.
+pub(super) fn misfit(label: &str, line: Option<u64>, field: &Field, value: Option<&str>) -> Error {
+    let name = field.name();
+    let at = line.map(|line| format!(" line {line}")).unwrap_or_default();
+    let Some(value) = value else {
+        return Error::new(
+            Code::Source,
+            format!("`{label}`{at}: column `{name}` is null but was declared not nullable"),
+        )
+        .with_hint("declare the column with `nullable = true`");
+    };
+    let shown: String = value.chars().take(60).collect();
+    let error =
+        Error::new(Code::Source, format!("`{label}`{at}: column `{name}`: `{shown}` is not {}", field.data_type()));
+    let hint = match field.data_type() {
+        DataType::Utf8 => "correct the value".to_owned(),
+        _ => format!("declare `{name}` as text in `schema`, correct the value, or add `{shown}` to `null_tokens`"),
+    };
+    error.with_hint(hint)
+}

@@ -1,0 +1,149 @@
+//! One column of a block as an array of a given type.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
+    TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
+};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, TimeUnit};
+
+use super::super::decimal;
+use super::split::View;
+use crate::infer::{Kind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
+
+/// Which column to build, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column<'a> {
+    pub(super) view: View<'a>,
+    pub(super) rows: usize,
+    pub(super) index: usize,
+    pub(super) null_tokens: &'a [String],
+    /// Declared types read whatever can be read as the type (`007` is 7); inferred types only what would have been
+    /// inferred, so that a column's type does not depend on which rows were looked at.
+    pub(super) is_declared: bool,
+}
+
+impl<'a> Column<'a> {
+    /// A field; `None` for null.
+    pub(super) fn value(&self, row: usize) -> Option<&'a str> {
+        let (text, is_quoted) = self.view.field(row, self.index)?;
+        let is_null = !is_quoted && (text.is_empty() || self.null_tokens.iter().any(|token| token == text));
+        (!is_null).then_some(text)
+    }
+
+    /// The array, or the row of the first value that is not of this type.
+    pub(super) fn build(&self, data_type: &DataType) -> Result<ArrayRef, usize> {
+        match data_type {
+            DataType::Utf8 => Ok(self.text()),
+            DataType::Boolean => {
+                let mut builder = BooleanBuilder::with_capacity(self.rows);
+                self.each(parse_bool, |value| builder.append_option(value))?;
+                Ok(Arc::new(builder.finish()))
+            }
+            DataType::Int64 => {
+                let mut builder = Int64Builder::with_capacity(self.rows);
+                let strict = !self.is_declared;
+                self.each(
+                    |text| text.parse().ok().filter(|_| !strict || !is_code(text)),
+                    |value| builder.append_option(value),
+                )?;
+                Ok(Arc::new(builder.finish()))
+            }
+            DataType::Float64 => {
+                let mut builder = Float64Builder::with_capacity(self.rows);
+                let strict = !self.is_declared;
+                self.each(
+                    |text| text.parse().ok().filter(|_| !strict || is_number(text)),
+                    |value| builder.append_option(value),
+                )?;
+                Ok(Arc::new(builder.finish()))
+            }
+            DataType::Date32 if !self.is_declared => {
+                let mut builder = Date32Builder::with_capacity(self.rows);
+                self.each(parse_date, |value| builder.append_option(value))?;
+                Ok(Arc::new(builder.finish()))
+            }
+            DataType::Timestamp(unit, zone) if !self.is_declared => self.timestamps(*unit, zone.is_some()),
+            DataType::Timestamp(_, zone) => match self.instants(zone.as_deref()) {
+                Some(instants) => cast_with_options(&instants, data_type, &CastOptions::default()).map_err(|_| 0),
+                None => self.cast(data_type),
+            },
+            other => self.cast(other),
+        }
+    }
+
+    /// Timestamps for a declared type: with an offset or without, as far as that says an instant in `zone`. `None`
+    /// leaves them to the general reading, which knows more forms and zones.
+    fn instants(&self, zone: Option<&str>) -> Option<ArrayRef> {
+        let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
+        let parse = |text: &str| parse_timestamp(text).filter(|at| at.zoned || is_utc);
+        let mut builder = TimestampNanosecondBuilder::with_capacity(self.rows);
+        if self.each(|text| parse(text)?.nanos(), |value| builder.append_option(value)).is_ok() {
+            return Some(Arc::new(builder.finish().with_timezone_opt(zone.map(Arc::from))));
+        }
+        let mut builder = TimestampMicrosecondBuilder::with_capacity(self.rows);
+        self.each(|text| parse(text)?.micros(), |value| builder.append_option(value)).ok()?;
+        Some(Arc::new(builder.finish().with_timezone_opt(zone.map(Arc::from))))
+    }
+
+    fn text(&self) -> ArrayRef {
+        let mut builder = StringBuilder::with_capacity(self.rows, self.rows * 8);
+        for row in 0..self.rows {
+            builder.append_option(self.value(row));
+        }
+        Arc::new(builder.finish())
+    }
+
+    fn each<T>(&self, parse: impl Fn(&str) -> Option<T>, mut append: impl FnMut(Option<T>)) -> Result<(), usize> {
+        for row in 0..self.rows {
+            match self.value(row).map(str::trim_ascii) {
+                None | Some("") => append(None),
+                Some(text) => append(Some(parse(text).ok_or(row)?)),
+            }
+        }
+        Ok(())
+    }
+
+    fn timestamps(&self, unit: TimeUnit, zoned: bool) -> Result<ArrayRef, usize> {
+        let zone = zoned.then(|| Arc::from(UTC));
+        let parse = |text: &str| match parse_timestamp(text) {
+            Some(instant) if instant.zoned == zoned => Some(instant),
+            Some(_) => None,
+            // A column of dates and timestamps is one of timestamps.
+            None if !zoned && text.len() == 10 => parse_timestamp(&format!("{text}T00:00")),
+            None => None,
+        };
+        if unit == TimeUnit::Nanosecond {
+            let mut builder = TimestampNanosecondBuilder::with_capacity(self.rows);
+            self.each(|text| parse(text)?.nanos(), |value| builder.append_option(value))?;
+            return Ok(Arc::new(builder.finish().with_timezone_opt(zone)));
+        }
+        let mut builder = TimestampMicrosecondBuilder::with_capacity(self.rows);
+        let fine = |text: &str| parse(text).filter(|instant| instant.fraction_digits <= 6)?.micros();
+        self.each(fine, |value| builder.append_option(value))?;
+        Ok(Arc::new(builder.finish().with_timezone_opt(zone)))
+    }
+
+    fn cast(&self, data_type: &DataType) -> Result<ArrayRef, usize> {
+        let mut builder = StringBuilder::with_capacity(self.rows, self.rows * 8);
+        for row in 0..self.rows {
+            builder.append_option(self.value(row).map(str::trim_ascii).filter(|text| !text.is_empty()));
+        }
+        let texts = builder.finish();
+        if decimal::scale_of(data_type).is_some() {
+            return decimal::decimals(&texts, data_type);
+        }
+        let cast = cast_with_options(&texts, data_type, &CastOptions { safe: true, ..CastOptions::default() })
+            .map_err(|_| 0_usize)?;
+        if cast.logical_null_count() > texts.null_count() {
+            return Err((0..self.rows).find(|row| cast.is_null(*row) && !texts.is_null(*row)).unwrap_or(0));
+        }
+        Ok(cast)
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    matches!(Kind::of(text), Kind::Int | Kind::Float | Kind::NotFinite)
+}

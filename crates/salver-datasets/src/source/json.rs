@@ -1,0 +1,286 @@
+//! JSON documents and NDJSON. Columns stand in the order in which their names first appear.
+
+mod rows;
+mod scan;
+mod shape;
+
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::json::StructMode;
+use arrow::json::reader::{Decoder, ReaderBuilder};
+use salver_model::spec::DatasetSpec;
+use salver_model::{Code, Error, Result};
+use serde::de::DeserializeSeed as _;
+use serde_json::Value;
+
+use super::csv::misfit;
+use super::{Input, Reading, Sink, Stop, decimal};
+use crate::chunk::CHUNK_ROWS;
+use rows::Rows;
+use scan::{Position, error_at};
+use shape::{Object, ObserveRow};
+
+/// The column of values whose name in the file is empty, which few languages can ask for.
+const UNNAMED: &str = "unnamed";
+/// Bytes of rows that are decoded at once.
+const BLOCK_BYTES: usize = 8 * 1024 * 1024;
+
+/// The columns, by the rows in the first `bytes_max` bytes.
+pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Result<Schema> {
+    if spec.json.array_encoded {
+        if spec.schema.is_empty() {
+            return Err(Error::new(Code::Source, format!("`{}`: `array_encoded` rows have no names", input.label))
+                .with_hint("declare the columns, in order, in `schema`"));
+        }
+        let fields = spec.schema.iter().map(|c| Field::new(&c.name, c.data_type.clone(), c.nullable));
+        return Ok(Schema::new(fields.collect::<Vec<_>>()));
+    }
+    // Names that appear for the first time behind the sample are noticed by a strict reader, which declared columns
+    // don't allow.
+    let bytes_max = if spec.schema.is_empty() { bytes_max } else { u64::MAX };
+    let mut rows = Rows::open(input, spec)?;
+    let mut object = Object::default();
+    let mut row = Vec::new();
+    while rows.used_bytes() < bytes_max {
+        row.clear();
+        let Some(at) = rows.next(&mut row)? else { break };
+        // Without the line's end, behind which a row that is cut short would seem to go on.
+        let text = row.trim_ascii_end();
+        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        ObserveRow(&mut object)
+            .deserialize(&mut deserializer)
+            .and_then(|()| deserializer.end())
+            .map_err(|cause| syntax_error(input, at, text, &cause))?;
+    }
+    let fields = object.to_fields();
+    Ok(Schema::new(if fields.is_empty() { declared(input, spec) } else { fields }))
+}
+
+/// The declared columns, for a file without rows: what it would have if it had some.
+fn declared(input: &Input, spec: &DatasetSpec) -> Vec<Field> {
+    let is_own = |name: &str| !input.partitions.iter().any(|(key, _)| key == name);
+    let columns = spec.schema.iter().filter(|column| is_own(&column.name));
+    columns.map(|column| Field::new(&column.name, column.data_type.clone(), column.nullable)).collect()
+}
+
+fn syntax_error(input: &Input, at: Position, row: &[u8], cause: &serde_json::Error) -> Error {
+    let line = at.line + (cause.line() as u64).saturating_sub(1);
+    let column =
+        if cause.line() <= 1 { at.column + (cause.column() as u64).saturating_sub(1) } else { cause.column() as u64 };
+    let text = cause.to_string();
+    let why = text.split(" at line ").next().unwrap_or(&text);
+    let error = error_at(input, Position { line, column }, why);
+    match row.trim_ascii().first() {
+        Some(b'{') => error,
+        Some(b'[') => error.with_hint(
+            "rows that are arrays need `array_encoded = true` and a `schema`; an array of rows is `format = \"json\"`",
+        ),
+        _ => error.with_hint("rows are objects; if they stand deeper in the document, say where with `pointer`"),
+    }
+}
+
+/// Gives the rows to `sink`, with the types of `reading.schema`.
+pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
+    let own: Vec<_> = reading.schema.fields().iter().map(|field| as_decoded(field)).collect();
+    // The decoder would pass over a name that is not its column's.
+    let is_slow = own.iter().any(|field| field.name() == UNNAMED);
+    let schema = Arc::new(Schema::new(own));
+    let mut block = Block { input, spec, schema, bytes: Vec::new(), rows: Vec::new(), is_slow };
+    let mut rows = Rows::open(input, spec)?;
+    loop {
+        let start = block.bytes.len();
+        let next = rows.next(&mut block.bytes)?;
+        if let Some(at) = next {
+            block.bytes.push(b'\n');
+            block.rows.push((start, at));
+        }
+        let is_full = block.rows.len() == CHUNK_ROWS || block.bytes.len() >= BLOCK_BYTES;
+        if !block.rows.is_empty() && (next.is_none() || is_full) {
+            let batch = block.decode(&reading.schema)?;
+            sink(block.with_decimals(batch, &reading.schema)?)?;
+            block.bytes.clear();
+            block.rows.clear();
+        }
+        if next.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether nulls are allowed is checked where all formats meet.
+fn nullable(field: &Field) -> Field {
+    field.clone().with_nullable(true)
+}
+
+/// The field as the decoder is asked for it: decimals as text, since it would round them.
+fn as_decoded(field: &Field) -> Field {
+    let field = nullable(field);
+    if decimal::scale_of(field.data_type()).is_some() { field.with_data_type(DataType::Utf8) } else { field }
+}
+
+struct Block<'a> {
+    input: &'a Input,
+    spec: &'a DatasetSpec,
+    schema: SchemaRef,
+    bytes: Vec<u8>,
+    rows: Vec<(usize, Position)>,
+    /// Whether rows hold objects where text is wanted, which the fast decoder refuses.
+    is_slow: bool,
+}
+
+impl Block<'_> {
+    fn decoder(&self, schema: &SchemaRef) -> Result<Decoder, Stop> {
+        let mode = if self.spec.json.array_encoded { StructMode::ListOnly } else { StructMode::ObjectOnly };
+        ReaderBuilder::new(Arc::clone(schema))
+            .with_batch_size(self.rows.len())
+            .with_coerce_primitive(true)
+            .with_struct_mode(mode)
+            .with_strict_mode(self.spec.schema.is_empty())
+            .build_decoder()
+            .map_err(|cause| super::damaged(self.input, &cause).with_source(cause).into())
+    }
+
+    fn decode(&mut self, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
+        if !self.is_slow
+            && let Some(batch) = run(self.decoder(&self.schema)?, &self.bytes, self.rows.len())
+        {
+            return Ok(batch);
+        }
+        let mut prepared = Vec::with_capacity(self.bytes.len());
+        for (index, (_, at)) in self.rows.iter().enumerate() {
+            let row = self.row(index);
+            let mut value: Value =
+                serde_json::from_slice(row).map_err(|cause| syntax_error(self.input, *at, row, &cause))?;
+            name_unnamed(&mut value);
+            flatten_row(&mut value, self.schema.fields());
+            serde_json::to_writer(&mut prepared, &value).map_err(|cause| super::damaged(self.input, cause))?;
+            prepared.push(b'\n');
+        }
+        if let Some(batch) = run(self.decoder(&self.schema)?, &prepared, self.rows.len()) {
+            self.is_slow = true;
+            return Ok(batch);
+        }
+        Err(self.blame(wanted))
+    }
+
+    fn row(&self, index: usize) -> &[u8] {
+        let end = self.rows.get(index + 1).map_or(self.bytes.len(), |(start, _)| *start);
+        self.bytes[self.rows[index].0..end].trim_ascii_end()
+    }
+
+    /// The batch with its decimals, which came as text.
+    fn with_decimals(&self, batch: RecordBatch, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
+        let is_decimal = |field: &Arc<Field>| decimal::scale_of(field.data_type()).is_some();
+        if !wanted.fields().iter().any(is_decimal) {
+            return Ok(batch);
+        }
+        let mut columns = batch.columns().to_vec();
+        for (column, field) in columns.iter_mut().zip(wanted.fields()).filter(|(_, field)| is_decimal(field)) {
+            let Some(texts) = column.as_string_opt::<i32>() else { continue };
+            let made = decimal::decimals(texts, field.data_type()).map_err(|row| {
+                let line = self.rows.get(row).map(|(_, at)| at.line);
+                misfit(&self.input.label, line, field, Some(texts.value(row)))
+            })?;
+            *column = made;
+        }
+        let fields: Vec<_> = wanted.fields().iter().map(|field| nullable(field)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+            .map_err(|cause| super::damaged(self.input, &cause).with_source(cause).into())
+    }
+
+    /// Finds the first row and column that does not fit.
+    fn blame(&self, wanted: &SchemaRef) -> Stop {
+        for (index, (_, at)) in self.rows.iter().enumerate() {
+            let Ok(mut value) = serde_json::from_slice::<Value>(self.row(index)) else { continue };
+            name_unnamed(&mut value);
+            flatten_row(&mut value, self.schema.fields());
+            let text = value.to_string();
+            let fits = |schema: &SchemaRef| match self.decoder(schema) {
+                Ok(decoder) => run(decoder, text.as_bytes(), 1).is_some(),
+                Err(_) => false,
+            };
+            if fits(&self.schema) {
+                continue;
+            }
+            if self.spec.json.array_encoded {
+                let columns = self.schema.fields().len();
+                return error_at(
+                    self.input,
+                    *at,
+                    format!("the row is not an array of {columns} values of the declared types"),
+                )
+                .into();
+            }
+            for field in wanted.fields() {
+                let is_declared = self.spec.schema.iter().any(|column| column.name == *field.name());
+                let one = Arc::new(Schema::new(vec![nullable(field)]));
+                let Some(cell) = value.get(field.name()).filter(|_| is_declared) else { continue };
+                let alone = serde_json::json!({ field.name().as_str(): cell }).to_string();
+                let decoder = self.decoder(&one);
+                if decoder.is_ok_and(|decoder| run(decoder, alone.as_bytes(), 1).is_none()) {
+                    return misfit(&self.input.label, Some(at.line), field, Some(&cell.to_string())).into();
+                }
+            }
+            return Stop::Outgrown;
+        }
+        Stop::Outgrown
+    }
+}
+
+/// Decodes `rows` rows, all or nothing.
+fn run(mut decoder: Decoder, bytes: &[u8], rows: usize) -> Option<RecordBatch> {
+    let used = decoder.decode(bytes).ok()?;
+    // A full batch stops the decoder in front of the last line end.
+    if !bytes[used..].trim_ascii().is_empty() || decoder.has_partial_record() {
+        return None;
+    }
+    decoder.flush().ok()?.filter(|batch| batch.num_rows() == rows)
+}
+
+/// Gives the column without a name the one it has in the schema.
+fn name_unnamed(value: &mut Value) {
+    if let Value::Object(entries) = value
+        && let Some(nameless) = entries.remove("")
+    {
+        entries.insert(UNNAMED.to_owned(), nameless);
+    }
+}
+
+fn flatten_row(value: &mut Value, fields: &Fields) {
+    match value {
+        Value::Object(entries) => {
+            for field in fields {
+                if let Some(value) = entries.get_mut(field.name()) {
+                    flatten(value, field.data_type());
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (field, value) in fields.iter().zip(items) {
+                flatten(value, field.data_type());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Makes JSON text of what is not text where text is wanted.
+fn flatten(value: &mut Value, data_type: &DataType) {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if value.is_object() || value.is_array() => {
+            *value = Value::String(value.to_string());
+        }
+        DataType::Struct(fields) => flatten_row(value, fields),
+        DataType::List(item) | DataType::LargeList(item) => {
+            if let Value::Array(items) = value {
+                for value in items {
+                    flatten(value, item.data_type());
+                }
+            }
+        }
+        _ => {}
+    }
+}

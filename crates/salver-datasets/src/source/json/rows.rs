@@ -1,0 +1,213 @@
+//! The rows of a JSON text, one after the other: the lines of NDJSON, the elements of an array that is the document or
+//! that a pointer leads to, or a single object.
+
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error, Result};
+
+use super::super::{Input, text};
+use super::scan::{Position, Scan};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Lines,
+    /// Values one after the other; what many programs call JSON is NDJSON.
+    Values,
+    Array {
+        is_first: bool,
+    },
+    /// One object that a pointer leads to.
+    One,
+    Done,
+}
+
+/// Reads rows.
+pub(super) struct Rows<'a> {
+    scan: Scan<'a>,
+    mode: Mode,
+    /// The brackets around the rows, outermost first.
+    around: Vec<u8>,
+}
+
+impl<'a> Rows<'a> {
+    /// Opens a file and goes to where the rows are.
+    pub(super) fn open(input: &'a Input, spec: &DatasetSpec) -> Result<Self> {
+        // JSON is UTF-8 by its standard; a byte order mark is taken off, and tells UTF-16.
+        let scan = Scan::new(input, text::open(input, None, false)?.reader);
+        let mut rows = Self { scan, mode: Mode::Lines, around: Vec::new() };
+        if input.format == SourceFormat::NdJson {
+            return Ok(rows);
+        }
+        if let Some(pointer) = spec.json.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
+            rows.follow(input, pointer)?;
+        }
+        rows.mode = match rows.scan.peek()? {
+            Some(b'[') => {
+                rows.enter(b'[')?;
+                Mode::Array { is_first: true }
+            }
+            Some(b'{') | None if rows.around.is_empty() => Mode::Values,
+            Some(b'{') => Mode::One,
+            found => return Err(rows.scan.unexpected(found, "an array of rows")),
+        };
+        Ok(rows)
+    }
+
+    /// How many bytes were read.
+    pub(super) fn used_bytes(&self) -> u64 {
+        self.scan.used_bytes
+    }
+
+    fn enter(&mut self, bracket: u8) -> Result<()> {
+        self.scan.expect(bracket, if bracket == b'{' { "an object" } else { "an array" })?;
+        self.around.push(bracket);
+        Ok(())
+    }
+
+    fn follow(&mut self, input: &Input, pointer: &str) -> Result<()> {
+        let missing = || {
+            Error::new(Code::Source, format!("`{}` has nothing at the pointer `{pointer}`", input.label))
+                .with_hint("a pointer looks like `/data/items`; `~1` stands for `/` in a name and `~0` for `~`")
+        };
+        let Some(path) = pointer.strip_prefix('/') else { return Err(missing()) };
+        for part in path.split('/') {
+            let part = part.replace("~1", "/").replace("~0", "~");
+            match self.scan.peek()? {
+                Some(b'{') => {
+                    self.enter(b'{')?;
+                    if !self.find_key(&part)? {
+                        return Err(missing());
+                    }
+                }
+                Some(b'[') => {
+                    self.enter(b'[')?;
+                    let index: usize = part.parse().map_err(|_| missing())?;
+                    if self.scan.peek()? == Some(b']') {
+                        return Err(missing());
+                    }
+                    for _ in 0..index {
+                        self.scan.value(None)?;
+                        if self.scan.peek()? != Some(b',') {
+                            return Err(missing());
+                        }
+                        self.scan.expect(b',', "`,`")?;
+                        self.scan.peek()?;
+                    }
+                }
+                _ => return Err(missing()),
+            }
+        }
+        Ok(())
+    }
+
+    fn find_key(&mut self, wanted: &str) -> Result<bool> {
+        if self.scan.peek()? == Some(b'}') {
+            return Ok(false);
+        }
+        loop {
+            if self.key()? == wanted {
+                return Ok(true);
+            }
+            self.scan.value(None)?;
+            match self.scan.peek()? {
+                Some(b',') => self.scan.expect(b',', "`,`")?,
+                Some(b'}') => return Ok(false),
+                found => return Err(self.scan.unexpected(found, "`,` or `}`")),
+            }
+        }
+    }
+
+    /// Reads `"key":`, and moves to the value.
+    fn key(&mut self) -> Result<String> {
+        match self.scan.peek()? {
+            Some(b'"') => {}
+            found => return Err(self.scan.unexpected(found, "a name in quotes")),
+        }
+        let mut raw = Vec::new();
+        self.scan.value(Some(&mut raw))?;
+        let key = serde_json::from_slice(&raw).map_err(|cause| self.scan.error(cause))?;
+        self.scan.expect(b':', "`:`")?;
+        self.scan.peek()?;
+        Ok(key)
+    }
+
+    /// Appends the next row to `out` and says where it stands; `None` at the end.
+    pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<Position>> {
+        match self.mode {
+            Mode::Lines => loop {
+                let (at, start) = (self.scan.at, out.len());
+                if !self.scan.line(out)? {
+                    self.mode = Mode::Done;
+                    return Ok(None);
+                }
+                if !out[start..].trim_ascii().is_empty() {
+                    return Ok(Some(at));
+                }
+                out.truncate(start);
+            },
+            Mode::Values => {
+                if self.scan.peek()?.is_none() {
+                    self.mode = Mode::Done;
+                    return Ok(None);
+                }
+                self.copy(out).map(Some)
+            }
+            Mode::Array { is_first } => {
+                match self.scan.peek()? {
+                    Some(b']') => {
+                        self.close()?;
+                        return Ok(None);
+                    }
+                    Some(b',') if !is_first => {
+                        self.scan.expect(b',', "`,`")?;
+                        self.scan.peek()?;
+                    }
+                    Some(_) if is_first => {}
+                    found => return Err(self.scan.unexpected(found, "`,` or `]`")),
+                }
+                self.mode = Mode::Array { is_first: false };
+                self.copy(out).map(Some)
+            }
+            Mode::One => {
+                let at = self.copy(out)?;
+                self.close()?;
+                Ok(Some(at))
+            }
+            Mode::Done => Ok(None),
+        }
+    }
+
+    fn copy(&mut self, out: &mut Vec<u8>) -> Result<Position> {
+        let at = self.scan.at;
+        self.scan.value(Some(out))?;
+        Ok(at)
+    }
+
+    /// Reads what is behind the rows, so that a cut file is noticed.
+    fn close(&mut self) -> Result<()> {
+        self.mode = Mode::Done;
+        while let Some(bracket) = self.around.pop() {
+            let end = if bracket == b'{' { b'}' } else { b']' };
+            loop {
+                match self.scan.peek()? {
+                    Some(found) if found == end => {
+                        self.scan.expect(end, "the end")?;
+                        break;
+                    }
+                    Some(b',') => {
+                        self.scan.expect(b',', "`,`")?;
+                        if bracket == b'{' {
+                            self.key()?;
+                        }
+                        self.scan.peek()?;
+                        self.scan.value(None)?;
+                    }
+                    found => return Err(self.scan.unexpected(found, &format!("`,` or `{}`", char::from(end)))),
+                }
+            }
+        }
+        match self.scan.peek()? {
+            None => Ok(()),
+            found => Err(self.scan.unexpected(found, "the end of the document")),
+        }
+    }
+}

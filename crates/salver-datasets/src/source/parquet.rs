@@ -1,0 +1,70 @@
+//! Parquet: its footer, and its rows.
+
+use std::fs::File;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+
+use super::{Input, Sink, Stop, damaged, io_error, renamed};
+use salver_model::Result;
+
+const BATCH_ROWS: usize = 16_384;
+
+/// What a footer says.
+#[derive(Clone, Debug)]
+pub(crate) struct Footer {
+    /// The columns, with the types they were written from.
+    pub(crate) schema: SchemaRef,
+    /// How many rows.
+    pub(crate) rows: u64,
+    /// Bytes of all pages when unpacked.
+    pub(crate) unpacked_bytes: u64,
+}
+
+/// Reads the footer.
+pub(crate) fn footer(input: &Input) -> Result<Footer> {
+    let metadata = load(input)?;
+    let footer = metadata.metadata();
+    let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(Footer {
+        schema: SchemaRef::clone(metadata.schema()),
+        rows: positive(footer.file_metadata().num_rows()),
+        unpacked_bytes: footer.row_groups().iter().map(|group| positive(group.total_byte_size())).sum(),
+    })
+}
+
+fn load(input: &Input) -> Result<ArrowReaderMetadata> {
+    let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
+    let file_bytes = file.metadata().map_err(|cause| io_error(input, cause))?.len();
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        .map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    // A damaged footer may point anywhere; the reader would ask for that much memory.
+    for column in metadata.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let (start, bytes) = column.byte_range();
+        if start.checked_add(bytes).is_none_or(|end| end > file_bytes) {
+            let name = column.column_path().string();
+            return Err(damaged(input, format!("column `{name}` lies behind the end of the file")));
+        }
+    }
+    Ok(metadata)
+}
+
+pub(super) fn schema(input: &Input) -> Result<Schema> {
+    Ok(footer(input)?.schema.as_ref().clone())
+}
+
+/// Gives the rows to `sink`.
+pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
+    let metadata = load(input)?;
+    let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
+    let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    for batch in batches {
+        let batch =
+            batch.and_then(|batch| renamed(&batch)).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+        sink(batch)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The cells of one sheet that hold something.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use calamine::{Data, Reader as _, Sheets, Xls, Xlsx, XlsxError, open_workbook_auto_from_rs};
+use salver_model::spec::DatasetSpec;
+use salver_model::{Code, Error, Result};
+
+use super::super::{Input, damaged, io_error};
+
+/// Largest file.
+const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// One cell; row and column from 0.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub(super) row: u32,
+    pub(super) column: u32,
+    pub(super) value: Data,
+}
+
+type Book = Sheets<Cursor<Arc<[u8]>>>;
+
+/// The cells of the sheet that `spec` names, or of the first that has some.
+pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<Cell>> {
+    let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
+    }
+    let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
+    let mut book = open(Cursor::new(bytes)).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    let names = book.sheet_names();
+    if let Some(wanted) = &spec.sheet.sheet {
+        if !names.contains(wanted) {
+            return Err(Error::new(Code::Source, format!("`{}` has no sheet `{wanted}`", input.label))
+                .with_hint_if(salver_model::suggest::hint(wanted, names.iter().map(String::as_str))));
+        }
+        return cells(input, &mut book, wanted);
+    }
+    for name in &names {
+        let found = cells(input, &mut book, name)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Opens the book. Telling the kind by trying each hides why the right one failed, a password for instance.
+fn open(bytes: Cursor<Arc<[u8]>>) -> Result<Book, calamine::Error> {
+    let is_old = bytes.get_ref().starts_with(&[0xd0, 0xcf, 0x11, 0xe0]);
+    open_workbook_auto_from_rs(bytes.clone()).or_else(|unknown| {
+        if is_old {
+            return Xls::new(bytes).map(Sheets::Xls).map_err(calamine::Error::from);
+        }
+        match Xlsx::new(bytes) {
+            Err(cause @ (XlsxError::Password | XlsxError::FileNotFound(_))) => Err(cause.into()),
+            _ => Err(unknown),
+        }
+    })
+}
+
+fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
+    let failed = |cause: calamine::Error| damaged(input, &cause).with_source(cause);
+    let mut found = Vec::new();
+    let mut keep = |(row, column): (u32, u32), value: Data| {
+        let is_blank = match &value {
+            Data::Empty | Data::Error(_) => true,
+            Data::String(text) => text.is_empty(),
+            _ => false,
+        };
+        if !is_blank {
+            found.push(Cell { row, column, value });
+        }
+    };
+    // One cell far away makes a range of billions; the readers of single cells don't build one.
+    match book {
+        Sheets::Xlsx(book) => {
+            let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
+            while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
+                keep(cell.get_position(), cell.get_value().clone().into());
+            }
+        }
+        Sheets::Xlsb(book) => {
+            let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
+            while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
+                keep(cell.get_position(), cell.get_value().clone().into());
+            }
+        }
+        other => {
+            let range = other.worksheet_range(name).map_err(failed)?;
+            let (row, column) = range.start().unwrap_or((0, 0));
+            for (down, right, value) in range.used_cells() {
+                let at = |start: u32, steps: usize| start.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
+                keep((at(row, down), at(column, right)), value.clone());
+            }
+        }
+    }
+    Ok(found)
+}

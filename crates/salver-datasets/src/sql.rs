@@ -1,0 +1,120 @@
+//! SQL: text to a statement that only reads, and that to rows. A statement that says no more than a query of one
+//! dataset is lowered to one and skips the engine; the rest is planned by it.
+
+mod catalog;
+mod lower;
+mod names;
+mod parameters;
+mod parse;
+mod position;
+mod redact;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::sql::parser::Statement as EngineStatement;
+use datafusion::sql::sqlparser::ast::Statement;
+use salver_model::ports::{SqlEngine, Tables};
+use salver_model::{Name, Result, Rows, SqlQuery, Version};
+
+use crate::engine::Engine;
+use crate::{fault, guard, plan};
+use catalog::Snapshot;
+use lower::Lowered;
+use redact::Paths;
+
+/// Longest text that is tried on the caller's own thread, in bytes; it also bounds how deep a chain of operators the
+/// caller's stack may see.
+const NOW_BYTES_MAX: usize = 2 * 1024;
+
+/// What a statement became.
+enum Prepared {
+    Lowered(Box<Lowered>),
+    Planned(Box<Planned>),
+}
+
+struct Planned {
+    state: SessionState,
+    plan: LogicalPlan,
+    read: Vec<(Name, Version)>,
+    repeatable: bool,
+    paths: Option<Paths>,
+}
+
+#[async_trait]
+impl SqlEngine for Engine {
+    async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
+        let (session, query) = (self.session().clone(), query.clone());
+        match self.run_task(async move { prepare(session, tables, &query).await }).await? {
+            Prepared::Lowered(lowered) => lowered.read().await,
+            Prepared::Planned(planned) => {
+                let Planned { state, plan, read, repeatable, paths } = *planned;
+                let answer = plan::answer(self, state, plan).await?;
+                let batches = match paths {
+                    Some(paths) => paths.redact(answer.batches).await?,
+                    None => answer.batches,
+                };
+                Ok(Rows { schema: answer.schema, batches, total: None, next: None, read, repeatable })
+            }
+        }
+    }
+
+    fn run_now(&self, tables: &Arc<dyn Tables>, query: &SqlQuery) -> Option<Result<Rows>> {
+        if query.text.len() > NOW_BYTES_MAX {
+            return None;
+        }
+        let attempt = AssertUnwindSafe(|| {
+            let statement = parse::parse(query).ok()?;
+            // A failure is better told by the engine, which knows the text.
+            lower::lower(&statement, &**tables)?.read_now().filter(Result::is_ok)
+        });
+        std::panic::catch_unwind(attempt).unwrap_or(None)
+    }
+}
+
+async fn prepare(mut state: SessionState, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Prepared> {
+    let mut statement = parse::parse(query)?;
+    guard::check(&statement)?;
+    if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
+        return Ok(Prepared::Lowered(Box::new(lowered)));
+    }
+    let named = names::resolve(&mut statement, &*tables)?;
+    let explains = matches!(statement, Statement::Explain { .. });
+    let lists =
+        named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });
+    let snapshot = Arc::new(Snapshot::new(Arc::clone(&tables)));
+    state.mark_start_execution();
+    state.register_catalog_list(Arc::<Snapshot>::clone(&snapshot) as _);
+    let statement = EngineStatement::Statement(Box::new(statement));
+    let plan = state.statement_to_plan(statement).await.map_err(|error| position::place(error, &query.text))?;
+    // What is listed changes with tables that are not there yet, and so have no version that could tell.
+    let repeatable = !explains && !lists && is_repeatable(&plan).map_err(fault::planning)?;
+    if lists {
+        snapshot.note_all();
+    }
+    let paths = explains.then(|| Paths::of(&*tables));
+    Ok(Prepared::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths })))
+}
+
+/// Whether the plan's functions give the same for the same rows at any time.
+fn is_repeatable(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
+    let mut repeatable = true;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                if let Expr::ScalarFunction(call) = part
+                    && call.func.signature().volatility != Volatility::Immutable
+                {
+                    repeatable = false;
+                    return Ok(TreeNodeRecursion::Stop);
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(repeatable)
+}

@@ -1,0 +1,102 @@
+//! A catalog snapshot as the engine sees it, which notes what is read of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
+use datafusion::common::DataFusionError;
+use salver_model::ports::Tables;
+use salver_model::{Name, Version};
+
+use crate::engine::{CATALOG, SCHEMA};
+use crate::federate;
+
+/// One snapshot, for one statement.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    tables: Arc<Entries>,
+}
+
+#[derive(Debug)]
+struct Entries {
+    tables: Arc<dyn Tables>,
+    read: Mutex<Vec<(Name, Version)>>,
+}
+
+impl Snapshot {
+    /// Presents `tables`.
+    pub(super) fn new(tables: Arc<dyn Tables>) -> Self {
+        Self { tables: Arc::new(Entries { tables, read: Mutex::default() }) }
+    }
+
+    /// Notes every table as read: the statement shows what tables there are.
+    pub(super) fn note_all(&self) {
+        for (_, table) in self.tables.tables.list() {
+            let about = table.describe();
+            self.tables.note(&about.name, about.version);
+        }
+    }
+
+    /// What has been read, by name.
+    pub(super) fn read(&self) -> Vec<(Name, Version)> {
+        let mut read = self.tables.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        read.sort();
+        read
+    }
+}
+
+impl Entries {
+    fn note(&self, name: &Name, version: Version) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if !read.iter().any(|(noted, _)| noted == name) {
+            read.push((name.clone(), version));
+        }
+    }
+}
+
+impl CatalogProviderList for Snapshot {
+    fn register_catalog(&self, _: String, _: Arc<dyn CatalogProvider>) -> Option<Arc<dyn CatalogProvider>> {
+        None
+    }
+
+    fn catalog_names(&self) -> Vec<String> {
+        vec![CATALOG.to_owned()]
+    }
+
+    fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
+        (name == CATALOG).then(|| Arc::new(OneSchema(Arc::clone(&self.tables))) as _)
+    }
+}
+
+#[derive(Debug)]
+struct OneSchema(Arc<Entries>);
+
+impl CatalogProvider for OneSchema {
+    fn schema_names(&self) -> Vec<String> {
+        vec![SCHEMA.to_owned()]
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        (name == SCHEMA).then(|| Arc::clone(&self.0) as _)
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Entries {
+    fn table_names(&self) -> Vec<String> {
+        self.tables.list().into_iter().map(|(name, _)| name.as_str().to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let found = self.tables.table(name).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        Ok(found.map(|table| {
+            let about = table.describe();
+            self.note(&about.name, about.version);
+            federate::provider(&table)
+        }))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        matches!(self.tables.table(name), Ok(Some(_)))
+    }
+}

@@ -1,0 +1,336 @@
+//! Statements that say no more than a query of one dataset can say, as that query. Whatever is not certain to mean the
+//! same is left to the engine, so the answer here is `None` and never an error.
+
+mod condition;
+
+use std::sync::Arc;
+
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::sql::sqlparser::ast::{
+    Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr,
+    Ident, LimitClause, ObjectNamePart, OrderByKind, Query as SqlQuery, Select, SelectFlavor, SelectItem, SetExpr,
+    Statement, TableFactor, Value as SqlValue, WildcardAdditionalOptions,
+};
+use salver_model::ports::{Table, Tables};
+use salver_model::{Batches, Item, Query, Result, Rows, Sort};
+
+use super::names::{Known, fold};
+use crate::dataset::Dataset;
+
+/// A statement as a query of one dataset.
+pub(super) struct Lowered {
+    table: Arc<dyn Table>,
+    query: Query,
+    /// The name of the only column, where it counts rows.
+    count: Option<String>,
+}
+
+impl Lowered {
+    /// Runs it where that takes microseconds.
+    pub(super) fn read_now(&self) -> Option<Result<Rows>> {
+        Some(self.table.read_now(&self.query)?.and_then(|rows| self.finish(rows)))
+    }
+
+    /// Whether the dataset takes it; where not, the engine says better what is wrong.
+    pub(super) fn is_sound(&self) -> bool {
+        crate::resolve::resolve(&self.query, self.table.describe()).is_ok()
+    }
+
+    /// Runs it.
+    pub(super) async fn read(&self) -> Result<Rows> {
+        self.finish(self.table.read(&self.query).await?)
+    }
+
+    fn finish(&self, rows: Rows) -> Result<Rows> {
+        let rows = Rows { next: None, ..rows };
+        let (Some(name), Some(total)) = (&self.count, rows.total) else { return Ok(rows) };
+        let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Int64, false)]));
+        let count = Int64Array::from(vec![i64::try_from(total).unwrap_or(i64::MAX)]);
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(count)]).map_err(crate::fault::arrow)?;
+        Ok(Rows { schema, batches: Batches::Ready(vec![batch]), total: None, ..rows })
+    }
+}
+
+/// The one table of a statement.
+struct Scope<'a> {
+    schema: &'a Schema,
+    columns: Known,
+    /// What a column may be qualified with.
+    qualifier: String,
+}
+
+impl Scope<'_> {
+    /// The field that a name means.
+    fn field(&self, expr: &Expr) -> Option<&Field> {
+        let ident = match expr {
+            Expr::Identifier(ident) => ident,
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [qualifier, ident] if fold(qualifier) == self.qualifier => ident,
+                _ => return None,
+            },
+            Expr::Nested(inner) => return self.field(inner),
+            _ => return None,
+        };
+        self.named(ident)
+    }
+
+    fn named(&self, ident: &Ident) -> Option<&Field> {
+        let name = self.columns.resolve(ident);
+        self.schema.fields().iter().find(|field| *field.name() == name).map(|field| &**field)
+    }
+}
+
+/// Lowers a statement.
+pub(super) fn lower(statement: &Statement, tables: &dyn Tables) -> Option<Lowered> {
+    let Statement::Query(query) = statement else { return None };
+    let SqlQuery {
+        with: None,
+        body,
+        order_by,
+        limit_clause,
+        fetch: None,
+        locks,
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators,
+    } = &**query
+    else {
+        return None;
+    };
+    let SetExpr::Select(select) = &**body else { return None };
+    if !locks.is_empty() || !pipe_operators.is_empty() {
+        return None;
+    }
+    let (projection, from, selection) = plain(select)?;
+    let (table, qualifier) = only_table(from, tables)?;
+    let about = table.describe();
+    let mut columns = Known::default();
+    about.schema.fields().iter().for_each(|field| columns.add(field.name()));
+    let scope = Scope { schema: &about.schema, columns, qualifier };
+    let filter = match selection {
+        Some(selection) => Some(condition::filter(selection, &scope)?),
+        None => None,
+    };
+    let (offset, limit) = page(limit_clause.as_ref())?;
+    if let Some(name) = counted(projection) {
+        if order_by.is_some() || offset != 0 || limit.is_some_and(|limit| limit == 0) {
+            return None;
+        }
+        let query = Query { filter, limit: Some(0), count: true, ..Query::default() };
+        return Some(Lowered { query, count: Some(name), table: Arc::clone(&table) });
+    }
+    let items = items(projection, &scope)?;
+    let sort = match order_by.as_ref().map(|order| (&order.kind, &order.interpolate)) {
+        None => Vec::new(),
+        Some((OrderByKind::Expressions(keys), None)) => {
+            keys.iter().map(|key| sort(key, &items, &scope)).collect::<Option<_>>()?
+        }
+        Some(_) => return None,
+    };
+    let query = Query { items, filter, sort, offset, limit, ..Query::default() };
+    Some(Lowered { query, count: None, table: Arc::clone(&table) })
+}
+
+type Plain<'a> = (&'a [SelectItem], &'a TableFactor, Option<&'a Expr>);
+
+/// The parts of a `SELECT ... FROM one_table WHERE ...` that has nothing else.
+fn plain(select: &Select) -> Option<Plain<'_>> {
+    let Select {
+        select_token: _,
+        optimizer_hints,
+        distinct: None | Some(Distinct::All),
+        select_modifiers: None,
+        top: None,
+        top_before_distinct: _,
+        projection,
+        exclude: None,
+        into: None,
+        from,
+        lateral_views,
+        prewhere: None,
+        selection,
+        connect_by,
+        group_by: GroupByExpr::Expressions(group, modifiers),
+        cluster_by,
+        distribute_by,
+        sort_by,
+        having: None,
+        named_window,
+        qualify: None,
+        window_before_qualify: _,
+        value_table_mode: None,
+        flavor: SelectFlavor::Standard,
+    } = select
+    else {
+        return None;
+    };
+    let nothing_else = optimizer_hints.is_empty()
+        && lateral_views.is_empty()
+        && connect_by.is_empty()
+        && group.is_empty()
+        && modifiers.is_empty()
+        && cluster_by.is_empty()
+        && distribute_by.is_empty()
+        && sort_by.is_empty()
+        && named_window.is_empty();
+    match from.as_slice() {
+        [from] if nothing_else && from.joins.is_empty() => Some((projection, &from.relation, selection.as_ref())),
+        _ => None,
+    }
+}
+
+/// The dataset, and the name that qualifies its columns.
+fn only_table(factor: &TableFactor, tables: &dyn Tables) -> Option<(Arc<dyn Table>, String)> {
+    let TableFactor::Table {
+        name,
+        alias,
+        args: None,
+        with_hints,
+        version: None,
+        with_ordinality: false,
+        partitions,
+        json_path: None,
+        sample: None,
+        index_hints,
+    } = factor
+    else {
+        return None;
+    };
+    if !with_hints.is_empty() || !partitions.is_empty() || !index_hints.is_empty() {
+        return None;
+    }
+    let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return None };
+    let table = match tables.table(&ident.value).ok()? {
+        Some(table) => table,
+        None if ident.quote_style.is_some() => return None,
+        None => tables.table(&ident.value.to_lowercase()).ok()??,
+    };
+    let dataset = table.as_any().downcast_ref::<Dataset>()?;
+    let qualifier = match alias {
+        None => dataset.describe().name.as_str().to_owned(),
+        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => fold(&alias.name),
+        Some(_) => return None,
+    };
+    Some((table, qualifier))
+}
+
+/// The name of the column when all that is selected is `count(*)`.
+fn counted(projection: &[SelectItem]) -> Option<String> {
+    let (expr, name) = match projection {
+        [SelectItem::UnnamedExpr(expr)] => (expr, "count(*)".to_owned()),
+        [SelectItem::ExprWithAlias { expr, alias }] => (expr, fold(alias)),
+        _ => return None,
+    };
+    let Expr::Function(Function {
+        name: function,
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group,
+    }) = expr
+    else {
+        return None;
+    };
+    let counts = function.to_string().eq_ignore_ascii_case("count")
+        && clauses.is_empty()
+        && within_group.is_empty()
+        && matches!(args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]);
+    counts.then_some(name)
+}
+
+fn items(projection: &[SelectItem], scope: &Scope<'_>) -> Option<Vec<Item>> {
+    if let [SelectItem::Wildcard(options)] = projection {
+        return is_plain(options).then(Vec::new);
+    }
+    let mut items: Vec<Item> = Vec::with_capacity(projection.len());
+    for item in projection {
+        let (expr, alias) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr, None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, Some(fold(alias))),
+            _ => return None,
+        };
+        let column = scope.field(expr)?.name();
+        let name = alias.unwrap_or_else(|| column.clone());
+        // The engine says what is wrong with a name that stands twice.
+        if items.iter().any(|other| other.name() == name) {
+            return None;
+        }
+        items.push(Item::Column { path: column.as_str().into(), name });
+    }
+    Some(items)
+}
+
+fn is_plain(options: &WildcardAdditionalOptions) -> bool {
+    let WildcardAdditionalOptions {
+        wildcard_token: _,
+        opt_ilike: None,
+        opt_exclude: None,
+        opt_except: None,
+        opt_replace: None,
+        opt_rename: None,
+        opt_alias: None,
+    } = options
+    else {
+        return false;
+    };
+    true
+}
+
+fn sort(key: &datafusion::sql::sqlparser::ast::OrderByExpr, items: &[Item], scope: &Scope<'_>) -> Option<Sort> {
+    if key.with_fill.is_some() {
+        return None;
+    }
+    let column = match &key.expr {
+        // A name of the answer comes before a column of the table.
+        Expr::Identifier(ident) => {
+            let name = fold(ident);
+            let aliased = items.iter().find_map(|item| match item {
+                Item::Column { path, name: as_name } if *as_name == name => Some(path.clone()),
+                _ => None,
+            });
+            match aliased {
+                Some(path) => path,
+                None => scope.named(ident)?.name().as_str().into(),
+            }
+        }
+        other => scope.field(other)?.name().as_str().into(),
+    };
+    let field = scope.schema.field_with_name(&column.column).ok()?;
+    if !crate::resolve::is_sortable(field.data_type()) {
+        return None;
+    }
+    let descending = key.options.asc == Some(false);
+    Some(Sort { column, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
+}
+
+fn page(clause: Option<&LimitClause>) -> Option<(u64, Option<u64>)> {
+    let number = |expr: &Expr| -> Option<u64> {
+        match expr {
+            Expr::Value(value) => match &value.value {
+                SqlValue::Number(digits, false) => digits.parse().ok().filter(|n| i64::try_from(*n).is_ok()),
+                _ => None,
+            },
+            _ => None,
+        }
+    };
+    match clause {
+        None => Some((0, None)),
+        Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
+            let limit = match limit {
+                Some(limit) => Some(number(limit)?),
+                None => None,
+            };
+            let offset = match offset {
+                Some(offset) => number(&offset.value)?,
+                None => 0,
+            };
+            Some((offset, limit))
+        }
+        Some(_) => None,
+    }
+}

@@ -1,0 +1,362 @@
+//! Gives unquoted names the case of what they mean. SQL folds them to lower case, which makes a CSV header like `City`
+//! impossible to reach without quotes; here a name without quotes finds the one column or table that it matches in any
+//! case, and only what matches nothing is folded.
+
+use std::collections::hash_map::Entry;
+use std::ops::ControlFlow;
+
+use ahash::{AHashMap, AHashSet};
+use arrow::datatypes::{DataType, Fields};
+use datafusion::sql::sqlparser::ast::{
+    Cte, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, Statement, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+};
+use salver_model::ports::Tables;
+use salver_model::{Code, Error, Result, suggest};
+
+use crate::engine::{CATALOG, SCHEMA};
+
+/// The schema that shows the catalog itself.
+const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// What the statement names.
+pub(super) struct Named {
+    /// It looks at the list of tables.
+    pub(super) reads_every_table: bool,
+}
+
+/// Rewrites the names in `statement`.
+pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<Named> {
+    let mut seen = Collector::default();
+    let _ = Visit::visit(&*statement, &mut seen);
+    let catalog: Vec<_> = tables.list();
+    let mut table_names = Known::default();
+    catalog.iter().for_each(|(name, _)| table_names.add(name.as_str()));
+    let mut known = Known::default();
+    let mut reads_every_table = false;
+    for relation in &seen.relations {
+        let parts: Vec<&Ident> = relation.0.iter().filter_map(ObjectNamePart::as_ident).collect();
+        let Some((last, above)) = parts.split_last() else { continue };
+        if above.last().is_some_and(|schema| schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA)) {
+            reads_every_table = true;
+            continue;
+        }
+        if above.is_empty() && seen.local.contains(&fold(last)) {
+            continue;
+        }
+        let name = table_names.resolve(last);
+        let in_catalog = match above {
+            [] => true,
+            [schema] => fold(schema) == SCHEMA,
+            [catalog, schema] => fold(catalog) == CATALOG && fold(schema) == SCHEMA,
+            _ => false,
+        };
+        match tables.table(&name)? {
+            Some(table) if in_catalog => add_fields(&mut known, table.describe().schema.fields()),
+            _ => return Err(unknown_table(relation, last, &catalog)),
+        }
+    }
+    let qualified = qualified(&seen, &table_names, tables)?;
+    for name in &seen.local {
+        known.add(name);
+        table_names.add(name);
+    }
+    seen.aliases.iter().for_each(|alias| known.add(alias));
+    catalog.iter().for_each(|(name, _)| known.add_weakly(name.as_str()));
+    let _ = VisitMut::visit(statement, &mut Rewriter { known, table_names, qualified });
+    Ok(Named { reads_every_table })
+}
+
+/// The columns of each table by the name that may stand before them, in lower case; none where one name stands for
+/// different tables in different parts of the statement.
+fn qualified(seen: &Collector, table_names: &Known, tables: &dyn Tables) -> Result<AHashMap<String, Option<Known>>> {
+    let mut meant: AHashMap<&str, Option<String>> = AHashMap::new();
+    for (qualifier, relation) in &seen.qualifiers {
+        let Some(last) = relation.0.last().and_then(ObjectNamePart::as_ident) else { continue };
+        let is_local = relation.0.len() == 1 && seen.local.contains(&fold(last));
+        let table = (!is_local).then(|| table_names.resolve(last));
+        match meant.entry(qualifier) {
+            Entry::Vacant(free) => {
+                free.insert(table);
+            }
+            Entry::Occupied(mut taken) if *taken.get() != table => {
+                taken.insert(None);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    let mut qualified = AHashMap::new();
+    for (qualifier, table) in meant {
+        let table = table.map(|name| tables.table(&name)).transpose()?.flatten();
+        let columns = table.map(|table| {
+            let mut columns = Known::default();
+            table.describe().schema.fields().iter().for_each(|field| columns.add(field.name()));
+            columns
+        });
+        qualified.insert(qualifier.to_owned(), columns);
+    }
+    Ok(qualified)
+}
+
+fn unknown_table(
+    relation: &ObjectName,
+    last: &Ident,
+    catalog: &[(salver_model::Name, std::sync::Arc<dyn salver_model::ports::Table>)],
+) -> Error {
+    let at = last.span.start;
+    let place = if at.line > 0 { format!(" at line {}, column {}", at.line, at.column) } else { String::new() };
+    Error::new(Code::InvalidSql, format!("no table `{}`{place}", relation.to_string().replace('"', "")))
+        .with_hint_if(suggest::hint(&last.value, catalog.iter().map(|(name, _)| name.as_str())))
+}
+
+fn add_fields(known: &mut Known, fields: &Fields) {
+    for field in fields {
+        known.add(field.name());
+        let mut inner = field.data_type();
+        while let DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) = inner {
+            inner = item.data_type();
+        }
+        if let DataType::Struct(fields) = inner {
+            add_fields(known, fields);
+        }
+    }
+}
+
+/// The name as SQL has it: folded unless quoted.
+pub(super) fn fold(ident: &Ident) -> String {
+    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+}
+
+/// Names that exist.
+#[derive(Default)]
+pub(super) struct Known {
+    exact: AHashSet<String>,
+    /// By the folded form; `None` when several share it.
+    folded: AHashMap<String, Option<String>>,
+}
+
+impl Known {
+    pub(super) fn add(&mut self, name: &str) {
+        if self.exact.insert(name.to_owned()) {
+            let entry = self.folded.entry(name.to_lowercase());
+            entry.and_modify(|one| *one = None).or_insert_with(|| Some(name.to_owned()));
+        }
+    }
+
+    /// Whether the name is that of one of them, in any case unless it is quoted.
+    fn finds(&self, ident: &Ident) -> bool {
+        self.exact.contains(&ident.value)
+            || (ident.quote_style.is_none() && self.folded.contains_key(&ident.value.to_lowercase()))
+    }
+
+    /// Adds a name that gives way to others.
+    fn add_weakly(&mut self, name: &str) {
+        if !self.folded.contains_key(&name.to_lowercase()) {
+            self.add(name);
+        }
+    }
+
+    pub(super) fn resolve(&self, ident: &Ident) -> String {
+        if ident.quote_style.is_some() || self.exact.contains(&ident.value) {
+            return ident.value.clone();
+        }
+        let lower = ident.value.to_lowercase();
+        if self.exact.contains(&lower) {
+            return lower;
+        }
+        match self.folded.get(&lower) {
+            Some(Some(name)) => name.clone(),
+            _ => lower,
+        }
+    }
+}
+
+/// Finds the tables a statement names and the names it makes itself.
+#[derive(Default)]
+struct Collector {
+    relations: Vec<ObjectName>,
+    /// Names of common table expressions and aliases of tables.
+    local: AHashSet<String>,
+    /// Aliases of columns.
+    aliases: AHashSet<String>,
+    /// What may stand before a column, in lower case, and the table it means.
+    qualifiers: Vec<(String, ObjectName)>,
+}
+
+impl Collector {
+    fn table_alias(&mut self, alias: &TableAlias, is_relation: bool) {
+        if is_relation {
+            self.local.insert(fold(&alias.name));
+        } else {
+            self.aliases.insert(fold(&alias.name));
+        }
+        self.aliases.extend(alias.columns.iter().map(|column| fold(&column.name)));
+    }
+}
+
+impl Visitor for Collector {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        self.relations.push(relation.clone());
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            self.table_alias(&cte.alias, true);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor {
+            let last = name.0.last().and_then(ObjectNamePart::as_ident);
+            let qualifier = alias.as_ref().map(|alias| &alias.name).or(last);
+            self.qualifiers.extend(qualifier.map(|ident| (ident.value.to_lowercase(), name.clone())));
+        }
+        match factor {
+            // A function in the place of a table is no table of the catalog.
+            TableFactor::Table { name, alias, args: Some(_), .. } => {
+                self.local.insert(name.to_string().to_lowercase());
+                alias.iter().for_each(|alias| self.table_alias(alias, false));
+            }
+            TableFactor::Table { alias: Some(alias), .. }
+            | TableFactor::Derived { alias: Some(alias), .. }
+            | TableFactor::Function { alias: Some(alias), .. }
+            | TableFactor::UNNEST { alias: Some(alias), .. }
+            | TableFactor::NestedJoin { alias: Some(alias), .. } => self.table_alias(alias, false),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        for item in &select.projection {
+            if let SelectItem::ExprWithAlias { alias, .. } = item {
+                self.aliases.insert(fold(alias));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Writes the names as they were found.
+struct Rewriter {
+    known: Known,
+    table_names: Known,
+    qualified: AHashMap<String, Option<Known>>,
+}
+
+impl Rewriter {
+    /// `table.column`, and fields below it: the column is one of that table's when it has such a one.
+    fn path(&self, idents: &mut [Ident]) {
+        let own = idents.first().and_then(|first| self.qualified.get(&first.value.to_lowercase()));
+        let own = own.and_then(Option::as_ref);
+        for (number, ident) in idents.iter_mut().enumerate() {
+            match own {
+                Some(own) if number == 1 && own.finds(ident) => ident.value = own.resolve(ident),
+                _ => self.column(ident),
+            }
+        }
+    }
+
+    fn column(&self, ident: &mut Ident) {
+        ident.value = self.known.resolve(ident);
+    }
+
+    fn object(&self, name: &mut ObjectName) {
+        for part in &mut name.0 {
+            if let ObjectNamePart::Identifier(ident) = part {
+                self.column(ident);
+            }
+        }
+    }
+}
+
+fn fold_in_place(ident: &mut Ident) {
+    ident.value = fold(ident);
+}
+
+fn fold_alias(alias: &mut TableAlias) {
+    fold_in_place(&mut alias.name);
+    alias.columns.iter_mut().for_each(|column| fold_in_place(&mut column.name));
+}
+
+fn using(join: &mut Join) -> Option<&mut Vec<ObjectName>> {
+    use JoinOperator::{Anti, FullOuter, Inner, Left, LeftAnti, LeftOuter, LeftSemi, Right, RightAnti, RightOuter};
+    match &mut join.join_operator {
+        JoinOperator::Join(constraint)
+        | Inner(constraint)
+        | Left(constraint)
+        | LeftOuter(constraint)
+        | Right(constraint)
+        | RightOuter(constraint)
+        | FullOuter(constraint)
+        | LeftSemi(constraint)
+        | LeftAnti(constraint)
+        | RightAnti(constraint)
+        | Anti(constraint) => match constraint {
+            JoinConstraint::Using(columns) => Some(columns),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl VisitorMut for Rewriter {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
+        let last = relation.0.len().saturating_sub(1);
+        for (number, part) in relation.0.iter_mut().enumerate() {
+            if let ObjectNamePart::Identifier(ident) = part {
+                ident.value = if number == last { self.table_names.resolve(ident) } else { fold(ident) };
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(ident) => self.column(ident),
+            Expr::CompoundIdentifier(idents) => self.path(idents),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let ctes = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
+        ctes.for_each(|cte: &mut Cte| fold_alias(&mut cte.alias));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        for item in &mut select.projection {
+            match item {
+                SelectItem::ExprWithAlias { alias, .. } => fold_in_place(alias),
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
+                    self.object(name)
+                }
+                _ => {}
+            }
+        }
+        for join in select.from.iter_mut().flat_map(|from| &mut from.joins) {
+            using(join).into_iter().flatten().for_each(|name| self.object(name));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { alias: Some(alias), .. }
+            | TableFactor::Derived { alias: Some(alias), .. }
+            | TableFactor::Function { alias: Some(alias), .. }
+            | TableFactor::UNNEST { alias: Some(alias), .. }
+            | TableFactor::NestedJoin { alias: Some(alias), .. } => fold_alias(alias),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}

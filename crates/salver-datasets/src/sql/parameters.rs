@@ -1,0 +1,87 @@
+//! Puts the values of parameters in the places of their placeholders, token by token: a value can't become anything
+//! but a value.
+
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use salver_model::{Code, Error, Result, SqlParameters, Value, suggest};
+
+/// Replaces `?`, `$1` and `$name`.
+pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Result<Vec<TokenWithSpan>> {
+    if matches!(parameters, SqlParameters::None) {
+        let open = tokens.iter().find(|token| matches!(token.token, Token::Placeholder(_)));
+        return match open {
+            Some(token) => Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(token)))
+                .with_hint("send the values with the statement")),
+            None => Ok(tokens),
+        };
+    }
+    let mut bound = Vec::with_capacity(tokens.len());
+    let mut in_order = 0;
+    let mut used = 0;
+    for token in tokens {
+        let Token::Placeholder(name) = &token.token else {
+            bound.push(token);
+            continue;
+        };
+        let value = match parameters {
+            SqlParameters::Positional(values) => {
+                let number: usize = if name == "?" {
+                    in_order += 1;
+                    in_order
+                } else {
+                    name.trim_start_matches(['$', '?', ':']).parse().unwrap_or(0)
+                };
+                used = used.max(number);
+                number.checked_sub(1).and_then(|index| values.get(index))
+            }
+            SqlParameters::Named(values) => {
+                let plain = name.trim_start_matches(['$', ':', '@']);
+                values.iter().find(|(given, _)| given.trim_start_matches(['$', ':', '@']) == plain).map(|(_, v)| v)
+            }
+            SqlParameters::None => None,
+        };
+        let Some(value) = value else { return Err(missing(&token, name, parameters)) };
+        let span = token.span;
+        bound.extend(literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
+    }
+    match parameters {
+        SqlParameters::Positional(values) if used < values.len() => Err(Error::new(
+            Code::InvalidValue,
+            format!("the statement has {used} placeholders and {} values were sent", values.len()),
+        )),
+        _ => Ok(bound),
+    }
+}
+
+fn describe(token: &TokenWithSpan) -> String {
+    format!("`{}` at line {}, column {}", token.token, token.span.start.line, token.span.start.column)
+}
+
+fn missing(token: &TokenWithSpan, name: &str, parameters: &SqlParameters) -> Error {
+    let error = Error::new(Code::InvalidValue, format!("no value for {}", describe(token)));
+    match parameters {
+        SqlParameters::Named(values) => error
+            .with_hint_if(suggest::hint(name.trim_start_matches('$'), values.iter().map(|(name, _)| name.as_str()))),
+        SqlParameters::Positional(values) => error.with_hint(format!("{} values were sent", values.len())),
+        SqlParameters::None => error,
+    }
+}
+
+fn literal(value: &Value) -> Vec<Token> {
+    let number = |text: String| match text.strip_prefix('-') {
+        Some(digits) => {
+            vec![Token::LParen, Token::Minus, Token::Number(digits.to_owned(), false), Token::RParen]
+        }
+        None => vec![Token::Number(text, false)],
+    };
+    match value {
+        Value::Null => vec![Token::make_keyword("NULL")],
+        Value::Bool(true) => vec![Token::make_keyword("TRUE")],
+        Value::Bool(false) => vec![Token::make_keyword("FALSE")],
+        Value::Int(i) => number(i.to_string()),
+        Value::UInt(u) => number(u.to_string()),
+        Value::Float(x) if x.is_finite() => number(format!("{x:?}")),
+        // There is no literal for these, but text casts to them.
+        Value::Float(x) => vec![Token::SingleQuotedString(x.to_string())],
+        Value::Text(text) | Value::Bare(text) => vec![Token::SingleQuotedString(text.clone())],
+    }
+}

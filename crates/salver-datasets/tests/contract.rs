@@ -1,0 +1,67 @@
+//! Datasets keep the contract of the `Table` port, wherever their rows are held.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use salver_datasets::{DatasetLoader, Engine, EngineOptions};
+use salver_model::Name;
+use salver_model::ports::{Loader, Table};
+use salver_model::spec::{DatasetSpec, Residency};
+use salver_testkit::contract;
+
+/// Makes a file of rows in a directory; its suffix says the format.
+type WriteFile = fn(&RecordBatch, &Path);
+
+fn parquet(rows: &RecordBatch, path: &Path) {
+    // Several row groups, so that pruning and order across them are tried.
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(64)).build();
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), rows.schema(), Some(properties)).unwrap();
+    writer.write(rows).unwrap();
+    writer.close().unwrap();
+}
+
+fn arrow_file(rows: &RecordBatch, path: &Path) {
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(File::create(path).unwrap(), &rows.schema()).unwrap();
+    for start in (0..rows.num_rows()).step_by(64) {
+        writer.write(&rows.slice(start, 64.min(rows.num_rows() - start))).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+async fn keeps_the_contract(suffix: &str, write: WriteFile, residency: Residency) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = EngineOptions { data_dir: dir.path().join("data"), ..EngineOptions::default() };
+    let engine = Engine::new(&options).unwrap();
+    let made = AtomicUsize::new(0);
+    contract::table::run(async |rows: RecordBatch, key| -> Arc<dyn Table> {
+        let number = made.fetch_add(1, Ordering::Relaxed);
+        let path: PathBuf = dir.path().join(format!("rows_{number}.{suffix}"));
+        write(&rows, &path);
+        let name = Name::new("sample").unwrap();
+        let spec = DatasetSpec { key, residency, ..DatasetSpec::new(name, vec![path.display().to_string()]) };
+        DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap()
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resident_rows_of_a_parquet_file() {
+    keeps_the_contract("parquet", parquet, Residency::Always).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resident_rows_of_an_arrow_file() {
+    keeps_the_contract("arrow", arrow_file, Residency::Always).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scanned_rows_of_a_parquet_file() {
+    keeps_the_contract("parquet", parquet, Residency::Never).await;
+}

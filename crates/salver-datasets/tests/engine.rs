@@ -1,0 +1,29 @@
+//! The engine and its fast paths: every way to run a query gives the same bytes, SQL only reads, and nothing that a
+//! client sends breaks anything.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
+
+#[path = "engine/agree.rs"]
+mod agree;
+#[path = "engine/contract.rs"]
+mod contract;
+#[path = "engine/fuzz.rs"]
+mod fuzz;
+#[path = "engine/key.rs"]
+mod key;
+#[path = "engine/lowering.rs"]
+mod lowering;
+#[path = "engine/made.rs"]
+mod made;
+#[path = "engine/measure.rs"]
+mod measure;
+#[path = "engine/paging.rs"]
+mod paging;
+#[path = "engine/queries.rs"]
+mod queries;
+#[path = "engine/read_only.rs"]
+mod read_only;
+#[path = "engine/spill.rs"]
+mod spill;
+#[path = "engine/sql.rs"]
+mod sql;

@@ -1,0 +1,23 @@
+//! Sources become content: every format, location and option, messy files and damaged ones.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
+
+#[path = "sources/made.rs"]
+mod made;
+
+#[path = "sources/binary.rs"]
+mod binary;
+#[path = "sources/csv.rs"]
+mod csv;
+#[path = "sources/damage.rs"]
+mod damage;
+#[path = "sources/http.rs"]
+mod http;
+#[path = "sources/json.rs"]
+mod json;
+#[path = "sources/places.rs"]
+mod places;
+#[path = "sources/residency.rs"]
+mod residency;
+#[path = "sources/sheet.rs"]
+mod sheet;
