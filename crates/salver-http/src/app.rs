@@ -1,0 +1,27 @@
+//! What every request shares: the waist, the options, and what the doors keep between requests.
+
+use std::sync::Arc;
+
+use salver_service::Service;
+
+use crate::cache::FinalBytes;
+use crate::graphql::Graphql;
+use crate::options::HttpOptions;
+
+/// What every request shares.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) service: Arc<Service>,
+    pub(crate) options: HttpOptions,
+    pub(crate) cache: FinalBytes,
+    pub(crate) graphql: Graphql,
+}
+
+impl App {
+    pub(crate) fn new(service: Arc<Service>, mut options: HttpOptions) -> Self {
+        let trimmed = options.base_path.trim_matches('/');
+        options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
+        let cache = FinalBytes::new(service.limits().cache_bytes_max);
+        Self { service, options, cache, graphql: Graphql::default() }
+    }
+}

@@ -1,0 +1,148 @@
+//! One request as the doors see it, and the parts of it that several doors read.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use percent_encoding::percent_decode_str;
+use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
+use salver_model::{Code, Error, Result, Version, suggest};
+
+use crate::app::App;
+use crate::body::Encoding;
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct Exchange<'a> {
+    /// The server's side.
+    pub(crate) app: &'a App,
+    /// The method.
+    pub(crate) method: &'a Method,
+    /// The path below the base path, as it came.
+    pub(crate) path: &'a str,
+    /// The query string, as it came; empty for none.
+    pub(crate) query: &'a str,
+    /// The headers.
+    pub(crate) headers: &'a HeaderMap,
+    /// The body; empty for GET and HEAD.
+    pub(crate) body: Bytes,
+    /// The request as the cache of final bytes knows it.
+    pub(crate) key: Vec<u8>,
+}
+
+impl<'a> Exchange<'a> {
+    /// One request; the cache's key is made here.
+    pub(crate) fn new(
+        app: &'a App,
+        method: &'a Method,
+        (path, query): (&'a str, &'a str),
+        headers: &'a HeaderMap,
+        body: Bytes,
+    ) -> Self {
+        let mut key = Vec::with_capacity(64 + path.len() + query.len() + body.len());
+        key.push(if *method == Method::POST { b'P' } else { b'G' });
+        for part in [path.as_bytes(), query.as_bytes()] {
+            key.extend_from_slice(part);
+            key.push(0);
+        }
+        for name in [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE] {
+            for value in headers.get_all(name) {
+                key.extend_from_slice(value.as_bytes());
+                key.push(b',');
+            }
+            key.push(0);
+        }
+        key.extend_from_slice(&body);
+        Self { app, method, path, query, headers, body, key }
+    }
+
+    /// A header as text; `None` when it is absent or not text.
+    pub(crate) fn header(&self, name: HeaderName) -> Option<&'a str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// All lines of a header as one list; `None` when there is none.
+    pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
+        let mut lines = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let first = lines.next()?;
+        Some(lines.fold(Cow::Borrowed(first), |list, line| Cow::Owned(format!("{list}, {line}"))))
+    }
+
+    /// The client's `If-None-Match`, which has a meaning for GET and HEAD only.
+    pub(crate) fn if_none_match(&self) -> Option<&'a HeaderValue> {
+        self.headers.get(header::IF_NONE_MATCH).filter(|_| *self.method != Method::POST)
+    }
+
+    /// The format rows go out in: the suffix, else `format=`, else `Accept`, else the server's default.
+    ///
+    /// # Errors
+    /// `UnknownFormat` for a `format` that does not exist.
+    pub(crate) fn choose(&self, suffix: Option<Format>, named: Option<&str>) -> Result<Choice> {
+        let format = match (suffix, named) {
+            (Some(format), _) => Some(format),
+            (None, Some(name)) => Some(format_named(name)?),
+            (None, None) => None,
+        };
+        Ok(match format {
+            Some(format) => Choice { format, media_type: format.media_type() },
+            None => negotiate(self.header_list(header::ACCEPT).as_deref(), self.app.options.default_format),
+        })
+    }
+
+    /// How rows become bytes for this client.
+    pub(crate) fn encoding(&self, format: Format, title: &str) -> Encoding {
+        let nulls = if self.app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
+        let title = if format == Format::Html { title.to_owned() } else { String::new() };
+        Encoding { format, style: Style { nulls, title }, coding: self.coding() }
+    }
+
+    /// The compression this client takes.
+    pub(crate) fn coding(&self) -> Coding {
+        Coding::negotiate(self.header_list(header::ACCEPT_ENCODING).as_deref())
+    }
+
+    /// The version of the answer: of what it is made from, of the request, and of everything that shapes its bytes.
+    pub(crate) fn answer_version(&self, content: Version, media_type: &str) -> Version {
+        let options = &self.app.options;
+        let request = (self.path, self.query, &self.body[..], self.header(header::CONTENT_TYPE));
+        let shape = (media_type, self.coding().token(), options.omit_nulls, &options.base_path);
+        Version::of(&(env!("CARGO_PKG_VERSION"), content, request, shape))
+    }
+}
+
+fn format_named(name: &str) -> Result<Format> {
+    Format::of_suffix(name).ok_or_else(|| {
+        Error::new(Code::UnknownFormat, format!("no format `{name}`"))
+            .with_hint_if(suggest::hint(name, Format::ALL.iter().map(|format| format.suffix())))
+    })
+}
+
+/// The parameters of a query string (or a form), decoded, in order; repeats stay.
+///
+/// # Errors
+/// `InvalidRequest` when a part is not UTF-8 after decoding.
+pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(name)?, decode(value)?))
+        })
+        .collect()
+}
+
+fn decode(text: &str) -> Result<String> {
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode_str(&spaced).decode_utf8().map_err(|error| {
+        Error::new(Code::InvalidRequest, format!("`{text}` in the query string is not UTF-8 when decoded"))
+            .with_hint("percent-encode the UTF-8 bytes of each character")
+            .with_source(error)
+    })?;
+    Ok(decoded.into_owned())
+}
+
+/// A segment of the path, decoded. What can't be decoded stays as it is, and then simply names nothing.
+pub(crate) fn segment(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}

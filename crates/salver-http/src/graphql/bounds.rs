@@ -1,0 +1,100 @@
+//! How deep and how wide a document may be, told from its syntax alone, before anything expensive looks at it.
+
+use ahash::{AHashMap, AHashSet};
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Definition, Document, FragmentDefinition, OperationDefinition, Selection};
+use salver_model::limits::{GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX};
+use salver_model::{Code, Error, Result};
+
+/// Nesting that the parser follows, of selections and of literals.
+pub(crate) const PARSER_DEPTH_MAX: usize = 128;
+/// Tokens the parser reads.
+pub(crate) const TOKENS_MAX: usize = 65_536;
+/// Depth of a selection below `__schema` or `__type`: what GraphiQL asks for is 15 deep.
+const INTROSPECTION_DEPTH_MAX: usize = 24;
+/// Selections looked at in one document, of all operations and fragments.
+const SELECTIONS_MAX: usize = 8 * GRAPHQL_FIELDS_MAX;
+
+/// Refuses a document of which an operation is too deep or selects too many fields. Fragments count where they are
+/// spread.
+///
+/// # Errors
+/// `InvalidGraphql`, naming the limit.
+pub(crate) fn check(document: &Document) -> Result<()> {
+    let mut fragments: AHashMap<&str, &Node<FragmentDefinition>> = AHashMap::new();
+    for definition in &document.definitions {
+        if let Definition::FragmentDefinition(fragment) = definition {
+            fragments.insert(fragment.name.as_str(), fragment);
+        }
+    }
+    let mut count = Count { fragments, open: AHashSet::new(), fields: 0, selections: 0 };
+    for definition in &document.definitions {
+        match definition {
+            Definition::OperationDefinition(operation) => count.operation(operation)?,
+            // A fragment that no operation spreads is refused by validation, which must be safe to run.
+            Definition::FragmentDefinition(fragment) => {
+                // It may be spread below `__schema`; where it isn't, its operation was refused before.
+                count.fields = 0;
+                count.set(&fragment.selection_set, 1, INTROSPECTION_DEPTH_MAX)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+struct Count<'a> {
+    fragments: AHashMap<&'a str, &'a Node<FragmentDefinition>>,
+    open: AHashSet<&'a str>,
+    fields: usize,
+    /// Fields, fragments and spreads of all definitions: what bounds the walk when fragments hold nothing but
+    /// fragments.
+    selections: usize,
+}
+
+impl<'a> Count<'a> {
+    fn operation(&mut self, operation: &'a OperationDefinition) -> Result<()> {
+        self.fields = 0;
+        self.set(&operation.selection_set, 1, GRAPHQL_DEPTH_MAX)
+    }
+
+    fn set(&mut self, set: &'a [Selection], depth: usize, depth_max: usize) -> Result<()> {
+        if depth > depth_max && !set.is_empty() {
+            return Err(Error::new(
+                Code::InvalidGraphql,
+                format!("the document selects deeper than {depth_max} levels"),
+            )
+            .with_hint("ask for less at once, or in several documents"));
+        }
+        for selection in set {
+            self.selections += 1;
+            match selection {
+                Selection::Field(field) => {
+                    self.fields += 1;
+                    let meta = matches!(field.name.as_str(), "__schema" | "__type");
+                    let depth_max = if meta { INTROSPECTION_DEPTH_MAX } else { depth_max };
+                    self.set(&field.selection_set, depth + 1, depth_max)?;
+                }
+                Selection::InlineFragment(inline) => self.set(&inline.selection_set, depth, depth_max)?,
+                Selection::FragmentSpread(spread) => {
+                    let name = spread.fragment_name.as_str();
+                    // A fragment inside itself is left to validation, which says so better.
+                    if let Some(fragment) = self.fragments.get(name).copied()
+                        && self.open.insert(name)
+                    {
+                        self.set(&fragment.selection_set, depth, depth_max)?;
+                        self.open.remove(name);
+                    }
+                }
+            }
+            if self.fields > GRAPHQL_FIELDS_MAX || self.selections > SELECTIONS_MAX {
+                return Err(Error::new(
+                    Code::InvalidGraphql,
+                    format!("the document selects more than {GRAPHQL_FIELDS_MAX} fields"),
+                )
+                .with_hint("ask for less at once, or in several documents"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! The life of a request, and the schema that is kept between requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ahash::AHashMap;
+use apollo_compiler::ast::Document;
+use apollo_compiler::collections::HashMap;
+use apollo_compiler::executable::Operation;
+use apollo_compiler::parser::Parser;
+use apollo_compiler::request::coerce_variable_values;
+use apollo_compiler::response::{ExecutionResponse, JsonMap};
+use apollo_compiler::schema::Implementers;
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{ExecutableDocument, Name as GraphqlName, Schema, introspection};
+use arc_swap::ArcSwapOption;
+use salver_formats::Nulls;
+use salver_model::{Code, Error, Name, Result, Rows, Version};
+use salver_service::{Service, Snapshot};
+
+use crate::graphql::answer as document_of;
+use crate::graphql::bare;
+use crate::graphql::bounds::{self, PARSER_DEPTH_MAX, TOKENS_MAX};
+use crate::graphql::budget::{Budget, Waiting};
+use crate::graphql::compile::Compiler;
+use crate::graphql::failure::Problem;
+use crate::graphql::graph::Graph;
+use crate::graphql::input::Arguments;
+use crate::graphql::lax;
+use crate::graphql::plan::{Plan, Work};
+use crate::graphql::request::Request;
+use crate::graphql::run::Runner;
+use crate::graphql::sdl;
+
+/// The door: keeps the schema of the latest catalog.
+#[derive(Debug, Default)]
+pub(crate) struct Graphql {
+    latest: ArcSwapOption<Compiled>,
+}
+
+/// A schema and what its names stand for.
+#[derive(Debug)]
+struct Compiled {
+    generation: u64,
+    graph: Graph,
+    schema: Valid<Schema>,
+    implementers: HashMap<GraphqlName, Implementers>,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// ROAPI's: bare rows, for any format.
+    Rows(Rows),
+    /// The standard's.
+    Document {
+        /// JSON.
+        body: Vec<u8>,
+        /// Every entry it was made from.
+        read: Vec<(Name, Version)>,
+        /// Whether the same request over the same versions gives the same bytes.
+        repeatable: bool,
+        /// False when the document was refused before anything ran.
+        status_ok: bool,
+    },
+}
+
+impl Graphql {
+    /// The schema of `snapshot`.
+    fn compiled(&self, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
+        if let Some(compiled) = self.latest.load_full().filter(|c| c.generation == snapshot.generation()) {
+            return Ok(compiled);
+        }
+        let graph = Graph::of(snapshot);
+        let schema = Schema::parse_and_validate(sdl::write(&graph), "catalog.graphql").map_err(|e| {
+            Error::internal("the catalog makes no valid GraphQL schema").with_source(e.errors.to_string())
+        })?;
+        let implementers = schema.implementers_map();
+        let compiled = Arc::new(Compiled { generation: snapshot.generation(), graph, schema, implementers });
+        self.latest.store(Some(Arc::clone(&compiled)));
+        Ok(compiled)
+    }
+}
+
+/// Answers `request`. In ROAPI's form a document that can't be run is an `Err`, in the standard's it is a document of
+/// errors. The standard has no way to leave nulls out, so that `nulls` is for the rows' format alone.
+///
+/// # Errors
+/// Whatever is wrong with a document in ROAPI's form; faults of Salver.
+pub(crate) async fn answer(
+    door: &Graphql,
+    service: &Service,
+    snapshot: &Arc<Snapshot>,
+    request: &Request,
+    _nulls: Nulls,
+) -> Result<Answer> {
+    let ms_max = service.limits().query_ms_max;
+    let answered = tokio::time::timeout(Duration::from_millis(ms_max), run(door, service, snapshot, request)).await;
+    let broken_off = match answered {
+        Ok(Ok(answer)) => return answer,
+        Ok(Err(Broken(error))) => error,
+        Err(_) => Error::new(Code::Timeout, format!("the document ran longer than {ms_max} ms"))
+            .with_hint("ask for less at once, or raise `limits.query_ms_max`"),
+    };
+    if request.raw {
+        return Err(broken_off);
+    }
+    let body = document_of::broken_off(&broken_off);
+    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: true })
+}
+
+/// The document as a whole was too much.
+struct Broken(Error);
+
+async fn run(
+    door: &Graphql,
+    service: &Service,
+    snapshot: &Arc<Snapshot>,
+    request: &Request,
+) -> Result<Result<Answer>, Broken> {
+    let compiled = match door.compiled(snapshot) {
+        Ok(compiled) => compiled,
+        Err(error) => return Ok(Err(error)),
+    };
+    let prepared = match prepare(&compiled, snapshot, request) {
+        Ok(prepared) => prepared,
+        Err(mut problems) if request.raw && !problems.is_empty() => {
+            return Ok(Err(problems.swap_remove(0).into_error()));
+        }
+        Err(problems) => {
+            let body = document_of::refused(&problems);
+            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: false }));
+        }
+    };
+    let budget = Arc::new(Budget::new(service.limits()));
+    let _waiting = Waiting(Arc::clone(&budget));
+    let runner = Runner { service, snapshot, graph: &compiled.graph, budget: &budget };
+    let mut plan = prepared.plan;
+    if request.raw {
+        match bare::level_of(plan) {
+            Ok(level) => return Ok(bare::rows(runner, level).await.map(Answer::Rows)),
+            Err(other) => plan = other,
+        }
+        // Alone, a root field that fails is a request that fails, as in ROAPI.
+        if plan.roots.len() == 1
+            && let Some(index) = plan.roots.iter().position(|root| matches!(root.work, Work::Failed(_)))
+            && let Work::Failed(error) = plan.roots.swap_remove(index).work
+        {
+            return Ok(Err(error));
+        }
+    }
+    let finished = document_of::run(runner, &plan, prepared.introspection.as_ref()).await.map_err(Broken)?;
+    let read = versions(&plan, &compiled.graph, snapshot);
+    let repeatable = finished.repeatable && finished.problems.is_empty();
+    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, status_ok: true }))
+}
+
+struct Prepared {
+    plan: Plan,
+    introspection: Option<ExecutionResponse>,
+}
+
+/// From the text to a plan: parse, bound, validate, compile.
+fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Result<Prepared, Vec<Problem>> {
+    let refuse = |error: Error| vec![Problem::at(&[], &error)];
+    let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
+    let mut document = parser
+        .parse_ast(request.document.as_str(), "document.graphql")
+        .map_err(|failed| Problem::all(&failed.errors, &compiled.schema))?;
+    bounds::check(&document).map_err(refuse)?;
+    let lax = if request.raw {
+        lax::rewrite(&mut document, &compiled.graph, snapshot).map_err(refuse)?
+    } else {
+        AHashMap::new()
+    };
+    let document = validate(compiled, snapshot, &document)?;
+    let operation = document
+        .operations
+        .get(request.operation.as_deref())
+        .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
+    let variables = coerce_variable_values(&compiled.schema, operation, &request.variables)
+        .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
+    let plan = plan(compiled, &document, operation, (&variables, &lax, request.raw));
+    let introspection = introspect(compiled, &document, operation, &variables, &plan)?;
+    Ok(Prepared { plan, introspection })
+}
+
+fn validate(
+    compiled: &Compiled,
+    snapshot: &Snapshot,
+    document: &Document,
+) -> Result<Valid<ExecutableDocument>, Vec<Problem>> {
+    document.to_executable_validate(&compiled.schema).map_err(|failed| {
+        let mut problems = Problem::all(&failed.errors, &compiled.schema);
+        for problem in &mut problems {
+            // A table that is not loaded has no field, which is better said in other words.
+            let Some(field) = problem.message.strip_prefix("type `Query` does not have a field `") else { continue };
+            let Some(entry) = compiled.graph.entries.get(field.trim_end_matches('`')) else { continue };
+            if let Err(error) = snapshot.resolve(entry.as_str()) {
+                *problem = Problem { locations: std::mem::take(&mut problem.locations), ..Problem::at(&[], &error) };
+            }
+        }
+        problems
+    })
+}
+
+fn plan(
+    compiled: &Compiled,
+    document: &ExecutableDocument,
+    operation: &Operation,
+    (variables, lax, raw): (&JsonMap, &AHashMap<String, Arguments>, bool),
+) -> Plan {
+    Compiler { graph: &compiled.graph, document, variables, lax, raw }.plan(operation)
+}
+
+/// The values of `__schema` and `__type`, when they are asked for.
+fn introspect(
+    compiled: &Compiled,
+    document: &Valid<ExecutableDocument>,
+    operation: &Operation,
+    variables: &Valid<JsonMap>,
+    plan: &Plan,
+) -> Result<Option<ExecutionResponse>, Vec<Problem>> {
+    if !plan.roots.iter().any(|root| matches!(root.work, Work::Introspection)) {
+        return Ok(None);
+    }
+    let schema = &compiled.schema;
+    introspection::check_max_depth(document, operation)
+        .and_then(|()| introspection::partial_execute(schema, &compiled.implementers, document, operation, variables))
+        .map(Some)
+        .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])
+}
+
+/// Every entry that `plan` reads, once, with its version.
+fn versions(plan: &Plan, graph: &Graph, snapshot: &Snapshot) -> Vec<(Name, Version)> {
+    let mut tables = Vec::new();
+    for root in &plan.roots {
+        if let Work::Rows(level) | Work::One(level) | Work::Page(level, _) = &root.work {
+            level.for_each_table(&mut |table| tables.push(table));
+        }
+    }
+    tables.sort_unstable();
+    tables.dedup();
+    let version = |table: usize| {
+        let entry = &graph.tables[table].entry;
+        Some((entry.clone(), snapshot.resolve(entry.as_str()).ok()?.describe().version))
+    };
+    tables.into_iter().filter_map(version).collect()
+}

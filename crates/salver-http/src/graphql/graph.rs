@@ -1,0 +1,331 @@
+//! What the names of the GraphQL schema stand for: tables, columns, relations. Made from a catalog snapshot; knows
+//! nothing of documents.
+
+use ahash::{AHashMap, AHashSet};
+use arrow::datatypes::{DataType, Field, Fields};
+use salver_model::{Description, Name};
+use salver_service::Snapshot;
+
+use crate::graphql::naming::Names;
+use crate::graphql::scalar::Scalar;
+
+/// Type names that no table may take.
+const RESERVED: [&str; 24] = [
+    "Query",
+    "Mutation",
+    "Subscription",
+    "ID",
+    "Order",
+    "Nulls",
+    "Function",
+    "Value",
+    "Boolean",
+    "Int",
+    "Int64",
+    "Float",
+    "String",
+    "Date",
+    "Timestamp",
+    "Time",
+    "Decimal",
+    "Binary",
+    "JSON",
+    "Having",
+    "true",
+    "false",
+    "null",
+    "_empty",
+];
+
+/// Everything that can be asked.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) tables: Vec<TableType>,
+    pub(crate) roots: AHashMap<String, Root>,
+    /// Every entry by its root field, loaded or not.
+    pub(crate) entries: AHashMap<String, Name>,
+}
+
+/// What a root field answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RootKind {
+    /// Rows.
+    Rows,
+    /// Rows with their total and the way to the next page.
+    Page,
+    /// One row or null.
+    ByKey,
+    /// Groups.
+    Aggregate,
+}
+
+/// A root field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root {
+    pub(crate) table: usize,
+    pub(crate) kind: RootKind,
+}
+
+/// A table as an object type.
+#[derive(Debug)]
+pub(crate) struct TableType {
+    pub(crate) entry: Name,
+    pub(crate) type_name: String,
+    pub(crate) description: String,
+    pub(crate) columns: Vec<ColumnField>,
+    pub(crate) relations: Vec<RelationField>,
+    pub(crate) fields: AHashMap<String, Target>,
+    /// The columns of the key.
+    pub(crate) key: Vec<usize>,
+    /// The root fields beside the one that is called like the type.
+    pub(crate) page: String,
+    pub(crate) by_key: String,
+    pub(crate) aggregate: String,
+    /// Prefix of every type made for this table.
+    pub(crate) prefix: String,
+}
+
+/// What a field of a table's type reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Column(usize),
+    Relation(usize),
+}
+
+/// A column, or a field of a struct column.
+#[derive(Debug)]
+pub(crate) struct ColumnField {
+    pub(crate) name: String,
+    pub(crate) column: String,
+    pub(crate) shape: Shape,
+    pub(crate) nullable: bool,
+}
+
+/// The type of a column.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    Scalar(Scalar),
+    Object(ObjectType),
+    List(Box<Shape>, bool),
+}
+
+/// A struct as an object type.
+#[derive(Debug)]
+pub(crate) struct ObjectType {
+    pub(crate) type_name: String,
+    pub(crate) filter_name: String,
+    pub(crate) fields: Vec<ColumnField>,
+}
+
+/// A link that a field follows.
+#[derive(Debug)]
+pub(crate) struct RelationField {
+    pub(crate) name: String,
+    pub(crate) target: usize,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) target_columns: Vec<usize>,
+    /// Whether there is at most one row there.
+    pub(crate) one: bool,
+}
+
+impl Shape {
+    /// The scalar, when it is one.
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
+        match self {
+            Self::Scalar(scalar) => Some(*scalar),
+            _ => None,
+        }
+    }
+
+    /// The object type it holds, also inside lists.
+    pub(crate) fn object(&self) -> Option<&ObjectType> {
+        match self {
+            Self::Scalar(_) => None,
+            Self::Object(object) => Some(object),
+            Self::List(item, _) => item.object(),
+        }
+    }
+}
+
+impl TableType {
+    /// The column of a GraphQL name, or of its own name.
+    pub(crate) fn column(&self, name: &str) -> Option<&ColumnField> {
+        self.columns.iter().find(|c| c.name == name).or_else(|| self.columns.iter().find(|c| c.column == name))
+    }
+
+    /// Names of the columns, for hints.
+    pub(crate) fn column_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.columns.iter().map(|c| c.name.as_str())
+    }
+}
+
+impl Graph {
+    /// The graph of everything that is loaded in `snapshot`.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        let mut types = Names::reserving(&RESERVED);
+        let mut graph = Self::default();
+        // Names are given out over all entries, loaded or not, so that a late load doesn't rename another table.
+        // Valid names come first: they stay as they are.
+        let mut named: Vec<(&Name, String)> = Vec::new();
+        for exact in [true, false] {
+            for entry in snapshot.entries() {
+                if (crate::graphql::naming::mangle(entry.name.as_str()) == entry.name.as_str()) == exact {
+                    named.push((&entry.name, types.claim(entry.name.as_str())));
+                }
+            }
+        }
+        named.sort();
+        for (name, type_name) in named {
+            graph.entries.insert(type_name.clone(), name.clone());
+            let Some(table) = snapshot.entry(name.as_str()).and_then(|entry| entry.table()) else { continue };
+            if !table.describe().schema.fields().is_empty() {
+                graph.tables.push(table_type(table.describe(), type_name, &mut types));
+            }
+        }
+        graph.link(snapshot);
+        for (index, table) in graph.tables.iter().enumerate() {
+            let mut add = |name: &String, kind| graph.roots.insert(name.clone(), Root { table: index, kind });
+            add(&table.type_name, RootKind::Rows);
+            add(&table.page, RootKind::Page);
+            add(&table.aggregate, RootKind::Aggregate);
+            if !table.key.is_empty() {
+                add(&table.by_key, RootKind::ByKey);
+            }
+        }
+        graph
+    }
+
+    /// Adds the fields that follow relations, on both sides.
+    fn link(&mut self, snapshot: &Snapshot) {
+        let by_entry: AHashMap<Name, usize> =
+            self.tables.iter().enumerate().map(|(i, t)| (t.entry.clone(), i)).collect();
+        let mut links = Vec::new();
+        for (index, table) in self.tables.iter().enumerate() {
+            let Some(loaded) = snapshot.entry(table.entry.as_str()).and_then(|entry| entry.table()) else { continue };
+            for relation in &loaded.describe().relations {
+                let Some(&target) = by_entry.get(&relation.target) else { continue };
+                let here = columns_of(table, &relation.columns);
+                let there = columns_of(&self.tables[target], &relation.target_columns);
+                let (Some(here), Some(there)) = (here, there) else { continue };
+                if !here.is_empty() && here.len() == there.len() {
+                    links.push(Link { from: index, to: target, name: relation.name.clone(), here, there });
+                }
+            }
+        }
+        for link in &links {
+            let one = is_key(&self.tables[link.to], &link.there);
+            self.relate(link.from, &link.name, link.to, (&link.here, &link.there), one);
+        }
+        for link in &links {
+            let several = links.iter().filter(|l| (l.from, l.to) == (link.from, link.to)).count() > 1;
+            let source = &self.tables[link.from].type_name;
+            let name = if several { format!("{source}_by_{}", link.name) } else { source.clone() };
+            let one = is_key(&self.tables[link.from], &link.here);
+            self.relate(link.to, &name, link.from, (&link.there, &link.here), one);
+        }
+    }
+
+    fn relate(&mut self, table: usize, name: &str, target: usize, columns: (&[usize], &[usize]), one: bool) {
+        let table = &mut self.tables[table];
+        let mut name = crate::graphql::naming::mangle(name);
+        while table.fields.contains_key(&name) {
+            name.push_str("_rows");
+        }
+        table.fields.insert(name.clone(), Target::Relation(table.relations.len()));
+        let (columns, target_columns) = (columns.0.to_vec(), columns.1.to_vec());
+        table.relations.push(RelationField { name, target, columns, target_columns, one });
+    }
+}
+
+struct Link {
+    from: usize,
+    to: usize,
+    name: String,
+    here: Vec<usize>,
+    there: Vec<usize>,
+}
+
+fn is_key(table: &TableType, columns: &[usize]) -> bool {
+    let columns: AHashSet<usize> = columns.iter().copied().collect();
+    !table.key.is_empty() && table.key.iter().all(|column| columns.contains(column))
+}
+
+/// The indexes of comparable columns by their own names.
+fn columns_of(table: &TableType, names: &[String]) -> Option<Vec<usize>> {
+    names
+        .iter()
+        .map(|name| {
+            let comparable = |c: &ColumnField| c.column == *name && c.shape.scalar().is_some_and(Scalar::is_comparable);
+            table.columns.iter().position(comparable)
+        })
+        .collect()
+}
+
+fn table_type(description: &Description, type_name: String, types: &mut Names) -> TableType {
+    let mut fields = AHashMap::new();
+    let mut names = Names::reserving(&["and", "or", "not", "true", "false", "null"]);
+    let columns = column_fields(description.schema.fields(), &type_name, &mut names, types);
+    for (index, column) in columns.iter().enumerate() {
+        fields.insert(column.name.clone(), Target::Column(index));
+    }
+    let mut table = TableType {
+        entry: description.name.clone(),
+        description: match description.rows {
+            Some(rows) => format!("`{}`: {rows} rows from {}", description.name, description.source),
+            None => format!("`{}` from {}", description.name, description.source),
+        },
+        columns,
+        relations: Vec::new(),
+        fields,
+        key: Vec::new(),
+        page: types.claim(&format!("{type_name}_page")),
+        by_key: types.claim(&format!("{type_name}_by_key")),
+        aggregate: types.claim(&format!("{type_name}_aggregate")),
+        prefix: type_name.clone(),
+        type_name,
+    };
+    // Types made for this table begin with the name of its aggregate, which nobody else has, only when a plain
+    // prefix would meet another table's types.
+    for suffix in ["filter", "sort", "column", "group", "count_distinct", "sum", "avg", "min", "max"] {
+        let wanted = format!("{}_{suffix}", table.prefix);
+        if types.claim(&wanted) != wanted {
+            table.prefix = format!("{}_type", table.aggregate);
+        }
+    }
+    table.key = columns_of(&table, &description.key).unwrap_or_default();
+    table
+}
+
+fn column_fields(fields: &Fields, owner: &str, names: &mut Names, types: &mut Names) -> Vec<ColumnField> {
+    let mut claimed: Vec<Option<String>> = vec![None; fields.len()];
+    for exact in [true, false] {
+        for (slot, field) in claimed.iter_mut().zip(fields) {
+            if (crate::graphql::naming::mangle(field.name()) == *field.name()) == exact {
+                *slot = Some(names.claim(field.name()));
+            }
+        }
+    }
+    let named = fields.iter().zip(claimed);
+    named.filter_map(|(field, name)| Some(column_field(field, name?, owner, types))).collect()
+}
+
+fn column_field(field: &Field, name: String, owner: &str, types: &mut Names) -> ColumnField {
+    let shape = shape(field.data_type(), &format!("{owner}_{name}"), types);
+    ColumnField { name, column: field.name().clone(), shape, nullable: field.is_nullable() }
+}
+
+fn shape(data_type: &DataType, type_name: &str, types: &mut Names) -> Shape {
+    match data_type {
+        DataType::Struct(fields) if !fields.is_empty() => {
+            let type_name = types.claim(type_name);
+            let filter_name = types.claim(&format!("{type_name}_filter"));
+            let mut names = Names::reserving(&["is_null", "true", "false", "null"]);
+            let fields = column_fields(fields, &type_name, &mut names, types);
+            Shape::Object(ObjectType { type_name, filter_name, fields })
+        }
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            Shape::List(Box::new(shape(item.data_type(), type_name, types)), item.is_nullable())
+        }
+        other => Shape::Scalar(Scalar::of(other)),
+    }
+}

@@ -1,0 +1,122 @@
+//! Arguments as plain values: literals of a document and the variables of a request become one thing.
+
+use apollo_compiler::Node;
+use apollo_compiler::ast::{Argument, Value as Literal};
+use apollo_compiler::response::{JsonMap, JsonValue};
+use salver_model::{Code, Error, Result, Value};
+
+/// A value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    Null,
+    Bool(bool),
+    /// A number as it was written, so that no digit is lost.
+    Number(String),
+    /// A string, or the name of an enum value.
+    Text(String),
+    List(Vec<Input>),
+    Object(Vec<(String, Input)>),
+}
+
+impl Input {
+    /// The value of a literal; `None` for a variable that was not given.
+    pub(crate) fn of(literal: &Literal, variables: &JsonMap) -> Option<Self> {
+        Some(match literal {
+            Literal::Null => Self::Null,
+            Literal::Boolean(value) => Self::Bool(*value),
+            Literal::Int(number) => Self::Number(number.as_str().to_owned()),
+            Literal::Float(number) => Self::Number(number.as_str().to_owned()),
+            Literal::String(text) => Self::Text(text.clone()),
+            Literal::Enum(name) => Self::Text(name.to_string()),
+            Literal::Variable(name) => Self::of_json(variables.get(name.as_str())?),
+            Literal::List(items) => {
+                // Inside a list, a variable that was not given is null.
+                Self::List(items.iter().map(|item| Self::of(item, variables).unwrap_or(Self::Null)).collect())
+            }
+            Literal::Object(fields) => Self::Object(
+                fields.iter().filter_map(|(k, v)| Some((k.to_string(), Self::of(v, variables)?))).collect(),
+            ),
+        })
+    }
+
+    fn of_json(value: &JsonValue) -> Self {
+        match value {
+            JsonValue::Null => Self::Null,
+            JsonValue::Bool(value) => Self::Bool(*value),
+            JsonValue::Number(number) => Self::Number(number.to_string()),
+            JsonValue::String(text) => Self::Text(text.as_str().to_owned()),
+            JsonValue::Array(items) => Self::List(items.iter().map(Self::of_json).collect()),
+            JsonValue::Object(fields) => {
+                Self::Object(fields.iter().map(|(k, v)| (k.as_str().to_owned(), Self::of_json(v))).collect())
+            }
+        }
+    }
+
+    /// The value as a literal of a query.
+    ///
+    /// # Errors
+    /// `InvalidValue` for lists and objects.
+    pub(crate) fn value(&self, what: &str) -> Result<Value> {
+        match self {
+            Self::Null => Ok(Value::Null),
+            Self::Bool(value) => Ok(Value::Bool(*value)),
+            Self::Number(text) => Value::number(text)
+                .ok_or_else(|| Error::new(Code::InvalidValue, format!("the number {text} of {what} is too large"))),
+            Self::Text(text) => Ok(Value::Text(text.clone())),
+            Self::List(_) | Self::Object(_) => Err(Error::new(Code::InvalidValue, format!("{what} takes one value"))),
+        }
+    }
+
+    /// The items of a list; a single value is a list of one.
+    pub(crate) fn items(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            other => std::slice::from_ref(other),
+        }
+    }
+}
+
+/// The arguments of one field.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Arguments(pub(crate) Vec<(String, Input)>);
+
+impl Arguments {
+    /// Reads `arguments`.
+    pub(crate) fn of(arguments: &[Node<Argument>], variables: &JsonMap) -> Self {
+        let given = |a: &Node<Argument>| Some((a.name.to_string(), Input::of(&a.value, variables)?));
+        Self(arguments.iter().filter_map(given).collect())
+    }
+
+    /// The argument `name`; null counts as not given.
+    pub(crate) fn get(&self, name: &str) -> Option<&Input> {
+        self.0.iter().find(|(n, value)| n == name && *value != Input::Null).map(|(_, value)| value)
+    }
+
+    /// The argument `name` as a count.
+    ///
+    /// # Errors
+    /// `InvalidNumber`.
+    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let number = match value {
+            Input::Number(text) => text.parse().ok(),
+            _ => None,
+        };
+        number
+            .map(Some)
+            .ok_or_else(|| Error::new(Code::InvalidNumber, format!("`{name}` must be a whole number, zero or more")))
+    }
+
+    /// The argument `name` as yes or no.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(&Input::Bool(true))
+    }
+
+    /// The argument `name` as text.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Input::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A GraphQL request out of a body or a query string: ROAPI's bare document, or the standard's parameters.
+
+use apollo_compiler::response::{JsonMap, JsonValue};
+use percent_encoding::percent_decode_str;
+use salver_model::{Code, Error, Result};
+
+/// A request.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) document: String,
+    pub(crate) variables: JsonMap,
+    pub(crate) operation: Option<String>,
+    /// ROAPI's form: the body is a document and nothing else.
+    pub(crate) raw: bool,
+}
+
+/// Reads the body of a POST.
+///
+/// # Errors
+/// `InvalidBody`.
+pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Request> {
+    let text = std::str::from_utf8(body)
+        .map_err(|e| Error::new(Code::InvalidBody, "the body is not UTF-8 text").with_source(e))?;
+    let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let media_type = media_type.to_ascii_lowercase();
+    let says_json = media_type == "application/json" || media_type.ends_with("+json");
+    if looks_like_json(text) || (says_json && text.trim().is_empty()) {
+        return parse_json(text);
+    }
+    Ok(Request {
+        document: text.to_owned(),
+        variables: JsonMap::new(),
+        operation: None,
+        raw: media_type != "application/graphql",
+    })
+}
+
+/// Reads the query string of a GET, as it stands in the URL.
+///
+/// # Errors
+/// `InvalidRequest`, `InvalidBody` for malformed variables.
+pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
+    let mut document = None;
+    let mut variables = JsonMap::new();
+    let mut operation = None;
+    for pair in query_string.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match &*decode(name)? {
+            "query" => document = Some(decode(value)?),
+            "variables" => variables = parse_variables(&decode(value)?)?,
+            "operationName" => operation = Some(decode(value)?).filter(|name| !name.is_empty()),
+            _ => {}
+        }
+    }
+    let Some(document) = document else {
+        return Err(Error::new(Code::InvalidRequest, "there is no document: the parameter `query` is missing")
+            .with_hint("GET /api/graphql?query={...}, or POST the document"));
+    };
+    Ok(Request { document, variables, operation, raw: false })
+}
+
+/// No GraphQL document begins with `{"`, `{}` or `[`, so that a forgotten content type does no harm.
+fn looks_like_json(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    match text.strip_prefix('{') {
+        Some(rest) => rest.trim_start().starts_with(['"', '}']),
+        None => text.starts_with('['),
+    }
+}
+
+fn decode(text: &str) -> Result<String> {
+    let spaced = text.replace('+', " ");
+    match percent_decode_str(&spaced).decode_utf8() {
+        Ok(decoded) => Ok(decoded.into_owned()),
+        Err(e) => Err(Error::new(Code::InvalidRequest, "the query string is not UTF-8 text").with_source(e)),
+    }
+}
+
+fn parse_json(text: &str) -> Result<Request> {
+    let malformed = |why: String| {
+        Error::new(Code::InvalidBody, format!("the body is no GraphQL request: {why}")).with_hint(
+            "send `{\"query\": \"{ ... }\", \"variables\": {}, \"operationName\": null}`, or the document alone",
+        )
+    };
+    let parsed: JsonValue =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| malformed(e.to_string()))?;
+    let JsonValue::Object(mut fields) = parsed else {
+        return Err(malformed("it is not one JSON object; several requests in one body are not read".to_owned()));
+    };
+    let Some(JsonValue::String(document)) = fields.remove("query") else {
+        return Err(malformed("`query`, the document, is missing".to_owned()));
+    };
+    let variables = match fields.remove("variables") {
+        None | Some(JsonValue::Null) => JsonMap::new(),
+        Some(JsonValue::Object(variables)) => variables,
+        Some(_) => return Err(malformed("`variables` is not an object".to_owned())),
+    };
+    let operation = match fields.remove("operationName") {
+        None | Some(JsonValue::Null) => None,
+        Some(JsonValue::String(name)) => Some(name.as_str().to_owned()).filter(|name| !name.is_empty()),
+        Some(_) => return Err(malformed("`operationName` is not text".to_owned())),
+    };
+    Ok(Request { document: document.as_str().to_owned(), variables, operation, raw: false })
+}
+
+fn parse_variables(text: &str) -> Result<JsonMap> {
+    match serde_json::from_str(text) {
+        Ok(JsonValue::Object(variables)) => Ok(variables),
+        Ok(JsonValue::Null) => Ok(JsonMap::new()),
+        _ if text.is_empty() => Ok(JsonMap::new()),
+        _ => Err(Error::new(Code::InvalidBody, "`variables` is not a JSON object")),
+    }
+}

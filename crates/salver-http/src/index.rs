@@ -1,0 +1,60 @@
+//! `GET /`: what is served. A page for browsers, JSON for programs; never nothing.
+
+mod page;
+
+use http::Response;
+use salver_formats::Format;
+use salver_model::Result;
+use serde_json::{Map, Value as Json, json};
+
+use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::status;
+
+/// Answers the index.
+pub(crate) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
+    if exchange.choose(None, None)?.format == Format::Html {
+        return page::answer(exchange).await;
+    }
+    let base = &exchange.app.options.base_path;
+    let snapshot = exchange.app.service.catalog().snapshot();
+    let mut entries = Map::new();
+    for entry in snapshot.entries() {
+        let mut shown = status::describe(entry);
+        if let (Json::Object(object), Some(table)) = (&mut shown, entry.table()) {
+            let name = page::escape_path(entry.name.as_str());
+            let columns: Vec<Json> = table
+                .describe()
+                .schema
+                .fields()
+                .iter()
+                .map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() }))
+                .collect();
+            object.insert("columns".to_owned(), columns.into());
+            object.insert("rows_url".to_owned(), format!("{base}/api/tables/{name}").into());
+            object.insert("schema_url".to_owned(), format!("{base}/api/schema/{name}").into());
+        }
+        entries.insert(entry.name.to_string(), shown);
+    }
+    let stores: Map<String, Json> = snapshot
+        .stores()
+        .iter()
+        .map(|store| {
+            let path = page::escape_path(store.name.as_str());
+            (store.name.to_string(), format!("{base}/api/kv/{path}/{{key}}").into())
+        })
+        .collect();
+    Ok(status::json_response(&json!({
+        "salver": env!("CARGO_PKG_VERSION"),
+        "entries": entries,
+        "stores": stores,
+        "doors": {
+            "rest": format!("{base}/api/tables/{{name}}"),
+            "sql": format!("{base}/api/sql"),
+            "graphql": format!("{base}/api/graphql"),
+            "schema": format!("{base}/api/schema"),
+            "ready": format!("{base}/ready"),
+            "health": format!("{base}/health"),
+        },
+    })))
+}

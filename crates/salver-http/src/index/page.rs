@@ -1,0 +1,159 @@
+//! The index as a page: every table with its columns, its first rows and addresses to try. One file, no scripts.
+
+use std::fmt::Write;
+
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use http::{HeaderValue, Response, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use salver_model::{Batches, Query, Result};
+use salver_service::{Entry, Snapshot};
+
+use crate::body::Body;
+use crate::exchange::Exchange;
+
+/// Rows shown of each table.
+const ROWS: u64 = 5;
+/// Tables whose rows are shown; of more, only the head is.
+const TABLES: usize = 50;
+
+const STYLE: &str = "\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1c2430;background:#fff}\
+h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2.2rem 0 .2rem}a{color:#0b5cad}\
+.meta{color:#5b6675;margin:.1rem 0 .6rem}.failed{color:#a40000}.scroll{overflow-x:auto}\
+table{border-collapse:collapse;font-size:.87rem}th,td{border:1px solid #d5dbe3;padding:.25rem .55rem;text-align:left;\
+white-space:nowrap;max-width:24rem;overflow:hidden;text-overflow:ellipsis}th{background:#f3f6f9}\
+th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;padding:.1rem .3rem}\
+@media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}a{color:#7ab8ff}th,code{background:#1f262e}\
+th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
+
+/// Characters of a name that would end a path segment or need escaping in one.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A name as a segment of a path.
+pub(super) fn escape_path(name: &str) -> String {
+    utf8_percent_encode(name, SEGMENT).to_string()
+}
+
+/// Answers the page.
+pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
+    let snapshot = exchange.app.service.snapshot_settled().await;
+    let base = &exchange.app.options.base_path;
+    let mut page = format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>Salver</title><style>{STYLE}</style><h1>Salver</h1><p class=meta>{} tables over REST, \
+         <a href=\"{base}/api/sql?q=select%20table_name%20from%20information_schema.tables\">SQL</a> and \
+         <a href=\"{base}/api/graphql\">GraphQL</a> · <a href=\"{base}/api/schema\">schemas</a> · \
+         <a href=\"{base}/ready\">state</a></p>",
+        snapshot.entries().count(),
+    );
+    for (index, entry) in snapshot.entries().enumerate() {
+        section(&mut page, base, entry);
+        if entry.table().is_some() && index < TABLES {
+            // A table whose rows can't be read still has its head; the reason shows when its rows are asked for.
+            let _ = sample(&mut page, exchange, &snapshot, entry).await;
+        }
+    }
+    let mut response = Response::new(Body::Full(page.into()));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let policy = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(response)
+}
+
+fn section(page: &mut String, base: &str, entry: &Entry) {
+    let name = entry.name.as_str();
+    let path = format!("{base}/api/tables/{}", escape_path(name));
+    page.push_str("<h2 id=\"");
+    escape(name, page);
+    page.push_str("\">");
+    escape(name, page);
+    page.push_str("</h2>");
+    if let Some(failure) = entry.failure() {
+        page.push_str("<p class=failed>");
+        escape(&failure.message, page);
+        if let Some(hint) = &failure.hint {
+            page.push_str(" — ");
+            escape(hint, page);
+        }
+        page.push_str("</p>");
+    }
+    let Some(table) = entry.table() else {
+        if entry.failure().is_none() {
+            page.push_str("<p class=meta>is being loaded</p>");
+        }
+        return;
+    };
+    let description = table.describe();
+    page.push_str("<p class=meta>");
+    if let Some(rows) = description.rows {
+        let _ = write!(page, "{rows} rows · ");
+    }
+    escape(&description.source, page);
+    let first = description.schema.fields().first().map_or("", |field| field.name().as_str());
+    let first = utf8_percent_encode(first, SEGMENT);
+    for (label, target) in [
+        ("rows", path.clone()),
+        ("JSON", format!("{path}.json?limit=10")),
+        ("CSV", format!("{path}.csv")),
+        ("Parquet", format!("{path}.parquet")),
+        ("sorted", format!("{path}?sort=-{first}&limit=10")),
+        ("not null", format!("{path}?filter[{first}]null=false&limit=10")),
+        ("schema", format!("{base}/api/schema/{}", escape_path(name))),
+    ] {
+        page.push_str(" · <a href=\"");
+        escape(&target, page);
+        let _ = write!(page, "\">{label}</a>");
+    }
+    page.push_str("</p>");
+}
+
+/// The first rows as a table, types under the names.
+async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot, entry: &Entry) -> Result<()> {
+    let query = Query { limit: Some(ROWS), ..Query::default() };
+    let rows = exchange.app.service.read(snapshot, entry.name.as_str(), &query).await?;
+    let batches = match rows.batches {
+        Batches::Ready(batches) => batches,
+        Batches::Stream(stream) => stream.try_collect().await?,
+    };
+    page.push_str("<div class=scroll><table><tr>");
+    for field in rows.schema.fields() {
+        page.push_str("<th>");
+        escape(field.name(), page);
+        page.push_str("<small>");
+        escape(&field.data_type().to_string(), page);
+        page.push_str("</small>");
+    }
+    let options = FormatOptions::default().with_display_error(true);
+    for batch in &batches {
+        let cells: Vec<_> =
+            batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options).ok()).collect();
+        for row in 0..batch.num_rows() {
+            page.push_str("<tr>");
+            for cell in &cells {
+                page.push_str("<td>");
+                if let Some(cell) = cell {
+                    escape(&cell.value(row).to_string(), page);
+                }
+            }
+        }
+    }
+    page.push_str("</table></div>");
+    Ok(())
+}
+
+/// Text as HTML.
+fn escape(text: &str, out: &mut String) {
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(char),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `GET /api/kv/{store}/{key}`: one value, bare, as ROAPI answers it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use salver_model::{Batches, Code, Error, Result, Rows};
+
+use crate::body::Body;
+use crate::cache::{Finished, Flight};
+use crate::conditional;
+use crate::exchange::Exchange;
+use crate::respond;
+
+/// Answers the value under `key`.
+pub(crate) async fn answer(
+    exchange: &Exchange<'_>,
+    store: &str,
+    key: &str,
+    flight: Flight<'_>,
+) -> Result<Response<Body>> {
+    let service = &exchange.app.service;
+    let snapshot = service.snapshot_for_store(store).await;
+    let mut rows = service.look_up(&snapshot, store, key).await?;
+    let Some(text) = value(&mut rows).await? else {
+        return Err(Error::new(Code::NotFound, format!("key {key} not found")));
+    };
+    let version = rows.read.first().map_or(snapshot.content(), |(_, version)| *version);
+    let etag = conditional::etag(exchange.answer_version(version, "text/plain"));
+    let mut headers = HeaderMap::with_capacity(4);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    headers.insert(header::ETAG, etag.clone());
+    let finished = Arc::new(Finished {
+        status: StatusCode::OK,
+        headers,
+        etag: Some(etag),
+        body: text.into(),
+        read: rows.read,
+        generation: AtomicU64::new(u64::MAX),
+    });
+    flight.land(&exchange.app.cache, &exchange.key, &finished);
+    Ok(respond::finished(exchange, &finished))
+}
+
+/// The one value as text; `None` when there is no row.
+async fn value(rows: &mut Rows) -> Result<Option<String>> {
+    let batches = match std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new())) {
+        Batches::Ready(batches) => batches,
+        Batches::Stream(stream) => stream.try_collect().await?,
+    };
+    let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
+    let unreadable = |error| Error::internal("the value can't be written as text").with_source(error);
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(batch.column(0).as_ref(), &options).map_err(unreadable)?;
+    formatter.value(0).try_to_string().map(Some).map_err(unreadable)
+}

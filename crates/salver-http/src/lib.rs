@@ -1,0 +1,28 @@
+//! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
+//!
+//! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
+//! `graphql`, `kv`, `schema`, `index` and `status` are the doors; `respond` is the one exit and `problem` the one
+//! writer of errors; `cache` keeps finished bodies. No door knows a backend: everything is asked of the waist.
+
+mod app;
+mod body;
+mod cache;
+mod conditional;
+mod exchange;
+pub mod graphql;
+mod graphql_http;
+mod index;
+mod kv;
+mod options;
+mod problem;
+mod respond;
+mod rest;
+mod router;
+mod schema;
+mod server;
+mod sql;
+mod status;
+mod weight;
+
+pub use options::HttpOptions;
+pub use server::serve;

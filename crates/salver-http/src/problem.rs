@@ -1,0 +1,62 @@
+//! The one writer of errors: a code to a status, an error to a body.
+
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_formats::json::write_string;
+use salver_model::{Code, Error};
+
+use crate::body::Body;
+
+/// The status of a code. 4xx is the client's to mend, 503 is worth another try, 500 is ours.
+pub(crate) fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidName
+        | Code::InvalidColumn
+        | Code::InvalidSort
+        | Code::InvalidFilter
+        | Code::InvalidValue
+        | Code::InvalidNumber
+        | Code::InvalidRequest
+        | Code::InvalidCursor
+        | Code::InvalidSql
+        | Code::InvalidGraphql
+        | Code::InvalidBody
+        | Code::UnknownFormat
+        | Code::UnknownStore
+        | Code::Execution => StatusCode::BAD_REQUEST,
+        Code::UnknownEntry | Code::NotFound => StatusCode::NOT_FOUND,
+        Code::ReadOnly => StatusCode::FORBIDDEN,
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::ExpiredCursor => StatusCode::GONE,
+        Code::BodyTooLarge | Code::AnswerTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::EntryUnavailable | Code::OutOfMemory | Code::Timeout | Code::Overloaded => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        Code::Source | Code::Config | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The answer that tells `error`, in Salver's one shape.
+pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
+    let mut body = Vec::with_capacity(128);
+    body.extend_from_slice(b"{\"code\":");
+    body.extend_from_slice(status.as_str().as_bytes());
+    body.extend_from_slice(b",\"error\":");
+    write_string(error.code.slug(), &mut body);
+    body.extend_from_slice(b",\"message\":");
+    write_string(&error.message, &mut body);
+    if let Some(hint) = &error.hint {
+        body.extend_from_slice(b",\"hint\":");
+        write_string(hint, &mut body);
+    }
+    body.push(b'}');
+    let mut response = Response::new(Body::Full(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}

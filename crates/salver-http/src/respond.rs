@@ -1,0 +1,223 @@
+//! The one exit: rows to an answer with status, entity tag, format and compression.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arrow::record_batch::RecordBatch;
+use bytes::Bytes;
+use futures::StreamExt;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use salver_formats::{Choice, Coding, encode};
+use salver_model::limits::{READY_BYTES_MAX, READY_ROWS_MAX};
+use salver_model::observation::Observation;
+use salver_model::reply::BatchStream;
+use salver_model::{Batches, Error, Name, Result, Rows, Version};
+
+use crate::body::{self, Body};
+use crate::cache::{Finished, Flight};
+use crate::conditional;
+use crate::exchange::Exchange;
+use crate::weight;
+
+/// Bodies shorter than this are not compressed: it would save less than a packet.
+const COMPRESSED_BYTES_MIN: usize = 1_024;
+/// A longer body is compressed away from the threads that answer requests.
+const COMPRESSED_INLINE_BYTES_MAX: usize = 256 * 1_024;
+
+/// The head of an answer that is still to be made.
+#[derive(Debug)]
+pub(crate) struct Heading {
+    /// The format and the media type it goes out under.
+    pub(crate) choice: Choice,
+    /// The title of an HTML page.
+    pub(crate) title: String,
+    /// The version of the answer, for the entity tag.
+    pub(crate) version: Version,
+}
+
+impl Heading {
+    /// 304, when the client has this very answer already.
+    pub(crate) fn unchanged(&self, exchange: &Exchange<'_>) -> Option<Response<Body>> {
+        let etag = conditional::etag(self.version);
+        conditional::matches(exchange.if_none_match(), &etag).then(|| not_modified(&etag))
+    }
+}
+
+/// A finished answer again, or 304.
+pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
+    if let (Some(given), Some(etag)) = (exchange.if_none_match(), &finished.etag)
+        && conditional::matches(Some(given), etag)
+    {
+        return not_modified(etag);
+    }
+    let mut response = Response::new(Body::Full(finished.body.clone()));
+    *response.status_mut() = finished.status;
+    *response.headers_mut() = finished.headers.clone();
+    response
+}
+
+fn not_modified(etag: &HeaderValue) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, etag.clone());
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    response
+}
+
+/// Rows to an answer. Small ones are finished and kept; large ones are encoded while they are sent.
+pub(crate) async fn rows(
+    exchange: &Exchange<'_>,
+    heading: &Heading,
+    mut rows: Rows,
+    links: HeaderMap,
+    flight: Flight<'_>,
+) -> Result<Response<Body>> {
+    let batches = std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new()));
+    let (head, rest) = match batches {
+        Batches::Ready(batches) => (batches, None),
+        Batches::Stream(stream) => first_rows(stream).await?,
+    };
+    if rest.is_none() && is_small(&head) {
+        let finished = finish(exchange, heading, &rows, &head, links)?;
+        if rows.repeatable {
+            flight.land(&exchange.app.cache, &exchange.key, &finished);
+        } else {
+            flight.divert();
+        }
+        return Ok(self::finished(exchange, &finished));
+    }
+    flight.divert();
+    let encoding = exchange.encoding(heading.choice.format, &heading.title);
+    let headers = head_of(exchange, heading, &rows, links, encoding.coding);
+    let service = Arc::clone(&exchange.app.service);
+    let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
+    let mut response = Response::new(body::stream(rows.schema, head, rest, encoding, failed));
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+/// Rows that are all at hand, and few, to a finished answer; `None` when they are many or still to come.
+pub(crate) fn rows_now(
+    exchange: &Exchange<'_>,
+    heading: &Heading,
+    rows: &Rows,
+    links: HeaderMap,
+) -> Option<Result<Response<Body>>> {
+    let Batches::Ready(batches) = &rows.batches else { return None };
+    if !is_small(batches) {
+        return None;
+    }
+    Some(finish(exchange, heading, rows, batches, links).map(|finished| {
+        if rows.repeatable {
+            exchange.app.cache.put(&exchange.key, Arc::clone(&finished));
+        }
+        self::finished(exchange, &finished)
+    }))
+}
+
+/// Bytes a door made itself to an answer that is kept when `read` says what it was made from.
+pub(crate) async fn document(
+    exchange: &Exchange<'_>,
+    media_type: &'static str,
+    body: Vec<u8>,
+    version: Version,
+    made_from: Option<Vec<(Name, Version)>>,
+) -> Result<(Arc<Finished>, Response<Body>)> {
+    let mut headers = HeaderMap::with_capacity(5);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    let etag = made_from.is_some().then(|| conditional::etag(version));
+    let coding = exchange.coding();
+    let (body, coding) = if coding == Coding::Identity || body.len() <= COMPRESSED_INLINE_BYTES_MAX {
+        compress(coding, body)
+    } else {
+        let packed = tokio::task::spawn_blocking(move || compress(coding, body)).await;
+        packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
+    };
+    describe(&mut headers, etag.as_ref(), coding);
+    let finished = Arc::new(Finished {
+        status: StatusCode::OK,
+        headers,
+        etag,
+        body: body.into(),
+        read: made_from.unwrap_or_default(),
+        generation: AtomicU64::new(u64::MAX),
+    });
+    let response = self::finished(exchange, &finished);
+    Ok((finished, response))
+}
+
+fn finish(
+    exchange: &Exchange<'_>,
+    heading: &Heading,
+    rows: &Rows,
+    batches: &[RecordBatch],
+    links: HeaderMap,
+) -> Result<Arc<Finished>> {
+    let encoding = exchange.encoding(heading.choice.format, &heading.title);
+    let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
+    let (body, coding) = compress(encoding.coding, plain);
+    let headers = head_of(exchange, heading, rows, links, coding);
+    Ok(Arc::new(Finished {
+        status: StatusCode::OK,
+        etag: headers.get(header::ETAG).cloned(),
+        headers,
+        body: body.into(),
+        read: rows.read.clone(),
+        generation: AtomicU64::new(u64::MAX),
+    }))
+}
+
+fn head_of(_: &Exchange<'_>, heading: &Heading, rows: &Rows, links: HeaderMap, coding: Coding) -> HeaderMap {
+    let mut headers = links;
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(heading.choice.media_type));
+    let etag = rows.repeatable.then(|| conditional::etag(heading.version));
+    describe(&mut headers, etag.as_ref(), coding);
+    headers
+}
+
+fn describe(headers: &mut HeaderMap, etag: Option<&HeaderValue>, coding: Coding) {
+    headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    if coding != Coding::Identity {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+    }
+    match etag {
+        Some(etag) => {
+            headers.insert(header::ETAG, etag.clone());
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+        None => {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+    }
+}
+
+fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
+    if coding == Coding::Identity || plain.len() < COMPRESSED_BYTES_MIN {
+        return (plain, Coding::Identity);
+    }
+    match coding.compress(&plain) {
+        Ok(packed) if packed.len() < plain.len() => (packed, coding),
+        // Also when the encoder failed: the plain body is a right answer, and labelled as what it is.
+        _ => (plain, Coding::Identity),
+    }
+}
+
+/// Takes from the stream until it ends or there are too many rows to finish the answer first.
+async fn first_rows(mut stream: BatchStream) -> Result<(Vec<RecordBatch>, Option<BatchStream>)> {
+    let mut head = Vec::new();
+    while let Some(batch) = stream.next().await {
+        head.push(batch?);
+        if !is_small(&head) {
+            return Ok((head, Some(stream)));
+        }
+    }
+    Ok((head, None))
+}
+
+/// Whether the rows are few and light enough to be encoded before the first byte goes out.
+fn is_small(batches: &[RecordBatch]) -> bool {
+    batches.iter().map(RecordBatch::num_rows).sum::<usize>() <= READY_ROWS_MAX
+        && batches.iter().map(weight::of).sum::<usize>() <= READY_BYTES_MAX
+}

@@ -1,0 +1,81 @@
+//! `GET /api/tables/{name}[.ext]`: rows of one entry. ROAPI's grammar and a superset of it; `params` has it all.
+
+mod condition;
+mod items;
+mod page;
+mod params;
+mod path;
+
+use http::Response;
+use salver_formats::Format;
+use salver_model::{Query, Result};
+use salver_service::Snapshot;
+
+use crate::body::Body;
+use crate::cache::Flight;
+use crate::exchange::{Exchange, parameters};
+use crate::respond::{self, Heading};
+
+/// What was asked, parsed against the table it was asked of.
+struct Ask<'a> {
+    name: &'a str,
+    query: Query,
+    heading: Heading,
+}
+
+/// Answers, waiting for the rows when it must.
+pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: Flight<'_>) -> Result<Response<Body>> {
+    let service = &exchange.app.service;
+    let (name, _) = split(&service.catalog().snapshot(), target);
+    let snapshot = service.snapshot_with(name).await;
+    let ask = parse(exchange, &snapshot, target)?;
+    if let Some(response) = ask.heading.unchanged(exchange) {
+        return Ok(response);
+    }
+    let rows = service.read(&snapshot, ask.name, &ask.query).await?;
+    let links = page::links(exchange, &rows)?;
+    respond::rows(exchange, &ask.heading, rows, links, flight).await
+}
+
+/// Answers what takes microseconds; `None` means "use [`answer`]".
+pub(crate) fn answer_now(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &str) -> Option<Result<Response<Body>>> {
+    // Names that are unknown, or still load, are for `answer`, which can wait.
+    snapshot.resolve(split(snapshot, target).0).ok()?;
+    let ask = match parse(exchange, snapshot, target) {
+        Ok(ask) => ask,
+        Err(error) => return Some(Err(error)),
+    };
+    if let Some(response) = ask.heading.unchanged(exchange) {
+        return Some(Ok(response));
+    }
+    let rows = exchange.app.service.read_now(snapshot, ask.name, &ask.query)?;
+    match rows.and_then(|rows| Ok((page::links(exchange, &rows)?, rows))) {
+        Ok((links, rows)) => respond::rows_now(exchange, &ask.heading, &rows, links),
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// The entry's name and the format its suffix names. A name that exists wins over a suffix.
+fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Option<Format>) {
+    if snapshot.entry(target).is_none()
+        && let Some((name, suffix)) = target.rsplit_once('.')
+        && let Some(format) = Format::of_suffix(suffix)
+    {
+        return (name, Some(format));
+    }
+    (target, None)
+}
+
+fn parse<'a>(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<Ask<'a>> {
+    let (name, suffix) = split(snapshot, target);
+    let description = snapshot.resolve(name)?.describe();
+    let mut query = Query::default();
+    let named = if exchange.query.is_empty() {
+        None
+    } else {
+        params::read(&parameters(exchange.query)?, description, &mut query)?
+    };
+    let choice = exchange.choose(suffix, named.as_deref())?;
+    let version = exchange.answer_version(description.version, choice.media_type);
+    Ok(Ask { name, query, heading: Heading { choice, title: name.to_owned(), version } })
+}

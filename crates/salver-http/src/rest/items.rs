@@ -1,0 +1,196 @@
+//! What comes back and in which order: `columns`, `group` and `sort`.
+
+use salver_model::limits::LIST_ITEMS_MAX;
+use salver_model::{Aggregate, AggregateFunction, Code, ColumnPath, Error, Item, Query, Result, Sort, suggest};
+
+use super::path::Columns;
+
+/// `columns=city,lat`, `columns=color,total:sum(amount),count()`: columns, nested fields and aggregates, each with an
+/// optional `name:` before it.
+pub(super) fn columns(text: &str, columns: &Columns<'_>) -> Result<Vec<Item>> {
+    list("columns", text)?.into_iter().map(|part| item(&part, columns)).collect()
+}
+
+/// `group=color,links.kind`.
+pub(super) fn group(text: &str, columns: &Columns<'_>) -> Result<Vec<ColumnPath>> {
+    list("group", text)?.iter().map(|part| columns.resolve(part, Code::InvalidColumn)).collect()
+}
+
+/// A grouped query without `columns` answers the groups and how many rows each has; one with columns may name, beside
+/// aggregates, only what it groups by. No two columns of an answer have one name.
+pub(super) fn complete(query: &mut Query, columns: &Columns<'_>) -> Result<()> {
+    if query.is_grouped() {
+        complete_groups(query)?;
+    }
+    let mut names: Vec<&str> = query.items.iter().map(Item::name).collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::new(Code::InvalidColumn, format!("two columns of the answer are called `{}`", twice[0]))
+            .with_hint(format!("name one of them: `other:{}`", columns.names().next().unwrap_or("column"))));
+    }
+    Ok(())
+}
+
+fn complete_groups(query: &mut Query) -> Result<()> {
+    if query.items.is_empty() {
+        query.items = query.group.iter().cloned().map(Item::column).collect();
+        let aggregate = Aggregate { function: AggregateFunction::Count, column: None };
+        query.items.push(Item::Aggregate { aggregate, name: "count".to_owned() });
+    }
+    for item in &query.items {
+        if let Item::Column { path, .. } = item
+            && !query.group.contains(path)
+        {
+            return Err(Error::new(
+                Code::InvalidColumn,
+                format!("column `{path}` is neither grouped by nor aggregated"),
+            )
+            .with_hint(format!("add it to `group=`, or write an aggregate like `max({path})`")));
+        }
+    }
+    Ok(())
+}
+
+/// `sort=a,-b,+c,-d.nullslast`.
+pub(super) fn sort(text: &str, query: &Query, columns: &Columns<'_>) -> Result<Vec<Sort>> {
+    list("sort", text)?.iter().map(|part| sort_key(part, query, columns)).collect()
+}
+
+fn sort_key(part: &str, query: &Query, columns: &Columns<'_>) -> Result<Sort> {
+    let (descending, name) = match part.strip_prefix('-') {
+        Some(name) => (true, name),
+        // A `+` in a query string arrives as a space.
+        None => (false, part.trim_start_matches(['+', ' '])),
+    };
+    let (name, nulls_first) = match name.rsplit_once('.') {
+        Some((name, "nullslast")) => (name, false),
+        Some((name, "nullsfirst")) => (name, true),
+        _ => (name, true),
+    };
+    if name.is_empty() {
+        return Err(Error::new(Code::InvalidSort, "`sort` has an empty part").with_hint("write `sort=a,-b`"));
+    }
+    let column = if query.is_grouped() {
+        of_answer(name, query, Code::InvalidSort)?
+    } else {
+        columns.resolve(name, Code::InvalidSort)?
+    };
+    Ok(Sort { column, descending, nulls_first })
+}
+
+/// The item called `name` of a grouped answer.
+pub(super) fn of_answer(name: &str, query: &Query, code: Code) -> Result<ColumnPath> {
+    let names = query.items.iter().map(Item::name);
+    if names.clone().any(|item| item == name) {
+        return Ok(ColumnPath::column(name));
+    }
+    Err(Error::new(code, format!("no column `{name}` in the grouped answer"))
+        .with_hint_if(suggest::hint(name, names.collect::<Vec<_>>())))
+}
+
+fn item(part: &str, columns: &Columns<'_>) -> Result<Item> {
+    // A column of just that name comes first, so that names with colons can be asked for as they are.
+    if columns.has(part) {
+        return Ok(Item::column(part));
+    }
+    let Some((name, rest)) = part.split_once(':').filter(|(name, _)| !name.is_empty()) else {
+        return unnamed(part, columns);
+    };
+    Ok(match unnamed(rest, columns)? {
+        Item::Column { path, .. } => Item::Column { path, name: name.to_owned() },
+        Item::Aggregate { aggregate, .. } => Item::Aggregate { aggregate, name: name.to_owned() },
+    })
+}
+
+/// A column, a nested field or an aggregate, without a name before it.
+fn unnamed(part: &str, columns: &Columns<'_>) -> Result<Item> {
+    if columns.has(part) {
+        return Ok(Item::column(part));
+    }
+    match part.strip_suffix(')').and_then(|call| call.split_once('(')) {
+        Some((function, argument)) => aggregate(function.trim(), argument.trim(), columns),
+        None => {
+            let path = columns.resolve(part, Code::InvalidColumn)?;
+            Ok(Item::Column { path, name: part.to_owned() })
+        }
+    }
+}
+
+fn aggregate(name: &str, argument: &str, columns: &Columns<'_>) -> Result<Item> {
+    let Some(function) = AggregateFunction::named(name) else {
+        let known = AggregateFunction::ALL.iter().map(|(name, _)| *name);
+        return Err(
+            Error::new(Code::InvalidColumn, format!("no aggregate `{name}`")).with_hint_if(suggest::hint(name, known))
+        );
+    };
+    let column = match argument {
+        "" | "*" if function == AggregateFunction::Count => None,
+        "" | "*" => {
+            return Err(Error::new(Code::InvalidColumn, format!("`{name}()` needs a column"))
+                .with_hint(format!("write `{name}(column)`")));
+        }
+        column => Some(columns.resolve(column, Code::InvalidColumn)?),
+    };
+    let shown = column.as_ref().map_or_else(|| name.to_owned(), |column| format!("{name}({column})"));
+    Ok(Item::Aggregate { aggregate: Aggregate { function, column }, name: shown })
+}
+
+/// The parts of the list that `parameter` holds.
+fn list(parameter: &str, text: &str) -> Result<Vec<String>> {
+    let parts = split(text);
+    if parts.len() > LIST_ITEMS_MAX {
+        return Err(Error::new(Code::InvalidRequest, format!("`{parameter}` lists {} things", parts.len()))
+            .with_hint(format!("up to {LIST_ITEMS_MAX} are taken")));
+    }
+    Ok(parts)
+}
+
+/// Parts divided by commas. A part in double quotes may contain commas; a doubled quote inside stands for one.
+fn split(text: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some((part, tail)) = quoted(rest) {
+            parts.push(part);
+            rest = tail.strip_prefix(',').unwrap_or(tail);
+        } else {
+            let (part, tail) = rest.split_once(',').unwrap_or((rest, ""));
+            if !part.is_empty() {
+                parts.push(part.to_owned());
+            }
+            rest = tail;
+        }
+    }
+    parts
+}
+
+/// A leading part in double quotes, and what follows it; only when a comma or the end does.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let mut part = String::new();
+    let mut rest = text.strip_prefix('"')?;
+    loop {
+        let (before, after) = rest.split_once('"')?;
+        part.push_str(before);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                part.push('"');
+                rest = more;
+            }
+            None => return (after.is_empty() || after.starts_with(',')).then_some((part, after)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn lists() {
+        assert_eq!(split("a,b"), ["a", "b"]);
+        assert_eq!(split("a,\"b,c\",d"), ["a", "b,c", "d"]);
+        assert_eq!(split("\"a\"\"b\""), ["a\"b"]);
+        assert_eq!(split("\"a"), ["\"a"]);
+        assert_eq!(split(""), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,153 @@
+//! The parameters of the REST door, one function each, in the order of the reference page.
+//!
+//! `columns`, `sort`, `limit`, `page` and `filter[column]op` are ROAPI's and mean what they mean there: nulls come
+//! first in both directions of a sort, a repeated parameter's last value wins (filters add up), `page` without
+//! `limit` means nothing. Everything else is Salver's own, and what is not known is an error.
+
+use salver_model::limits::LIST_ITEMS_MAX;
+use salver_model::{Code, Cursor, Description, Error, Filter, Query, Result, suggest};
+
+use super::condition;
+use super::items;
+use super::path::Columns;
+
+/// The parameters that have no brackets.
+const NAMES: [&str; 15] = [
+    "columns",
+    "sort",
+    "limit",
+    "page",
+    "offset",
+    "after",
+    "count",
+    "distinct",
+    "group",
+    "format",
+    "or",
+    "and",
+    "not",
+    "filter[...]",
+    "having[...]",
+];
+
+/// Reads `parameters` into `query`; the answer is the value of `format`.
+///
+/// # Errors
+/// Whatever is wrong with a parameter; unknown parameters too.
+pub(super) fn read(
+    parameters: &[(String, String)],
+    description: &Description,
+    query: &mut Query,
+) -> Result<Option<String>> {
+    let columns = Columns::of(description);
+    let mut conditions = Vec::new();
+    let mut having = Vec::new();
+    let mut format = None;
+    let mut page = None;
+    // Items first: a sort and `having` may name what they define.
+    for (name, value) in parameters {
+        match name.as_str() {
+            "columns" => query.items = items::columns(value, &columns)?,
+            "group" => query.group = items::group(value, &columns)?,
+            _ => {}
+        }
+    }
+    if parameters.len() > LIST_ITEMS_MAX {
+        return Err(Error::new(Code::InvalidRequest, format!("there are {} parameters", parameters.len()))
+            .with_hint(format!("up to {LIST_ITEMS_MAX} are taken; `in` and `or` put many conditions into one")));
+    }
+    items::complete(query, &columns)?;
+    for (name, value) in parameters {
+        match name.as_str() {
+            "columns" | "group" => {}
+            "sort" => query.sort = items::sort(value, query, &columns)?,
+            "limit" => query.limit = Some(number(name, value)?),
+            "offset" => query.offset = number(name, value)?,
+            "page" => page = Some(number(name, value)?),
+            "after" => query.after = Some(Cursor::decode(value)?),
+            "count" => query.count = boolean(name, value)?,
+            "distinct" => query.distinct = boolean(name, value)?,
+            "format" => format = Some(value.clone()),
+            "or" | "and" | "not" => conditions.push(condition::group(name, value, &columns)?),
+            _ => match bracketed(name) {
+                Some(("filter", column, op)) => conditions.push(condition::filter(column, op, value, &columns)?),
+                Some(("having", item, op)) => having.push(condition::having(item, op, value, query)?),
+                _ => return Err(unknown(name)),
+            },
+        }
+    }
+    if let (Some(page), Some(limit)) = (page, query.limit) {
+        turn_to(page, limit, query)?;
+    }
+    query.filter = all_of(conditions);
+    query.having = all_of(having);
+    check(query)?;
+    Ok(format)
+}
+
+fn all_of(mut conditions: Vec<Filter>) -> Option<Filter> {
+    match conditions.len() {
+        0 => None,
+        1 => conditions.pop(),
+        _ => Some(Filter::And(conditions)),
+    }
+}
+
+/// `kind[inner]op` in its three parts. The inner part reaches to the last `]`, so that names may contain brackets.
+fn bracketed(name: &str) -> Option<(&str, &str, &str)> {
+    let (kind, rest) = name.split_once('[')?;
+    let (inner, op) = rest.rsplit_once(']')?;
+    Some((kind, inner, op))
+}
+
+fn turn_to(page: u64, limit: u64, query: &mut Query) -> Result<()> {
+    let Some(pages_before) = page.checked_sub(1) else {
+        return Err(
+            Error::new(Code::InvalidNumber, "`page` counts from 1").with_hint("use `page=1` for the first page")
+        );
+    };
+    if query.offset != 0 {
+        return Err(Error::new(Code::InvalidRequest, "`page` and `offset` exclude each other")
+            .with_hint("use one of them; `after` is the fastest way through many pages"));
+    }
+    query.offset = pages_before.saturating_mul(limit);
+    Ok(())
+}
+
+/// What can't go together.
+fn check(query: &Query) -> Result<()> {
+    let refuse = |what: &str, hint: &str| Err(Error::new(Code::InvalidRequest, what).with_hint(hint));
+    if query.having.is_some() && !query.is_grouped() {
+        return refuse("`having` needs groups", "add `group=`, or use `filter[...]` for conditions on rows");
+    }
+    if query.after.is_some() && query.offset != 0 {
+        return refuse("`after` excludes `offset` and `page`", "use the next page's link as it is");
+    }
+    if query.after.is_some() && (query.is_grouped() || query.distinct) {
+        return refuse("`after` can't go through groups or distinct rows", "use `limit` with `offset`");
+    }
+    Ok(())
+}
+
+fn number(name: &str, value: &str) -> Result<u64> {
+    value.parse().map_err(|error| {
+        Error::new(Code::InvalidNumber, format!("Failed to parse numeric parameter value: {error}"))
+            .with_hint(format!("`{name}` takes a whole number from 0, like `{name}=10`"))
+    })
+}
+
+fn boolean(name: &str, value: &str) -> Result<bool> {
+    match value {
+        "" | "true" | "1" | "exact" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(Error::new(Code::InvalidRequest, format!("`{name}` is true or false, not `{value}`"))
+            .with_hint(format!("write `{name}=true`"))),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let near = suggest::nearest(name, NAMES).map(|near| format!("did you mean `{near}`?"));
+    Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`")).with_hint(near.unwrap_or_else(|| {
+        format!("a condition on a column is written `filter[{name}]=value`; the parameters are {}", NAMES.join(", "))
+    }))
+}

@@ -1,0 +1,283 @@
+//! The one table of routes, and the life of a request: route, look among finished answers, ask the door, respond.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use salver_model::observation::Observation;
+use salver_model::{Code, Error, Result};
+use salver_service::Snapshot;
+
+use crate::app::App;
+use crate::body::Body;
+use crate::cache::Flight;
+use crate::exchange::{Exchange, segment};
+use crate::{graphql_http, index, kv, problem, respond, rest, schema, sql, status};
+
+/// What there is to ask for.
+#[derive(Debug, PartialEq)]
+enum Route {
+    Index,
+    Health,
+    Ready,
+    Version,
+    Schemas,
+    Schema(String),
+    Table(String),
+    Sql,
+    Graphql,
+    GraphqlAsset(String),
+    Look(String, String),
+    /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
+    Administer,
+}
+
+impl Route {
+    /// The table of routes. `path` is below the base path.
+    fn of(path: &str) -> Option<Self> {
+        Some(match path {
+            "" | "/" => Self::Index,
+            "/health" => Self::Health,
+            "/ready" => Self::Ready,
+            "/api/version" => Self::Version,
+            "/api/schema" | "/api/schema/" => Self::Schemas,
+            "/api/sql" => Self::Sql,
+            "/api/graphql" => Self::Graphql,
+            "/api/table" | "/api/tables/drop" => Self::Administer,
+            _ => {
+                let rest = path.strip_prefix("/api/")?;
+                if let Some(name) = rest.strip_prefix("tables/") {
+                    Self::Table(whole_segment(name)?)
+                } else if let Some(name) = rest.strip_prefix("schema/") {
+                    Self::Schema(whole_segment(name)?)
+                } else if let Some(name) = rest.strip_prefix("graphql/") {
+                    Self::GraphqlAsset(name.to_owned())
+                } else {
+                    let (store, key) = rest.strip_prefix("kv/")?.split_once('/')?;
+                    Self::Look(segment(store), segment(key))
+                }
+            }
+        })
+    }
+
+    /// The methods it answers; HEAD goes with GET, OPTIONS always.
+    fn methods(&self) -> &'static str {
+        match self {
+            Self::Sql | Self::Graphql => "GET, HEAD, POST, OPTIONS",
+            Self::Administer => "POST, OPTIONS",
+            _ => "GET, HEAD, OPTIONS",
+        }
+    }
+
+    fn allows(&self, method: &Method) -> bool {
+        self.methods().split(", ").any(|allowed| allowed == method.as_str())
+    }
+}
+
+fn whole_segment(text: &str) -> Option<String> {
+    (!text.is_empty() && !text.contains('/')).then(|| segment(text))
+}
+
+/// The path below the base path; `None` outside it.
+fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
+    let rest = path.strip_prefix(app.options.base_path.as_str())?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
+/// `None` means "use [`answer`]", which gives the same.
+pub(crate) fn answer_now(app: &App, request: &Request<Incoming>) -> Option<Response<Body>> {
+    let method = request.method();
+    if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
+        return None;
+    }
+    let path = below_base(app, request.uri().path())?;
+    if path == "/health" {
+        return Some(leave(app, status::health()));
+    }
+    let target = (path, request.uri().query().unwrap_or(""));
+    let exchange = Exchange::new(app, method, target, request.headers(), Bytes::new());
+    let snapshot = app.service.catalog().peek();
+    if let Some(finished) = app.cache.get(&exchange.key, &snapshot) {
+        return Some(leave(app, respond::finished(&exchange, &finished)));
+    }
+    let name = path.strip_prefix("/api/tables/").filter(|name| *name != "drop")?;
+    let name = whole_segment(name)?;
+    // What breaks here is answered by `answer`, which has the means to tell of it.
+    let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
+    let response = match answered.ok()?? {
+        Ok(response) => response,
+        Err(error) => refuse(app, &error),
+    };
+    Some(leave(app, response))
+}
+
+/// Answers any request.
+pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Response<Body> {
+    let started = app.options.access_log.then(std::time::Instant::now);
+    let (head, body) = request.into_parts();
+    let response = AssertUnwindSafe(life(&app, &head, body)).catch_unwind().await.unwrap_or_else(|panic| {
+        let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let error = Error::internal("the server met a fault of its own while it answered")
+            .with_hint("this is a bug; the server's log has the cause")
+            .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
+        Ok(refuse(&app, &error))
+    });
+    let response = leave(&app, response.unwrap_or_else(|error| refuse(&app, &error)));
+    if let Some(started) = started {
+        let (ms, status) = (started.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
+        tracing::info!(target: "access", method = %head.method, uri = %head.uri, status, ms);
+    }
+    response
+}
+
+/// The life of a request, stage by stage.
+async fn life(app: &Arc<App>, head: &http::request::Parts, body: Incoming) -> Result<Response<Body>> {
+    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
+    let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
+    if head.method == Method::OPTIONS {
+        return Ok(options(&route));
+    }
+    if !route.allows(&head.method) {
+        return Ok(method_not_allowed(app, &route, &head.method));
+    }
+    let body = if head.method == Method::POST { receive(app, &head.headers, body).await? } else { Bytes::new() };
+    let target = (path, head.uri.query().unwrap_or(""));
+    let exchange = Exchange::new(app, &head.method, target, &head.headers, body);
+    match route {
+        Route::Health => return Ok(status::health()),
+        Route::Ready => return Ok(status::ready(app)),
+        Route::Version => return Ok(status::version()),
+        Route::Administer => return Err(read_only()),
+        Route::GraphqlAsset(name) => return graphql_http::asset(&name),
+        _ => {}
+    }
+    let snapshot = app.service.catalog().snapshot();
+    if let Some(finished) = app.cache.get(&exchange.key, &snapshot) {
+        return Ok(respond::finished(&exchange, &finished));
+    }
+    match route {
+        Route::Index => return index::answer(&exchange).await,
+        Route::Schemas => return schema::answer_all(&exchange).await,
+        Route::Schema(name) => return schema::answer_one(&exchange, &name).await,
+        _ => {}
+    }
+    let flight = match board(&exchange, &snapshot).await {
+        Flight::Landed(finished) => return Ok(respond::finished(&exchange, &finished)),
+        flight => flight,
+    };
+    match route {
+        Route::Table(name) => rest::answer(&exchange, &name, flight).await,
+        Route::Sql => sql::answer(&exchange, flight).await,
+        Route::Graphql => graphql_http::answer(&exchange, flight).await,
+        Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
+        _ => Err(nothing_at(path)),
+    }
+}
+
+/// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
+/// and those who waited for one would then wait again, one after the other.
+async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
+    let service = &exchange.app.service;
+    if !snapshot.settled() {
+        return Flight::Alone;
+    }
+    let patience = Duration::from_millis(service.limits().queue_ms_max);
+    exchange.app.cache.get_or_lead(&exchange.key, service.catalog(), patience).await
+}
+
+/// Receives the body, as far as it is allowed to go.
+async fn receive(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
+    let bytes_max = app.service.limits().body_bytes_max;
+    let too_large = || {
+        Error::new(Code::BodyTooLarge, format!("the body has more than {bytes_max} bytes"))
+            .with_hint("send less, or raise `limits.body_bytes_max`")
+    };
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
+    if declared.is_some_and(|length: u64| length > bytes_max) {
+        return Err(too_large());
+    }
+    let ms_max = app.service.limits().head_ms_max;
+    let receiving = Limited::new(body, usize::try_from(bytes_max).unwrap_or(usize::MAX)).collect();
+    match tokio::time::timeout(Duration::from_millis(ms_max), receiving).await {
+        Err(_) => Err(Error::new(Code::InvalidBody, format!("the body did not arrive within {ms_max} ms"))
+            .with_hint("send it faster, or raise `limits.head_ms_max`")),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) => Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error)),
+    }
+}
+
+/// What every answer gets on its way out.
+fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
+    if app.options.cors {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        let exposed = HeaderValue::from_static("etag, link, x-total-count");
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
+    response
+}
+
+/// The answer to an error, and its observation when it is ours.
+fn refuse(app: &App, error: &Error) -> Response<Body> {
+    let mut status = problem::status(error.code);
+    if error.code == Code::UnknownEntry && app.options.unknown_table_400 {
+        status = StatusCode::BAD_REQUEST;
+    }
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        app.service.observer().observe(&Observation::RequestFailed { error });
+    }
+    problem::respond(error, status)
+}
+
+fn options(route: &Route) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(header::ALLOW, HeaderValue::from_static(route.methods()));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(route.methods()));
+    let allowed = HeaderValue::from_static("accept, content-type, if-none-match");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}
+
+fn method_not_allowed(app: &App, route: &Route, method: &Method) -> Response<Body> {
+    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
+        .with_hint(format!("use {}", route.methods()));
+    let mut response = refuse(app, &error);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(route.methods()));
+    response
+}
+
+fn nothing_at(path: &str) -> Error {
+    let shown: String = path.chars().take(200).collect();
+    Error::new(Code::NotFound, format!("there is nothing at {shown}"))
+        .with_hint("`/` lists what is served; tables are at `/api/tables/{name}`")
+}
+
+fn read_only() -> Error {
+    Error::new(Code::ReadOnly, "Write operation is not allowed in read-only mode")
+        .with_hint("tables come from the configuration and are reloaded when their sources change")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Route;
+
+    #[test]
+    fn routes() {
+        assert_eq!(Route::of("/"), Some(Route::Index));
+        assert_eq!(Route::of("/api/tables/a%20b.csv"), Some(Route::Table("a b.csv".into())));
+        assert_eq!(Route::of("/api/kv/s/a/b"), Some(Route::Look("s".into(), "a/b".into())));
+        for none in ["/api", "/api/tables/", "/api/tables/a/b", "/api/kv/s", "/favicon.ico", "//"] {
+            assert_eq!(Route::of(none), None, "{none}");
+        }
+    }
+}

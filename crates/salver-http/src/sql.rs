@@ -1,0 +1,125 @@
+//! `/api/sql`: one statement, read-only. POST takes the bare text, as ROAPI does, or JSON with parameters; GET takes
+//! `q=`, so that an answer has an address.
+
+use http::{HeaderMap, Method, Response, header};
+use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, Value};
+use serde_json::Value as Json;
+
+use crate::body::Body;
+use crate::cache::Flight;
+use crate::exchange::{Exchange, parameters};
+use crate::respond::{self, Heading};
+
+/// Answers one statement.
+pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Result<Response<Body>> {
+    let (query, named) = parse(exchange)?;
+    let choice = exchange.choose(None, named.as_deref())?;
+    let service = &exchange.app.service;
+    let snapshot = service.catalog().snapshot();
+    // Which tables a statement names is known only once it is planned, so the entity tag follows the whole catalog.
+    // A tag is only ever given to a repeatable answer, so one that comes back needs no look at the statement.
+    let version = exchange.answer_version(snapshot.content(), choice.media_type);
+    let heading = Heading { choice, title: "SQL".to_owned(), version };
+    if let Some(response) = heading.unchanged(exchange) {
+        return Ok(response);
+    }
+    let rows = match service.sql(&snapshot, &query).await {
+        // A table it names is on its first load. Only who needs it waits for it.
+        Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
+            service.sql(&service.snapshot_settled().await, &query).await?
+        }
+        rows => rows?,
+    };
+    respond::rows(exchange, &heading, rows, HeaderMap::new(), flight).await
+}
+
+/// The statement, and the format asked for.
+fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
+    let mut query = SqlQuery::default();
+    let mut format = None;
+    let mut given = false;
+    for (name, value) in parameters(exchange.query)? {
+        match name.as_str() {
+            "format" => format = Some(value),
+            "q" if *exchange.method != Method::POST => {
+                query.text = value;
+                given = true;
+            }
+            "params" if *exchange.method != Method::POST => query.parameters = bind(&json(value.as_bytes())?)?,
+            _ => {
+                return Err(Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
+                    .with_hint("GET takes `q`, `params` (a JSON array or object) and `format`; POST takes `format`"));
+            }
+        }
+    }
+    if *exchange.method == Method::POST {
+        query = posted(exchange)?;
+        given = true;
+    }
+    if !given || query.text.trim().is_empty() {
+        return Err(Error::new(Code::InvalidSql, "there is no statement")
+            .with_hint("POST it as the body, or GET `/api/sql?q=select%201`"));
+    }
+    Ok((query, format))
+}
+
+fn posted(exchange: &Exchange<'_>) -> Result<SqlQuery> {
+    let media_type = exchange.header(header::CONTENT_TYPE).unwrap_or("").split(';').next().unwrap_or("").trim();
+    if !media_type.eq_ignore_ascii_case("application/json") {
+        let text = std::str::from_utf8(&exchange.body)
+            .map_err(|error| Error::new(Code::InvalidBody, "the statement is not UTF-8").with_source(error))?;
+        return Ok(SqlQuery { text: text.to_owned(), parameters: SqlParameters::None });
+    }
+    let Json::Object(object) = json(&exchange.body)? else {
+        return Err(Error::new(Code::InvalidBody, "a JSON body must be an object").with_hint(EXAMPLE));
+    };
+    let mut query = SqlQuery::default();
+    for (name, value) in &object {
+        match (name.as_str(), value) {
+            ("sql" | "query", Json::String(text)) => query.text.clone_from(text),
+            ("params" | "parameters", value) => query.parameters = bind(value)?,
+            _ => {
+                return Err(Error::new(Code::InvalidBody, format!("`{name}` is not expected here")).with_hint(EXAMPLE));
+            }
+        }
+    }
+    Ok(query)
+}
+
+const EXAMPLE: &str = r#"send {"sql": "select * from t where id = $1", "params": [7]}, or the bare text as text/plain"#;
+
+fn json(bytes: &[u8]) -> Result<Json> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Error::new(Code::InvalidBody, format!("the JSON is malformed: {error}")).with_hint(EXAMPLE))
+}
+
+fn bind(value: &Json) -> Result<SqlParameters> {
+    Ok(match value {
+        Json::Null => SqlParameters::None,
+        Json::Array(values) => SqlParameters::Positional(values.iter().map(scalar).collect::<Result<_>>()?),
+        Json::Object(values) => SqlParameters::Named(
+            values.iter().map(|(name, value)| Ok((name.clone(), scalar(value)?))).collect::<Result<_>>()?,
+        ),
+        _ => {
+            return Err(Error::new(Code::InvalidBody, "`params` is an array, or an object of names").with_hint(EXAMPLE));
+        }
+    })
+}
+
+fn scalar(value: &Json) -> Result<Value> {
+    Ok(match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(int), _, _) => Value::Int(int),
+            (None, Some(int), _) => Value::UInt(int),
+            (None, None, Some(float)) => Value::Float(float),
+            (None, None, None) => return Err(Error::new(Code::InvalidBody, format!("{number} is out of range"))),
+        },
+        Json::Array(_) | Json::Object(_) => {
+            return Err(Error::new(Code::InvalidBody, "a parameter must be null, a boolean, a number or text")
+                .with_hint("pass a list as several parameters"));
+        }
+    })
+}

@@ -1,0 +1,75 @@
+//! `/health`, `/ready` and `/api/version`.
+
+use std::time::UNIX_EPOCH;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_service::{Entry, State};
+use serde_json::{Map, Value as Json, json};
+
+use crate::app::App;
+use crate::body::Body;
+
+/// Liveness: the process answers.
+pub(crate) fn health() -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::from_static(b"OK")));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+/// Readiness: 200 when every entry is loaded or known not to load, 503 before; each entry with its state.
+pub(crate) fn ready(app: &App) -> Response<Body> {
+    let snapshot = app.service.catalog().snapshot();
+    let entries: Map<String, Json> =
+        snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
+    let settled = snapshot.settled();
+    let mut response = json_response(&json!({ "ready": settled, "entries": entries }));
+    if !settled {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// The version of Salver, as a JSON string.
+pub(crate) fn version() -> Response<Body> {
+    json_response(&json!(env!("CARGO_PKG_VERSION")))
+}
+
+/// One entry's state as JSON.
+pub(crate) fn describe(entry: &Entry) -> Json {
+    let mut object = Map::new();
+    let state = match entry.state {
+        State::Loading => "loading",
+        State::Ready(_) => "ready",
+        State::Stale(..) => "stale",
+        State::Failed(_) => "failed",
+    };
+    object.insert("state".to_owned(), state.into());
+    if let Some(table) = entry.table() {
+        let description = table.describe();
+        object.insert("kind".to_owned(), description.kind.word().into());
+        object.insert("rows".to_owned(), description.rows.map_or(Json::Null, Json::from));
+        object.insert("version".to_owned(), description.version.to_string().into());
+        object.insert("memory_bytes".to_owned(), description.memory_bytes.into());
+        object.insert("source".to_owned(), description.source.clone().into());
+    }
+    if let Some(failure) = entry.failure() {
+        object.insert("message".to_owned(), failure.message.clone().into());
+        if let Some(hint) = &failure.hint {
+            object.insert("hint".to_owned(), hint.clone().into());
+        }
+        let at = failure.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        object.insert("failed_at_unix_s".to_owned(), at.into());
+    }
+    Json::Object(object)
+}
+
+/// An answer that is made anew each time.
+pub(crate) fn json_response(json: &Json) -> Response<Body> {
+    let mut response = Response::new(Body::Full(json.to_string().into()));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
