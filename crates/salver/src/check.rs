@@ -1,0 +1,85 @@
+//! `salver check`: every mistake in the settings, then every source opened once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use salver_config::Checked;
+use salver_model::Description;
+use salver_model::ports::Loader;
+
+use crate::cli::CheckArguments;
+use crate::data_dir::DataDir;
+use crate::failure::Failure;
+use crate::settings::Need;
+use crate::{observe, output, serve, settings, wire};
+
+/// Checks, and fails when anything is wrong.
+pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
+    let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
+    if arguments.no_sources {
+        return output::out("the settings are right\n");
+    }
+    observe::start(&checked.server);
+    let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
+    let engine = wire::engine(&checked, data_dir.path())?;
+    let runtime = wire::runtime(checked.server.threads)?;
+    let loaders: Vec<Arc<dyn Loader>> = checked.datasets.iter().map(|spec| wire::loader(spec, &engine)).collect();
+    let done = runtime.block_on(open_all(&checked, &loaders));
+    runtime.shutdown_background();
+    match done? {
+        0 => output::out("the settings are right, and every source can be read\n"),
+        _ => Err(Failure::Told),
+    }
+}
+
+/// Opens every source and counts what is wrong.
+async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usize, Failure> {
+    let mut wrong = 0;
+    let mut known: BTreeMap<&str, Description> = BTreeMap::new();
+    for loader in loaders {
+        // One after the other, and dropped at once: only its description is of interest.
+        match loader.load().await {
+            Ok(table) => {
+                let description = table.describe().clone();
+                let rows = description.rows.map(|rows| format!("{} rows, ", serve::thousands(rows)));
+                let line = format!("ok  {}: {}{}\n", loader.name(), rows.unwrap_or_default(), description.source);
+                output::out(&line)?;
+                known.insert(loader.name().as_str(), description);
+            }
+            Err(error) => {
+                wrong += 1;
+                output::note(&format!("error: {}: {}", loader.name(), output::with_hint(&error)));
+            }
+        }
+    }
+    Ok(wrong + missing_columns(checked, &known))
+}
+
+/// Columns that relations and stores name and that files turn out not to have.
+fn missing_columns(checked: &Checked, known: &BTreeMap<&str, Description>) -> usize {
+    let mut named: Vec<(String, &str, &str)> = Vec::new();
+    for spec in &checked.datasets {
+        for relation in &spec.relations {
+            let what = format!("relation `{}` of `{}`", relation.name, spec.name);
+            named.extend(relation.columns.iter().map(|c| (what.clone(), spec.name.as_str(), c.as_str())));
+            let there = relation.target.as_str();
+            named.extend(relation.target_columns.iter().map(|c| (what.clone(), there, c.as_str())));
+        }
+    }
+    for store in &checked.stores {
+        let what = format!("store `{}`", store.name);
+        named.extend([&store.key, &store.value].map(|c| (what.clone(), store.dataset.as_str(), c.as_str())));
+    }
+    let mut wrong = 0;
+    for (what, dataset, column) in named {
+        let Some(description) = known.get(dataset) else { continue };
+        let columns = || description.schema.fields().iter().map(|field| field.name().as_str());
+        if !columns().any(|name| name == column) {
+            wrong += 1;
+            let hint = salver_model::suggest::hint(column, columns().collect::<Vec<_>>());
+            let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+            output::note(&format!("error: {what}: no column `{column}` in `{dataset}`{hint}"));
+        }
+    }
+    wrong
+}

@@ -1,0 +1,158 @@
+//! The command line: what can be typed. What it means stands in the file of each command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Serve data files as a fast, safe API: REST, SQL and GraphQL, with no code to write.
+#[derive(Debug, Parser)]
+#[command(name = "salver", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Try: salver serve DIRECTORY, then open the address it prints.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve files over HTTP.
+    Serve(ServeArguments),
+    /// Answer one SQL query without a server.
+    Query(QueryArguments),
+    /// Say every mistake in the settings, and try every source.
+    Check(CheckArguments),
+    /// Show settings: all there are, or those in force.
+    Config(ConfigArguments),
+    /// Print the completions of a shell.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+/// Where entries and settings come from.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct SourceArguments {
+    /// A directory (every supported file in it becomes an entry), a file, or NAME=URI[,key=value]...
+    #[arg(value_name = "PATH | NAME=URI")]
+    pub(crate) targets: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+/// Settings that are given by options.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct SettingArguments {
+    /// The configuration file; without it, `salver.toml` of the directory that is served.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// One more entry, with options as in `[[dataset]]`: NAME=URI[,key=value]...
+    #[arg(long = "table", value_name = "NAME=URI")]
+    pub(crate) tables: Vec<String>,
+
+    /// Where converted files and spilled queries are kept.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<String>,
+
+    /// What is logged: off, error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
+}
+
+/// `salver serve`
+#[derive(Args, Debug)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+
+    /// Address and port to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<String>,
+
+    /// Open the page in a browser.
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+/// `salver query`
+#[derive(Args, Debug)]
+pub(crate) struct QueryArguments {
+    /// The statement, or `-` to read it from standard input.
+    pub(crate) sql: String,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+
+    /// Format of the rows; without it, that of the suffix of `--output`, else `table`.
+    #[arg(long, short, value_enum)]
+    pub(crate) format: Option<OutputFormat>,
+
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// A value for the next placeholder ($1, $2, ...), or NAME=VALUE for $NAME.
+    #[arg(long = "param", short, value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) parameters: Vec<String>,
+}
+
+/// Formats of `salver query`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// An aligned table, for people.
+    Table,
+    /// One JSON array of objects.
+    Json,
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Arrow IPC stream.
+    Arrows,
+    /// Arrow IPC file.
+    Arrow,
+    /// Parquet.
+    Parquet,
+    /// An HTML page with a table.
+    Html,
+}
+
+/// `salver check`
+#[derive(Args, Debug)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+
+    /// Check the settings only; open no source.
+    #[arg(long)]
+    pub(crate) no_sources: bool,
+}
+
+/// `salver config`
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    pub(crate) what: ConfigCommand,
+}
+
+/// What to show of settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every setting with its help, as a file to start from.
+    Example,
+    /// The settings in force, as a file that reads back to the same.
+    Show(SourceArguments),
+}
+
+/// The completions of a shell, as a script.
+pub(crate) fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut <Cli as clap::CommandFactory>::command(), "salver", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}

@@ -1,0 +1,42 @@
+//! `salver`: serves data files as an API. This is the only place that names a concrete backend.
+
+mod check;
+mod cli;
+mod config;
+mod data_dir;
+mod failure;
+mod observe;
+mod output;
+mod query;
+mod result_table;
+mod serve;
+mod settings;
+mod signals;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage, which `clap` answers itself where it can.
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Query(arguments) => query::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
+        Command::Completions { shell } => output::out(&cli::completions(shell)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

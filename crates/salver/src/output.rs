@@ -1,0 +1,57 @@
+//! The one place that prints: answers to standard output, everything else to standard error.
+
+use std::io::{self, Write};
+
+use salver_config::Warning;
+use salver_model::{Code, Error};
+
+use crate::failure::Failure;
+
+/// Writes to standard output, at once.
+pub(crate) fn out(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::writing("standard output", error))
+}
+
+/// Writes a line to standard error. There is nobody left to tell when that fails.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes warnings to standard error.
+pub(crate) fn warnings(warnings: &[Warning]) {
+    for warning in warnings {
+        note(&format!("warning: {warning}"));
+    }
+}
+
+/// Writes why a command failed to standard error.
+pub(crate) fn failure(failure: &Failure) {
+    match failure {
+        Failure::Usage(error) | Failure::Error(error) => note(&format!("error: {}", with_hint(error))),
+        Failure::Mistakes(mistakes) => {
+            for mistake in mistakes {
+                note(&format!("error: {mistake}"));
+            }
+            let count = mistakes.len();
+            note(&format!("{count} mistake{} in the settings", if count == 1 { "" } else { "s" }));
+        }
+        Failure::Told | Failure::Closed => {}
+    }
+}
+
+/// An error and its way out. On the command line the caller is the operator, who may read the causes of what is not
+/// the statement's own fault.
+pub(crate) fn with_hint(error: &Error) -> String {
+    let text = match error.code {
+        Code::Internal | Code::Source | Code::Config => error.chain(),
+        _ => error.message.clone(),
+    };
+    match &error.hint {
+        Some(hint) => format!("{text}\n  hint: {hint}"),
+        None => text,
+    }
+}

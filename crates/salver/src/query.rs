@@ -1,0 +1,197 @@
+//! `salver query`: one statement through the same service as a server's, and the rows to standard output or a file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use clap::ValueEnum;
+use futures::StreamExt;
+use salver_config::Checked;
+use salver_formats::{Encoder, Format, Style};
+use salver_model::observation::{Observer, Silent};
+use salver_model::{Batches, Code, Error, Rows, SqlParameters, SqlQuery, Value};
+
+use crate::cli::{OutputFormat, QueryArguments};
+use crate::data_dir::DataDir;
+use crate::failure::Failure;
+use crate::settings::Need;
+use crate::{observe, output, result_table, serve, settings, wire};
+
+/// One day: nobody waits behind a query on the command line, and whoever is tired of it can interrupt it.
+const QUERY_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+/// Encoded bytes that are gathered before they are written.
+const WRITE_BYTES: usize = 256 * 1024;
+
+/// Answers one query.
+pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
+    let mut query = SqlQuery { text: statement(&arguments.sql)?, ..SqlQuery::default() };
+    query.parameters = parameters(&arguments.parameters, &query.text)?;
+    let format = format(arguments)?;
+    let mut checked = settings::load(&arguments.sources, Vec::new(), Need::WhatIsNamed)?;
+    checked.limits.query_ms_max = QUERY_MS_MAX;
+    checked.limits.queue_ms_max = QUERY_MS_MAX;
+    checked.limits.rows_max = 0;
+    observe::start(&checked.server);
+    let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
+    let engine = wire::engine(&checked, data_dir.path())?;
+    let runtime = wire::runtime(checked.server.threads)?;
+    let done = runtime.block_on(async {
+        let rows = answer(&checked, &engine, &query).await?;
+        write(rows, format, arguments.output.as_deref()).await
+    });
+    runtime.shutdown_background();
+    done
+}
+
+fn statement(text: &str) -> Result<String, Failure> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut read = String::new();
+    io::stdin().read_to_string(&mut read).map_err(|error| {
+        Error::new(Code::InvalidSql, "the statement on standard input can't be read").with_source(error)
+    })?;
+    Ok(read)
+}
+
+/// Values of placeholders, all by position or all by name. `NAME=VALUE` names one only if the statement has `$NAME`.
+fn parameters(written: &[String], sql: &str) -> Result<SqlParameters, Failure> {
+    let named = |text: &str| {
+        let (name, value) = text.split_once('=')?;
+        let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && sql.contains(&format!("${name}"));
+        is_name.then(|| (name.to_owned(), parameter(value)))
+    };
+    let names: Vec<(String, Value)> = written.iter().filter_map(|text| named(text)).collect();
+    if written.is_empty() {
+        Ok(SqlParameters::None)
+    } else if names.is_empty() {
+        Ok(SqlParameters::Positional(written.iter().map(|text| parameter(text)).collect()))
+    } else if names.len() == written.len() {
+        Ok(SqlParameters::Named(names))
+    } else {
+        let error = Error::new(Code::InvalidRequest, "some `--param` are named by the statement and some are not");
+        Err(Failure::Usage(
+            error.with_hint("give all of them as NAME=VALUE for `$NAME`, or all in order for `$1`, `$2`"),
+        ))
+    }
+}
+
+fn parameter(text: &str) -> Value {
+    match text {
+        "null" => Value::Null,
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => Value::number(text).unwrap_or_else(|| Value::Text(text.to_owned())),
+    }
+}
+
+/// The format asked for; `None` is the table.
+fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
+    let suffix = arguments.output.as_deref().and_then(Path::extension).and_then(|suffix| suffix.to_str());
+    match (arguments.format, suffix) {
+        (Some(OutputFormat::Table), _) | (None, None) => Ok(None),
+        (Some(format), _) => {
+            let word = format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            Ok(Format::of_suffix(&word))
+        }
+        (None, Some("txt")) => Ok(None),
+        (None, Some(suffix)) => match Format::of_suffix(suffix) {
+            Some(format) => Ok(Some(format)),
+            None => {
+                let error =
+                    Error::new(Code::UnknownFormat, format!("there is no format for files ending in `.{suffix}`"));
+                Err(Failure::Usage(error.with_hint("say which with `--format`")))
+            }
+        },
+    }
+}
+
+/// Loads what the statement mentions and runs it. When it fails, everything is loaded for a second try: a name may be
+/// written in a way that was not seen, and a message that suggests names should know them all.
+async fn answer(checked: &Checked, engine: &Arc<salver_datasets::Engine>, query: &SqlQuery) -> Result<Rows, Failure> {
+    let lower = query.text.to_lowercase();
+    let mentioned = |name: &str| lower.contains(&name.to_lowercase());
+    let all = lower.contains("information_schema") || lower.contains("show ");
+    let mut some = checked.clone();
+    some.datasets.retain(|spec| all || mentioned(spec.name.as_str()) || spec.sources.iter().any(|s| s == "-"));
+    some.stores.clear();
+    let first = run_once(&some, engine, query).await;
+    let partial = some.datasets.len() < checked.datasets.len();
+    let can_repeat = !some.datasets.iter().any(|spec| spec.sources.iter().any(|source| source == "-"));
+    match first {
+        Err(error) if partial && can_repeat && matches!(error.code, Code::InvalidSql | Code::UnknownEntry) => {
+            Ok(run_once(checked, engine, query).await?)
+        }
+        other => Ok(other?),
+    }
+}
+
+async fn run_once(
+    checked: &Checked,
+    engine: &Arc<salver_datasets::Engine>,
+    query: &SqlQuery,
+) -> salver_model::Result<Rows> {
+    let observer: Arc<dyn Observer> = Arc::new(Silent);
+    let wired = wire::wire(checked, engine, &observer);
+    wired.service.catalog().settled().await;
+    wired.service.sql(&wired.service.catalog().snapshot(), query).await
+}
+
+async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = file else {
+        let stdout = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
+        return write_to(stdout, "standard output", rows, format).await;
+    };
+    // Under another name until it is whole: half an answer must not look like one.
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    let part = PathBuf::from(name);
+    let what = format!("`{}`", path.display());
+    let writing = |error| Failure::writing(&what, error);
+    let out = BufWriter::with_capacity(WRITE_BYTES, File::create(&part).map_err(writing)?);
+    let done = write_to(out, &what, rows, format).await;
+    let done = done.and_then(|()| std::fs::rename(&part, path).map_err(writing));
+    if done.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}
+
+async fn write_to(mut out: impl Write, what: &str, rows: Rows, format: Option<Format>) -> Result<(), Failure> {
+    let writing = |error| Failure::writing(what, error);
+    let schema = rows.schema;
+    let mut batches = match rows.batches {
+        Batches::Ready(batches) => futures::stream::iter(batches.into_iter().map(Ok)).boxed(),
+        Batches::Stream(stream) => stream,
+    };
+    let mut count = 0_u64;
+    if let Some(format) = format {
+        let mut encoder = Encoder::new(format, &schema, &Style::default())?;
+        let mut bytes = Vec::with_capacity(WRITE_BYTES);
+        while let Some(batch) = batches.next().await {
+            encoder.write(&batch?, &mut bytes)?;
+            out.write_all(&bytes).map_err(writing)?;
+            bytes.clear();
+        }
+        encoder.finish(&mut bytes)?;
+        if matches!(format, Format::Json) {
+            bytes.push(b'\n');
+        }
+        out.write_all(&bytes).map_err(writing)?;
+    } else {
+        let mut held: Vec<RecordBatch> = Vec::new();
+        while let Some(batch) = batches.next().await {
+            let batch = batch?;
+            count += batch.num_rows() as u64;
+            held.push(batch);
+        }
+        out.write_all(result_table::draw(&schema, &held)?.as_bytes()).map_err(writing)?;
+    }
+    out.flush().map_err(writing)?;
+    if format.is_none() {
+        output::note(&format!("{} row{}", serve::thousands(count), if count == 1 { "" } else { "s" }));
+    }
+    Ok(())
+}

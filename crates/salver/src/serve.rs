@@ -1,0 +1,162 @@
+//! `salver serve`: listens, loads, says what is served, and ends gracefully.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use salver_config::Checked;
+use salver_model::observation::Observer;
+use salver_model::{Code, Error};
+use salver_service::{Catalog, Entry, Snapshot, State};
+use tokio::net::TcpListener;
+
+use crate::cli::ServeArguments;
+use crate::data_dir::DataDir;
+use crate::failure::Failure;
+use crate::observe::Log;
+use crate::settings::Need;
+use crate::{observe, output, settings, signals, wire};
+
+/// How long the list of entries waits for the last of them to load. Serving doesn't wait.
+const ANNOUNCE: Duration = Duration::from_secs(10);
+/// The most entries the list names.
+const ANNOUNCE_ENTRIES_MAX: usize = 40;
+
+/// Runs until it is asked to end.
+pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
+    let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
+    let checked = settings::load(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
+    observe::start(&checked.server);
+    let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
+    let engine = wire::engine(&checked, data_dir.path())?;
+    let runtime = wire::runtime(checked.server.threads)?;
+    let done = runtime.block_on(serve(&checked, &engine, arguments.open));
+    // A load that is under way must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    done
+}
+
+async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: bool) -> Result<(), Failure> {
+    let listen = &checked.server.listen;
+    let broken = |error| Failure::Error(Error::internal("the server broke down").with_source(error));
+    let asked_to_end = signals::asked_to_end().map_err(broken)?;
+    let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
+    let address = listener.local_addr().map_err(broken)?;
+    let url = format!("http://{address}{}", checked.server.base_path);
+    output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
+    let log = Arc::new(Log::default());
+    let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
+    let wired = wire::wire(checked, engine, &observer);
+    let catalog = Arc::clone(wired.service.catalog());
+    let announcing = tokio::spawn(async move { announce(&catalog, &url, &log, open).await });
+    let service = Arc::clone(&wired.service);
+    let served = salver_http::serve(listener, service, wire::http_options(checked), asked_to_end).await;
+    announcing.abort();
+    served.map_err(broken)
+}
+
+fn cannot_listen(listen: &str, error: io::Error) -> Failure {
+    let (why, hint) = match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let free = match listen.parse::<SocketAddr>() {
+                Ok(address) => SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0)).to_string(),
+                Err(_) => "127.0.0.1:8081".to_owned(),
+            };
+            let hint = format!("choose another with `--listen {free}`, or any free port with `--listen 127.0.0.1:0`");
+            ("another program listens there".to_owned(), hint)
+        }
+        io::ErrorKind::PermissionDenied => (
+            "it is not permitted".to_owned(),
+            "ports below 1024 are for root; try `--listen 127.0.0.1:8080`".to_owned(),
+        ),
+        _ => (error.to_string(), "an address of this machine is needed, like `--listen 127.0.0.1:8080`".to_owned()),
+    };
+    let message = format!("can't listen on {listen}: {why}");
+    Failure::Error(Error::new(Code::Config, message).with_hint(hint))
+}
+
+/// Says what is served, once everything is loaded or has failed, or after a while.
+async fn announce(catalog: &Catalog, url: &str, log: &Log, open: bool) {
+    if open {
+        open_browser(url);
+    }
+    let _ = tokio::time::timeout(ANNOUNCE, catalog.settled()).await;
+    let listing = listing(&catalog.snapshot(), url);
+    // Whoever started the server may have stopped reading, or not read at all; it serves on.
+    let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
+    log.announced();
+}
+
+fn listing(snapshot: &Snapshot, url: &str) -> String {
+    let width =
+        snapshot.entries().take(ANNOUNCE_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
+    let mut out = String::from("\n");
+    for entry in snapshot.entries().take(ANNOUNCE_ENTRIES_MAX) {
+        out.push_str(&format!("  {:width$}  {}\n", entry.name.as_str(), state(entry)));
+    }
+    let count = snapshot.entries().count();
+    if count > ANNOUNCE_ENTRIES_MAX {
+        out.push_str(&format!("  ... and {} more\n", count - ANNOUNCE_ENTRIES_MAX));
+    }
+    out.push_str(&format!("\ntry {url}/\n"));
+    if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {
+        out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent_encoded(entry.name.as_str())));
+    }
+    out
+}
+
+/// The text as a part of a path.
+fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// An entry in one line: how many rows and where they are held, or why there are none.
+pub(crate) fn state(entry: &Entry) -> String {
+    match &entry.state {
+        State::Loading => "is still being loaded".to_owned(),
+        State::Ready(table) | State::Stale(table, _) => {
+            let description = table.describe();
+            match description.rows {
+                Some(1) => format!("1 row, {}", description.source),
+                Some(rows) => format!("{} rows, {}", thousands(rows), description.source),
+                None => description.source.clone(),
+            }
+        }
+        State::Failed(failure) => {
+            let hint = failure.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
+            format!("FAILED: {}{hint}", failure.message)
+        }
+    }
+}
+
+/// `1234567` as `1 234 567`.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Asks the desktop to show `url`. Without a desktop nothing happens but a word about it.
+fn open_browser(url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let null = std::process::Stdio::null;
+    let started = std::process::Command::new(opener).arg(url).stdin(null()).stdout(null()).stderr(null()).spawn();
+    if started.is_err() {
+        output::note(&format!("can't open a browser (no `{opener}`); open {url} yourself"));
+    }
+}

@@ -1,0 +1,133 @@
+//! From arguments to settings in force: finds the configuration file, discovers the files of directories, and hands
+//! both with the environment to `salver-config`.
+
+use std::path::{Path, PathBuf};
+
+use salver_config::{Checked, Override, Sources, Target, Warning};
+use salver_model::{Code, Error};
+
+use crate::cli::SourceArguments;
+use crate::failure::Failure;
+use crate::output;
+
+/// The configuration file of a directory.
+const FILE_NAME: &str = "salver.toml";
+
+/// Whether a command makes sense without any dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It needs at least one.
+    Datasets,
+    /// It needs some, if the arguments name any.
+    WhatIsNamed,
+    /// A configuration file will do.
+    Settings,
+}
+
+/// Reads and proves all settings. Warnings are printed.
+pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: Need) -> Result<Checked, Failure> {
+    let mut sources = sources(arguments)?;
+    sources.overrides.extend(overrides);
+    let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
+    // A server of nothing that could come back is a slip on the command line.
+    let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
+    if need == Need::Datasets && is_named && checked.is_all_missing() {
+        return Err(Failure::Error(all_missing(&checked, &warnings)));
+    }
+    output::warnings(&warnings);
+    let enough = match need {
+        Need::Datasets => false,
+        Need::WhatIsNamed => arguments.targets.is_empty(),
+        Need::Settings => sources.file.is_some(),
+    };
+    if checked.datasets.is_empty() && !enough {
+        return Err(Failure::Error(nothing(&sources, arguments)));
+    }
+    Ok(checked)
+}
+
+/// Where the settings come from, by the arguments.
+pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
+    let mut sources = Sources {
+        file: arguments.settings.config.clone(),
+        // Variables that are not text can't be settings.
+        environment: std::env::vars_os()
+            .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
+            .collect(),
+        ..Sources::default()
+    };
+    let mut directories = Vec::new();
+    for argument in arguments.targets.iter().chain(&arguments.settings.tables) {
+        match salver_config::target(argument) {
+            Target::Directory(directory) => directories.push(directory),
+            Target::Dataset(text) => sources.datasets.push(text),
+        }
+    }
+    if sources.file.is_none() {
+        sources.file = find_file(&directories)?;
+    }
+    if arguments.targets.is_empty() && arguments.settings.tables.is_empty() && sources.file.is_none() {
+        sources.file = Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file());
+    }
+    for directory in &directories {
+        let (found, left_out) = salver_datasets::discover(directory)?;
+        for error in left_out {
+            output::note(&format!("warning: left out: {}", output::with_hint(&error)));
+        }
+        for spec in found {
+            if sources.discovered.iter().any(|other| other.name == spec.name) {
+                let files = spec.sources.join(", ");
+                output::note(&format!("warning: `{files}` is left out: there is a `{}` already", spec.name));
+            } else {
+                sources.discovered.push(spec);
+            }
+        }
+    }
+    let settings = &arguments.settings;
+    for (key, flag, value) in
+        [("server.data_dir", "data-dir", &settings.data_dir), ("server.log", "log", &settings.log)]
+    {
+        sources.overrides.extend(given(key, flag, value.as_deref()));
+    }
+    Ok(sources)
+}
+
+/// A setting given by an option.
+pub(crate) fn given(key: &'static str, flag: &str, value: Option<&str>) -> Option<Override> {
+    value.map(|value| Override { key, value: value.to_owned(), typed: format!("--{flag} {value}") })
+}
+
+/// The one configuration file in `directories`.
+fn find_file(directories: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
+    let mut files = directories.iter().map(|directory| directory.join(FILE_NAME)).filter(|path| path.is_file());
+    let first = files.next();
+    if let (Some(first), Some(second)) = (&first, files.next()) {
+        let message = format!("there are two configurations, `{}` and `{}`", first.display(), second.display());
+        let error = Error::new(Code::Config, message).with_hint("say which to use with `--config FILE`");
+        return Err(Failure::Usage(error));
+    }
+    Ok(first)
+}
+
+/// That nothing is where the arguments say.
+fn all_missing(checked: &Checked, warnings: &[Warning]) -> Error {
+    let sources: Vec<String> =
+        checked.datasets.iter().flat_map(|spec| &spec.sources).map(|source| format!("`{source}`")).collect();
+    let hint = warnings.iter().find_map(|warning| warning.hint.clone());
+    Error::new(Code::Config, format!("there is no file or directory {}", sources.join(", ")))
+        .with_hint(hint.unwrap_or_else(|| "check the path; a relative one starts at the current directory".to_owned()))
+}
+
+/// Why there is nothing to serve.
+fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
+    let formats = "files end in csv, tsv, json, ndjson, parquet, arrow, avro, xlsx, ods, also with gz, bz2, xz or zst";
+    if let Some(directory) = arguments.targets.iter().find(|target| Path::new(target).is_dir()) {
+        return Error::new(Code::Config, format!("no file in `{directory}` can be read as rows")).with_hint(formats);
+    }
+    match &sources.file {
+        Some(file) => Error::new(Code::Config, format!("`{}` declares no [[dataset]]", file.display()))
+            .with_hint("`salver config example` shows how, or name files on the command line"),
+        None => Error::new(Code::Config, format!("nothing to read: no argument, and no `{FILE_NAME}` here"))
+            .with_hint("name a directory or files, like `salver serve data/` or `salver serve cities=uk_cities.csv`"),
+    }
+}

@@ -1,0 +1,72 @@
+//! Wrong usage, help, and completions.
+
+use crate::Place;
+
+#[test]
+fn wrong_usage_is_2() {
+    let place = Place::new();
+    for arguments in [
+        &[][..],
+        &["sevre"],
+        &["serve", "--lisen", "x"],
+        &["query"],
+        &["query", "select 1", "--format", "xml"],
+        &["config"],
+        &["completions", "csh"],
+        &["query", "select 1", ".", "-o", "rows.xyz"],
+    ] {
+        let run = place.run(arguments);
+        assert_eq!((run.code, run.text()), (Some(2), ""), "{arguments:?} {run:?}");
+        assert!(!run.err.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn two_configurations_need_a_choice() {
+    let place = Place::new();
+    for directory in ["a", "b"] {
+        std::fs::create_dir(place.path().join(directory)).unwrap();
+        place.write(&format!("{directory}/salver.toml"), "");
+    }
+    let run = place.run(&["check", "a", "b"]);
+    assert_eq!(run.code, Some(2));
+    assert_eq!(
+        run.err,
+        "error: there are two configurations, `a/salver.toml` and `b/salver.toml`\n  \
+         hint: say which to use with `--config FILE`\n"
+    );
+}
+
+#[test]
+fn nothing_to_serve_says_what_to_do() {
+    let place = Place::new();
+    let run = place.run(&["serve"]);
+    assert_eq!(run.code, Some(1));
+    assert_eq!(
+        run.err,
+        "error: nothing to read: no argument, and no `salver.toml` here\n  \
+         hint: name a directory or files, like `salver serve data/` or `salver serve cities=uk_cities.csv`\n"
+    );
+    let run = place.run(&["serve", "cache"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.starts_with("error: no file in `cache` can be read as rows\n  hint: "), "{run:?}");
+}
+
+#[test]
+fn help_names_every_command() {
+    let place = Place::new();
+    let help = place.run(&["--help"]);
+    for command in ["serve", "query", "check", "config", "completions"] {
+        assert!(help.good().contains(&format!("\n  {command}")), "{command}");
+        place.run(&[command, "--help"]).good();
+    }
+    assert_eq!(place.run(&["--version"]).good(), concat!("salver ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn completions_of_every_shell() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(place.run(&["completions", shell]).good().contains("completions"), "{shell}");
+    }
+}

@@ -1,0 +1,111 @@
+//! The SQL door: what it answers, and what it refuses.
+
+use super::server::Server;
+
+fn server() -> Server {
+    Server::of(&[
+        ("upper.csv", b"ID,Val\n2,z\n"),
+        ("people.csv", b"id,name,city_id\n1,Ann,10\n2,Bob,20\n3,Cy,10\n"),
+        ("cities.json", br#"[{"id":10,"name":"Leeds","tags":{"a":1}},{"id":20,"name":"York","tags":null}]"#),
+    ])
+}
+
+#[test]
+fn answers() {
+    let server = server();
+    for (sql, expected) in [
+        (
+            "select p.name, c.name as city from people p join cities c on c.id = p.city_id order by p.id",
+            r#"[{"name":"Ann","city":"Leeds"},{"name":"Bob","city":"York"},{"name":"Cy","city":"Leeds"}]"#,
+        ),
+        ("select 1 as a union all select 2 order by a", r#"[{"a":1},{"a":2}]"#),
+        (
+            "with x as (select city_id, count(*) as n from people group by city_id) select * from x order by n desc",
+            r#"[{"city_id":10,"n":2},{"city_id":20,"n":1}]"#,
+        ),
+        (
+            "select name, row_number() over (order by name desc) as r from people order by r limit 1",
+            r#"[{"name":"Cy","r":1}]"#,
+        ),
+        ("select json_get_int('{\"a\":{\"b\":5}}', 'a', 'b') as v", r#"[{"v":5}]"#),
+        ("select count(*) as n from information_schema.tables where table_name = 'people'", r#"[{"n":1}]"#),
+        ("select c.tags['a'] as a from cities c order by c.id", r#"[{"a":1},{"a":null}]"#),
+        ("SELECT Name FROM People WHERE ID = 2;", r#"[{"name":"Bob"}]"#),
+        (
+            "select u.id, p.name from upper u join people p on u.id = p.id where exists (select 1 from upper x where x.id = p.id)",
+            r#"[{"ID":2,"name":"Bob"}]"#,
+        ),
+    ] {
+        let answer = server.post("/api/sql", sql);
+        assert_eq!((answer.status, answer.text()), (200, expected), "{sql}");
+    }
+}
+
+#[test]
+fn parameters() {
+    let server = server();
+    for body in [
+        r#"{"sql":"select name from people where id = $1","params":[2]}"#,
+        r#"{"query":"select name from people where id = ?","params":[2]}"#,
+        r#"{"sql":"select name from people where id = $id","params":{"id":2}}"#,
+        r#"{"sql":"select name from people where name = $1","params":["Bob"]}"#,
+    ] {
+        let answer = server.post_json("/api/sql", body);
+        assert_eq!((answer.status, answer.text()), (200, r#"[{"name":"Bob"}]"#), "{body}");
+    }
+    let injection = r#"{"sql":"select name from people where name = $1","params":["x' or '1'='1"]}"#;
+    assert_eq!(server.post_json("/api/sql", injection).text(), "[]");
+    let get = server.get("/api/sql?q=select%20name%20from%20people%20where%20id%3D%241&params=%5B3%5D");
+    assert_eq!(get.text(), r#"[{"name":"Cy"}]"#);
+    for bad in [r#"{"sql":"select $1"}"#, r#"{"params":[1]}"#, "[1]", "{", r#"{"sql":"select 1","parms":[]}"#] {
+        assert_eq!(server.post_json("/api/sql", bad).status, 400, "{bad}");
+    }
+}
+
+/// Nothing but reading, and nothing but the catalog. Files named here exist, so that a leak would show.
+#[test]
+fn refuses() {
+    let server = server();
+    let target = server.file("leak.csv");
+    let secret = server.file("people.csv");
+    let (target, secret) = (target.display().to_string(), secret.display().to_string());
+    for (sql, statuses) in [
+        (format!("COPY (select * from people) TO '{target}' STORED AS csv"), [403, 403]),
+        (format!("COPY people TO '{target}'"), [403, 403]),
+        (format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{secret}'"), [403, 403]),
+        ("CREATE TABLE t AS SELECT 1".to_owned(), [403, 403]),
+        ("DROP TABLE people".to_owned(), [403, 403]),
+        ("INSERT INTO people VALUES (1,'a',1)".to_owned(), [403, 403]),
+        ("DELETE FROM people".to_owned(), [403, 403]),
+        ("UPDATE people SET name='x'".to_owned(), [403, 403]),
+        ("SET datafusion.execution.batch_size = 1".to_owned(), [403, 403]),
+        ("EXPLAIN COPY people TO 'x.csv'".to_owned(), [403, 403]),
+        ("select 1; drop table people".to_owned(), [400, 403]),
+        ("select 1; select 2".to_owned(), [400, 400]),
+        (format!("select * from '{secret}'"), [400, 400]),
+        (format!("select * from \"{secret}\""), [400, 400]),
+        (format!("select * from read_csv('{secret}')"), [400, 403]),
+        ("select * from parquet_metadata('x')".to_owned(), [400, 403]),
+        ("select * from nope".to_owned(), [400, 400]),
+        ("select nme from people".to_owned(), [400, 400]),
+        ("selec 1".to_owned(), [400, 400]),
+        (String::new(), [400, 400]),
+        (format!("select {}1{}", "(".repeat(10_000), ")".repeat(10_000)), [400, 400]),
+        (format!("select 1{}", " + 1".repeat(20_000)), [200, 400]),
+        ("select 1/0".to_owned(), [400, 400]),
+        ("select cast('x' as int)".to_owned(), [400, 400]),
+    ] {
+        let answer = server.post("/api/sql", &sql);
+        let shown: String = sql.chars().take(80).collect();
+        assert!(statuses.contains(&answer.status), "{shown}: {} {}", answer.status, answer.text());
+        if answer.status != 200 {
+            assert!(answer.json()["message"].as_str().is_some_and(|m| !m.is_empty() && !m.contains("/src/")));
+        }
+    }
+    assert!(!server.file("leak.csv").exists(), "a file was written");
+    assert!(!server.directory().join("x.csv").exists(), "a file was written");
+    let message = server.post("/api/sql", "select id,\n  nme from people").json()["message"].to_string();
+    assert!(message.contains("line 2"), "{message}");
+    let hint = server.post("/api/sql", "select nme from people").json()["hint"].clone();
+    assert!(hint.as_str().is_some_and(|hint| hint.contains("name")), "{hint}");
+}
