@@ -1,0 +1,66 @@
+#!/bin/sh
+# Brings a machine to the point where cargo can build Salver: a C compiler (the compression libraries and the allocator
+# are C), root certificates (to fetch crates), curl (to fetch Rust, and to run the documents' examples), and Rust. Does
+# nothing, and asks for no rights, when all is there.
+#
+#   xtask/setup.sh            what building and testing need
+#   xtask/setup.sh bench      also what `make bench` needs
+set -eu
+
+RUST_MIN=1.95
+packages=
+
+has() { command -v "$1" >/dev/null 2>&1; }
+want() { packages="$packages $1"; }
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif has sudo; then sudo "$@"; else
+        echo "This needs root or sudo: $*" >&2
+        exit 1
+    fi
+}
+
+has cc || want build-essential
+[ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || [ "$(uname)" = Darwin ] || want ca-certificates
+has curl || want curl
+if [ "${1:-}" = bench ]; then
+    has wrk || want wrk
+    python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
+fi
+
+if [ -n "$packages" ]; then
+    if has apt-get; then
+        echo "Installing:$packages"
+        as_root apt-get update -qq
+        # shellcheck disable=SC2086 -- a list of words
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+    else
+        echo "Missing on this machine (names as Debian has them):$packages" >&2
+        echo "Install them with your system's package manager and run make again." >&2
+        exit 1
+    fi
+fi
+
+if ! has cargo; then
+    if ! has apt-get; then
+        echo "Missing: Rust $RUST_MIN or newer. Get it from https://rustup.rs and run make again." >&2
+        exit 1
+    fi
+    echo "Installing Rust into ~/.cargo with rustup (https://rustup.rs)"
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y -q --profile minimal --no-modify-path \
+        --component clippy --component rustfmt
+    has rustc || { echo "Rust could not be installed; get it from https://rustup.rs and run make again." >&2; exit 1; }
+fi
+
+version=$(rustc --version | cut -d' ' -f2)
+oldest=$(printf '%s\n' "$RUST_MIN" "$version" | sort -V | head -n 1)
+if [ "$oldest" != "$RUST_MIN" ]; then
+    echo "Rust $version is too old: Salver needs $RUST_MIN or newer." >&2
+    echo "With rustup: 'rustup update stable'. Without: get rustup from https://rustup.rs." >&2
+    exit 1
+fi
+for tool in rustfmt cargo-clippy; do
+    has "$tool" && continue
+    has rustup && { rustup component add clippy rustfmt; continue; }
+    echo "Missing: $tool, which \`make test\` needs. It comes with rustup ('rustup component add clippy rustfmt')" >&2
+    echo "or as a package of your system (Debian: rustfmt, rust-clippy)." >&2
+done

@@ -1,0 +1,37 @@
+//! Everything that must pass, in the order in which it fails fastest. `make test` runs this and nothing else.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::{examples, tidy, tree};
+
+/// Runs every step. The tests come last, so that the closing lines are theirs.
+pub(crate) fn run() -> Result<(), String> {
+    let (root, started) = (tree::root(), Instant::now());
+    let cargo = |args: &[&str]| {
+        let status = Command::new("cargo").args(args).current_dir(&root).status();
+        let status = status.map_err(|error| format!("can't run cargo: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("failed: cargo {}", args.join(" "))) }
+    };
+    step("rustfmt", || cargo(&["fmt", "--all", "--check"]))?;
+    step("tidy", || tree::Tree::read().and_then(|tree| tidy::run(&tree)))?;
+    // In the release profile, so that build scripts and macros are compiled once for clippy and the tests together.
+    step("clippy", || {
+        cargo(&["clippy", "--release", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    })?;
+    step("build", || cargo(&["test", "--release", "--workspace", "--no-run", "--quiet"]))?;
+    step("examples", || {
+        cargo(&["build", "--release", "--workspace", "--bins", "--quiet"])?;
+        tree::Tree::read().and_then(|tree| examples::run(&tree))
+    })?;
+    eprintln!("== tests, after {:.0} s", started.elapsed().as_secs_f64());
+    cargo(&["test", "--release", "--workspace"])
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    eprintln!("== {name}");
+    let started = Instant::now();
+    let result = work();
+    eprintln!("== {name}: {:.1} s", started.elapsed().as_secs_f64());
+    result
+}

@@ -1,0 +1,116 @@
+//! Where examples run: the server of the demo, its folder, and empty folders for blocks that bring their own files.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The address the documents use, which the server of the check may not have.
+const WRITTEN: &str = "127.0.0.1:8080";
+/// How long the demo may take to load.
+const READY: Duration = Duration::from_secs(60);
+
+/// The demo on a free port, ended with this value.
+pub(super) struct Server {
+    child: Child,
+    address: String,
+    binaries: PathBuf,
+    folder: PathBuf,
+}
+
+impl Server {
+    /// Starts it and waits until everything is loaded.
+    pub(super) fn start(root: &Path) -> Result<Self, String> {
+        let this = std::env::current_exe().map_err(|error| format!("can't tell where this program is: {error}"))?;
+        let binaries = this.parent().unwrap_or(root).to_path_buf();
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let address = free.map_err(|error| format!("no free port: {error}"))?.to_string();
+        let folder = root.join("examples/demo");
+        let child = Command::new(binaries.join("salver"))
+            .args(["serve", "--listen", &address, "--log", "warn"])
+            .arg(&folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("can't start {}: {error}", binaries.join("salver").display()))?;
+        let server = Self { child, address, binaries, folder };
+        let started = Instant::now();
+        while !server.is_ready() {
+            if started.elapsed() > READY {
+                return Err("the demo was not ready in time".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    fn is_ready(&self) -> bool {
+        let ask = || -> std::io::Result<bool> {
+            let mut stream = TcpStream::connect(&self.address)?;
+            write!(stream, "GET /ready HTTP/1.1\r\nhost: salver\r\nconnection: close\r\n\r\n")?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer.starts_with("HTTP/1.1 200"))
+        };
+        ask().unwrap_or(false)
+    }
+
+    /// The folder that is served.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What a command prints that runs in `folder`.
+    pub(super) fn run(&self, command: &str, folder: &Path) -> Result<String, String> {
+        let quiet = command.replace(WRITTEN, &self.address).replacen("curl ", "curl -sS ", 1);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = Command::new("sh")
+            .args(["-c", &quiet])
+            .env("PATH", format!("{}:{path}", self.binaries.display()))
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("can't run sh: {error}"))?;
+        let printed = [output.stdout, output.stderr].concat();
+        Ok(String::from_utf8_lossy(&printed).replace(&self.address, WRITTEN).replace('\r', ""))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has ended already, or it ends now: nothing is left to do in either case.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An empty folder, removed with this value.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes one that holds nothing but a `salver.toml`, when there are settings.
+    pub(super) fn with_settings(settings: &str) -> Result<Self, String> {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("salver-examples-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let folder = Self(std::env::temp_dir().join(name));
+        let write = || {
+            std::fs::create_dir_all(&folder.0)?;
+            if settings.is_empty() { Ok(()) } else { std::fs::write(folder.0.join("salver.toml"), settings) }
+        };
+        write().map_err(|error| format!("can't write to {}: {error}", folder.0.display()))?;
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays in the folder for temporary files does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

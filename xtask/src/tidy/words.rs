@@ -1,0 +1,71 @@
+//! Text that must not stand in the source, each with what to write instead.
+
+use crate::tree::{File, Tree};
+
+struct Ban {
+    text: &'static str,
+    /// Beginnings of paths where it may stand.
+    allowed: &'static [&'static str],
+    instead: &'static str,
+}
+
+// Split in two so that this file passes its own check.
+const BANS: [Ban; 5] = [
+    Ban { text: concat!("db", "g!("), allowed: &[], instead: "remove it, or emit an observation" },
+    Ban { text: concat!("FIX", "ME"), allowed: &[], instead: "fix it, or open an issue and write `TODO(#12)`" },
+    Ban {
+        text: concat!("env", "::var"),
+        allowed: &["crates/salver-config/", "crates/salver/", "xtask/"],
+        instead: "make it a setting of salver-config",
+    },
+    Ban { text: concat!("process", "::exit("), allowed: &["crates/salver/"], instead: "return an error" },
+    Ban { text: concat!("allow(clippy::all", ")"), allowed: &[], instead: "allow one lint, with its reason" },
+];
+
+/// Checks every Rust file.
+pub(crate) fn check(tree: &Tree) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for file in tree.with_suffix(".rs") {
+        for (at, line) in file.text.lines().enumerate() {
+            complaints.extend(judge(file, line).map(|why| format!("{}:{}: {why}", file.path, at + 1)));
+        }
+    }
+    complaints
+}
+
+fn judge(file: &File, line: &str) -> Option<String> {
+    let ban =
+        BANS.iter().find(|ban| line.contains(ban.text) && !ban.allowed.iter().any(|at| file.path.starts_with(at)));
+    if let Some(ban) = ban.filter(|ban| !(file.is_test() && ban.text.contains("::"))) {
+        return Some(format!("`{}`: {}", ban.text, ban.instead));
+    }
+    let todo = line.find(concat!("TO", "DO")).map(|at| &line[at + 4..])?;
+    let numbered = todo.strip_prefix("(#").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    (!numbered && !todo.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        .then(|| "a thing to do needs an issue: `(#12)` after the word".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::tree::Tree;
+
+    #[test]
+    fn words_and_where_they_may_stand() {
+        let todo = concat!("TO", "DO");
+        let cases: [(&str, String, usize); 9] = [
+            ("crates/x/src/a.rs", format!("{}x)", concat!("db", "g!(")), 1),
+            ("crates/x/src/a.rs", format!("// {}: later", concat!("FIX", "ME")), 1),
+            ("crates/x/src/a.rs", format!("// {todo}: later"), 1),
+            ("crates/x/src/a.rs", format!("// {todo}(#12): later"), 0),
+            ("crates/x/src/a.rs", "let x = std::env::vars;".replace("vars", concat!("va", "r(\"A\")")), 1),
+            ("crates/x/tests/a.rs", "let x = std::env::vars;".replace("vars", concat!("va", "r(\"A\")")), 0),
+            ("crates/salver-config/src/a.rs", format!("{}(\"A\")", concat!("env", "::var")), 0),
+            ("crates/x/src/a.rs", format!("std::{}1)", concat!("process", "::exit(")), 1),
+            ("crates/x/src/a.rs", "let todos = 1;".to_owned(), 0),
+        ];
+        for (path, text, complaints) in cases {
+            assert_eq!(check(&Tree::of(&[(path, &text)])).len(), complaints, "{path}: {text}");
+        }
+    }
+}
