@@ -1,0 +1,138 @@
+"""The servers that are measured. A peer knows how to start its server on a free port and how it spells a request."""
+
+import http.client
+import os
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request. `{n}` and `{m}` in `path` and `body` stand for numbers that differ from request to request."""
+
+    path: str
+    body: str | None = None
+    headers: dict = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        return "GET" if self.body is None else "POST"
+
+    def with_numbers(self, **numbers) -> "Request":
+        fill = lambda text: text and text.replace("{n}", str(numbers["n"])).replace("{m}", str(numbers["m"]))
+        return Request(fill(self.path), fill(self.body), self.headers)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Peer:
+    """A running server."""
+
+    name = "peer"
+
+    def __init__(self, log: Path):
+        self.log, self.port, self.process = log, 0, None
+
+    def command(self, tables: dict[str, Path], keys: dict[str, str], **options) -> tuple[list[str], dict]:
+        """The command line, and additions to the environment."""
+        raise NotImplementedError
+
+    def spell(self, request: Request) -> Request:
+        """The request in this server's own words."""
+        return request
+
+    def start(self, tables, keys=None, ready: Request | None = None, **options) -> float:
+        """Starts the server; the seconds from exec to the first 200 for `ready`."""
+        self.port = free_port()
+        command, environment = self.command(tables, keys or {}, **options)
+        with open(self.log, "ab") as log:
+            started = time.perf_counter()
+            self.process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=log, stderr=log)
+        while True:
+            if self.process.poll() is not None:
+                raise SystemExit(f"{self.name} did not start; see {self.log}\n  {' '.join(map(str, command))}")
+            try:
+                if ready is None or self.ask(ready)[0] == 200:
+                    return time.perf_counter() - started
+            except OSError:
+                pass
+            if time.perf_counter() - started > 300:
+                raise SystemExit(f"{self.name} was not ready after 300 s; see {self.log}")
+            time.sleep(0.002)
+
+    def stop(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process = None
+
+    def ask(self, request: Request) -> tuple[int, str, bytes]:
+        """Status, content type and body of one answer."""
+        request = self.spell(request)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        try:
+            connection.request(request.method, request.path, request.body, request.headers)
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("content-type", ""), answer.read()
+        finally:
+            connection.close()
+
+    def memory_mb(self, field_name: str = "VmRSS") -> float:
+        """Resident memory now (VmRSS) or at its highest (VmHWM)."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith(field_name + ":"):
+                return int(line.split()[1]) / 1024
+        return float("nan")
+
+
+class Salver(Peer):
+    name = "Salver"
+
+    def __init__(self, log: Path, binary: Path):
+        super().__init__(log)
+        self.binary = binary
+
+    def command(self, tables, keys, **options):
+        config = self.log.with_name(f"salver-{self.port}.toml")
+        text = ""
+        for name, path in tables.items():
+            key = f'key = ["{keys[name]}"]\n' if name in keys else ""
+            text += f'[[dataset]]\nname = "{name}"\nsource = "{path}"\n{key}\n'
+        config.write_text(text)
+        listen = f"127.0.0.1:{self.port}"
+        return [self.binary, "serve", "--config", config, "--listen", listen, "--log", "error"], {}
+
+    def version(self) -> str:
+        return subprocess.run([self.binary, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
+class Roapi(Peer):
+    """ROAPI has no keys; its key-value stores answer one column, and only for text."""
+
+    name = "ROAPI"
+
+    def __init__(self, log: Path, binary: Path):
+        super().__init__(log)
+        self.binary = binary
+
+    def command(self, tables, keys, in_memory=True, **options):
+        # All three listeners always start; the other two get ports that nobody asks.
+        command = [self.binary, "--addr-http", f"127.0.0.1:{self.port}", "--addr-postgres", f"127.0.0.1:{free_port()}",
+                   "--addr-flight-sql", f"127.0.0.1:{free_port()}"]
+        for name, path in tables.items():
+            command += ["--table", f"{name}={path}" + ("" if in_memory else ",format=parquet,use_memory_table=false")]
+        return command, {"RUST_LOG": "error"}
+
+    def version(self) -> str:
+        return subprocess.run([self.binary, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
