@@ -21,13 +21,13 @@ demo: setup ## build, and serve examples/demo on 127.0.0.1:8080
 	  "  curl http://$(LISTEN)/api/kv/launch_name/600f9a8d8f798e2a4d5f979e" ''
 	$(TARGET)/release/salver serve --listen $(LISTEN) examples/demo
 
-test: setup ## run everything that must pass: rustfmt, tidy, clippy, examples, all tests
+test: setup-test ## run everything that must pass: rustfmt, tidy, clippy, examples, all tests
 	cargo xtask check
 
 build: setup ## build the binary: target/release/salver
 	$(BUILD)
 
-bench: setup-bench ## measure against ROAPI in one run; prints one table, keeps the raw numbers in bench/results
+bench: setup-bench ## measure against ROAPI, PocketBase and others in one run; keeps the raw numbers in bench/results
 	$(BUILD)
 	@[ -x .bench/venv/bin/python ] || python3 -m venv .bench/venv
 	.bench/venv/bin/pip install --quiet --disable-pip-version-check -r bench/requirements.txt
@@ -39,7 +39,10 @@ docs: setup ## write the generated pages of docs/ again
 setup:
 	@sh xtask/setup.sh
 
+setup-test:
+	@sh xtask/setup.sh test
+
 setup-bench:
 	@sh xtask/setup.sh bench
 
-.PHONY: help demo test build bench docs setup setup-bench
+.PHONY: help demo test build bench docs setup setup-test setup-bench

@@ -2,28 +2,52 @@
 
 import http.client
 import os
+import re
+import signal
 import socket
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Words that stand for numbers in a request, as what they are made of in Lua and in Python: `n` counts up over all
+# requests, `m` goes through 0 .. 999 999 in an order without pattern (7919 has no common divisor with a million).
+NUMBERS = {
+    "n": ("%09d", "n"),
+    "m": ("%d", "m"),
+    "id": ("%d", "m + 1"),
+    "id15": ("%015d", "m + 1"),
+    "of500": ("%d", "m % 500 + 1"),
+    "of10000": ("%d", "m % 10000 + 1"),
+    "of50000": ("%d", "m % 50000 + 1"),
+}
+WORD = re.compile("{(" + "|".join(NUMBERS) + ")}")
+
+
+def numbers(n: int) -> dict[str, int]:
+    """What the words stand for in request number `n`."""
+    return {word: eval(sum_, {"n": n, "m": n * 7919 % 1_000_000}) for word, (_, sum_) in NUMBERS.items()}
+
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request. `{n}` and `{m}` in `path` and `body` stand for numbers that differ from request to request."""
+    """One HTTP request. The words of `NUMBERS`, in braces, stand in `path` and `body` for numbers that differ from
+    request to request."""
 
     path: str
     body: str | None = None
     headers: dict = field(default_factory=dict)
+    method: str = ""
 
-    @property
-    def method(self) -> str:
-        return "GET" if self.body is None else "POST"
+    def __post_init__(self):
+        if not self.method:
+            object.__setattr__(self, "method", "GET" if self.body is None else "POST")
 
-    def with_numbers(self, **numbers) -> "Request":
-        fill = lambda text: text and text.replace("{n}", str(numbers["n"])).replace("{m}", str(numbers["m"]))
-        return Request(fill(self.path), fill(self.body), self.headers)
+    def numbered(self, n: int) -> "Request":
+        """Request number `n`."""
+        values = numbers(n)
+        fill = lambda text: text and WORD.sub(lambda word: NUMBERS[word[1]][0] % values[word[1]], text)
+        return Request(fill(self.path), fill(self.body), self.headers, self.method)
 
 
 def free_port() -> int:
@@ -33,7 +57,7 @@ def free_port() -> int:
 
 
 class Peer:
-    """A running server."""
+    """A running server: a process, or several in one process group."""
 
     name = "peer"
 
@@ -54,7 +78,8 @@ class Peer:
         command, environment = self.command(tables, keys or {}, **options)
         with open(self.log, "ab") as log:
             started = time.perf_counter()
-            self.process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=log, stderr=log,
+                                            start_new_session=True)
         while True:
             if self.process.poll() is not None:
                 raise SystemExit(f"{self.name} did not start; see {self.log}\n  {' '.join(map(str, command))}")
@@ -69,11 +94,11 @@ class Peer:
 
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
-            self.process.terminate()
+            os.killpg(self.process.pid, signal.SIGTERM)
             try:
                 self.process.wait(15)
             except subprocess.TimeoutExpired:
-                self.process.kill()
+                os.killpg(self.process.pid, signal.SIGKILL)
                 self.process.wait()
         self.process = None
 
@@ -89,11 +114,16 @@ class Peer:
             connection.close()
 
     def memory_mb(self, field_name: str = "VmRSS") -> float:
-        """Resident memory now (VmRSS) or at its highest (VmHWM)."""
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith(field_name + ":"):
-                return int(line.split()[1]) / 1024
-        return float("nan")
+        """Resident memory now (VmRSS) or at its highest (VmHWM), of all processes together."""
+        total = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if os.getpgid(int(process.name)) == self.process.pid:
+                    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+                    total += int(status.get(field_name, "0").split()[0])
+            except OSError:  # It ended meanwhile.
+                pass
+        return total / 1024 if total else float("nan")
 
 
 class Salver(Peer):
@@ -103,12 +133,14 @@ class Salver(Peer):
         super().__init__(log)
         self.binary = binary
 
-    def command(self, tables, keys, **options):
+    def command(self, tables, keys, databases=None, **options):
         config = self.log.with_name(f"salver-{self.port}.toml")
         text = ""
         for name, path in tables.items():
             key = f'key = ["{keys[name]}"]\n' if name in keys else ""
             text += f'[[dataset]]\nname = "{name}"\nsource = "{path}"\n{key}\n'
+        for name, url in (databases or {}).items():
+            text += f'[[database]]\nname = "{name}"\nurl = "{url}"\nwritable = true\n\n'
         config.write_text(text)
         listen = f"127.0.0.1:{self.port}"
         return [self.binary, "serve", "--config", config, "--listen", listen, "--log", "error"], {}

@@ -1,4 +1,4 @@
-"""Keeps what was measured and writes it down: one table for people, the raw numbers for later."""
+"""Keeps what was measured and writes it down: tables for people, the raw numbers for later."""
 
 import dataclasses
 import datetime as dt
@@ -11,13 +11,31 @@ import sys
 from pathlib import Path
 
 
+@dataclasses.dataclass
+class Section:
+    """One table of the page, and the table of memory that stands below it."""
+
+    title: str
+    note: str
+    rows: list = dataclasses.field(default_factory=list)
+    memory_mb: dict = dataclasses.field(default_factory=dict)
+
+
 class Results:
     """The results of one run."""
 
-    def __init__(self, names, versions, rounds, seconds):
-        self.names, self.versions, self.rounds, self.seconds = names, versions, rounds, seconds
-        self.raw = {"small": {}, "large": {}, "start": {}, "memory_mb": {}}
-        self.rows, self.memories, self.wrong = [], [], []
+    def __init__(self, rounds, seconds):
+        self.rounds, self.seconds = rounds, seconds
+        self.raw, self.versions = {}, {}
+        self.sections, self.wrong = [], []
+
+    def section(self, title: str, note: str) -> None:
+        """Begins a table; what is reported from now on belongs to it."""
+        self.sections.append(Section(title, note))
+
+    def keep(self, kind: str, key: str, value) -> None:
+        """Keeps raw numbers."""
+        self.raw.setdefault(kind, {})[key] = value
 
     def fault(self, text: str) -> None:
         """Something that makes a number worthless."""
@@ -26,32 +44,63 @@ class Results:
 
     def memory(self, peer, moment: str) -> None:
         now, high = peer.memory_mb("VmRSS"), peer.memory_mb("VmHWM")
-        self.raw["memory_mb"].setdefault(moment, {})[peer.name] = {"now": now, "highest": high}
+        self.sections[-1].memory_mb.setdefault(moment, {})[peer.name] = {"now": now, "highest": high}
 
     def small(self, work, rounds) -> None:
-        self.raw["small"][work.key] = {name: list(map(dataclasses.asdict, list_)) for name, list_ in rounds.items()}
-        for name, list_ in rounds.items():
-            if bad := sum(r.not_2xx + r.broken for r in list_):
-                self.fault(f"{work.key}: {name} failed {bad} requests")
+        self.keep("small", work.key, asdict(rounds))
+        self.failed(work.key, rounds)
         median = {name: statistics.median(r.per_second for r in list_) for name, list_ in rounds.items() if list_}
-        middle = lambda list_, part: f"{statistics.median(getattr(r, part) for r in list_):.2f}"
-        times = {name: f"{middle(list_, 'p50_ms')} / {middle(list_, 'p99_ms')}"
-                 for name, list_ in rounds.items() if list_}
+        times = {name: latency(list_) for name, list_ in rounds.items() if list_}
         ours, theirs = median.get("Salver"), median.get("ROAPI")
         ratio = ours / theirs if ours and theirs else None
         self.row(work.name, f"{ours:,.0f}/s" if ours else "", f"{theirs:,.0f}/s" if theirs else "", ratio, work.target,
-                 times.get("Salver", ""), times.get("ROAPI", ""))
+                 times.get("Salver", ""), times.get("ROAPI", ""), key=work.key)
         if health := median.get("/health"):
             self.row("`/health` of the same binary, the limit", f"{ours:,.0f}/s", f"{health:,.0f}/s", ours / health,
-                     work.of_health, times.get("Salver", ""), times["/health"])
+                     work.of_health, times.get("Salver", ""), times["/health"], key=work.key)
 
     def large(self, work, rounds) -> None:
-        self.raw["large"][work.key] = rounds
+        self.keep("large", work.key, rounds)
         median = {name: statistics.median(seconds for seconds, _ in list_) for name, list_ in rounds.items()}
         size = {name: list_[0][1] / 1e6 for name, list_ in rounds.items()}
         say = lambda name: f"{median[name]:.2f} s, {size[name]:.0f} MB" if name in median else ""
         ratio = median["ROAPI"] / median["Salver"] if len({"ROAPI", "Salver"} & median.keys()) == 2 else None
-        self.row(work.name, say("Salver"), say("ROAPI"), ratio, work.target)
+        self.row(work.name, say("Salver"), say("ROAPI"), ratio, work.target, key=work.key)
+
+    def asked(self, work, connections: int, rounds) -> None:
+        """Many small requests of records: a row for each rival."""
+        self.keep("records", f"{work.key}-{connections}", asdict(rounds))
+        self.failed(work.key, rounds)
+        median = {name: statistics.median(r.per_second for r in list_) for name, list_ in rounds.items()}
+        ours = median.pop("Salver", None)
+        said, times = f"{ours:,.0f}/s" if ours else "", latency(rounds.get("Salver", []))
+        for name, theirs in median.items():
+            target = work.of_health if name == "/health" else work.rivals[name].target
+            label = "its `/health`" if name == "/health" else f"`{name} -S`" if name == "pgbench" else name
+            self.row(f"{work.name}; {connections} connections", said, f"{theirs:,.0f}/s ({label})",
+                     ours / theirs if ours else None, target, times, latency(rounds[name]), key=work.key)
+        if ours and not median:
+            self.row(f"{work.name}; {connections} connections", said, "", None, None, times)
+
+    def trips(self, work, trips: list[int]) -> None:
+        """Round trips to the database for each of some requests."""
+        self.keep("round_trips", work.key, trips)
+        ours = statistics.median(trips)
+        self.row(f"{work.name}: round trips", f"{ours:g}", f"{work.trips} (relations + 1)", ours / work.trips,
+                 f"< {work.trips}", met=ours < work.trips, key=work.key)
+
+    def loaded(self, work, loader: str, rounds) -> None:
+        self.keep("load", work.key, rounds)
+        median = {name: statistics.median(seconds) for name, seconds in rounds.items()}
+        ours, theirs = median.get("Salver"), median.get("loader")
+        self.row(work.name, f"{ours:.2f} s" if ours else "", f"{theirs:.2f} s (`{loader}`)" if theirs else "",
+                 theirs / ours if ours and theirs else None, work.target, key=work.key)
+
+    def failed(self, key: str, rounds) -> None:
+        """Tells of requests that failed."""
+        for name, list_ in rounds.items():
+            if bad := sum(r.not_2xx + r.broken for r in list_):
+                self.fault(f"{key}: {name} failed {bad} requests")
 
     def start(self, seconds, memory) -> None:
         self.raw["start"] = {"seconds": seconds, "idle_memory_mb": memory}
@@ -66,26 +115,30 @@ class Results:
                 self.row(f"the same, idle RSS; against {label}", f"{mine:.0f} MB" if mine else "", f"{value:.0f} MB",
                          mine / value if mine else None, "<= 2 x", met=mine is not None and mine <= 2 * value)
 
-    def row(self, name, ours, theirs, ratio, target, times="", their_times="", met=None) -> None:
-        met = met if met is not None else ratio is not None and ratio >= target
-        verdict = "" if ratio is None else "yes" if met else "**no**"
-        wanted = target if isinstance(target, str) else f">= {target:g} x"
+    def row(self, name, ours, theirs, ratio, target, times="", their_times="", met=None, key=None) -> None:
+        """A row of the table. Without a target it is only for comparison; a fault of `key` spoils it."""
+        spoiled = any(text.startswith(f"{key}:") for text in self.wrong)
+        if met is None and target is not None:
+            met = ratio is not None and ratio >= target
+        verdict = "" if ratio is None or target is None else "yes" if met and not spoiled else "**no**"
+        wanted = "" if target is None else target if isinstance(target, str) else f">= {target:g} x"
         said = f"{ratio:.2f} x" if ratio is not None else ""
-        self.rows.append([name, ours, theirs, said, wanted, verdict, times, their_times])
-        print("  " + " | ".join(cell for cell in self.rows[-1] if cell), file=sys.stderr, flush=True)
+        self.sections[-1].rows.append([name, ours, theirs, said, wanted, verdict, times, their_times])
+        print("  " + " | ".join(cell for cell in self.sections[-1].rows[-1] if cell), file=sys.stderr, flush=True)
 
     def page(self) -> str:
         head = ["work", "Salver", "peer", "ratio", "target", "met", "p50 / p99 ms, Salver", "p50 / p99 ms, peer"]
         lines = [f"# Benchmark of {self.when:%Y-%m-%d %H:%M} UTC", "", f"{machine()}.",
                  "Versions: " + ", ".join(f"{name} {version}" for name, version in self.versions.items()) +
                  f"; commit {commit()}.",
-                 f"Medians of {self.rounds} rounds of {self.seconds} s in turns, wrk with 2 threads and 50 connections "
-                 "on the same processors.", ""]
-        lines += [table(head, self.rows), ""]
-        memory = [[moment, name, f"{mb['now']:.0f}", f"{mb['highest']:.0f}"]
-                  for moment, peers in self.raw["memory_mb"].items() for name, mb in peers.items()]
-        if memory:
-            lines += [table(["memory", "server", "RSS MB", "highest RSS MB"], memory), ""]
+                 f"Medians of {self.rounds} rounds of {self.seconds} s in turns, wrk with 2 threads on the same "
+                 "processors.", ""]
+        for section in self.sections:
+            lines += [f"## {section.title}", "", section.note, "", table(head, section.rows), ""]
+            memory = [[moment, name, f"{mb['now']:.0f}", f"{mb['highest']:.0f}"]
+                      for moment, peers in section.memory_mb.items() for name, mb in peers.items()]
+            if memory:
+                lines += [table(["memory", "server", "RSS MB", "highest RSS MB"], memory), ""]
         lines += [f"WRONG: {text}" for text in self.wrong]
         return "\n".join(lines).rstrip() + "\n"
 
@@ -97,9 +150,22 @@ class Results:
         page = self.page()
         stem.with_suffix(".md").write_text(page)
         raw = {"versions": self.versions, "machine": machine(), "commit": commit(), "wrong": self.wrong,
-               "rounds": self.rounds, "seconds": self.seconds, **self.raw}
+               "rounds": self.rounds, "seconds": self.seconds, **self.raw,
+               "memory_mb": {moment: peers for section in self.sections for moment, peers in section.memory_mb.items()}}
         stem.with_suffix(".json").write_text(json.dumps(raw, indent=1) + "\n")
         return page
+
+
+def asdict(rounds) -> dict:
+    return {name: list(map(dataclasses.asdict, list_)) for name, list_ in rounds.items()}
+
+
+def latency(rounds) -> str:
+    """The medians of what half and of what nearly all requests took, where that is known."""
+    if not rounds or rounds[0].p50_ms is None:
+        return ""
+    middle = lambda part: f"{statistics.median(getattr(r, part) for r in rounds):.2f}"
+    return f"{middle('p50_ms')} / {middle('p99_ms')}"
 
 
 def table(head, rows) -> str:

@@ -3,7 +3,8 @@
 # are C), root certificates (to fetch crates), curl (to fetch Rust, and to run the documents' examples), and Rust. Does
 # nothing, and asks for no rights, when all is there.
 #
-#   xtask/setup.sh            what building and testing need
+#   xtask/setup.sh            what building needs
+#   xtask/setup.sh test       also the databases that the tests start for themselves
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
@@ -22,9 +23,29 @@ as_root() {
 has cc || want build-essential
 [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -d /etc/pki ] || [ "$(uname)" = Darwin ] || want ca-certificates
 has curl || want curl
+if [ "${1:-}" = test ]; then
+    has sqlite3 || want sqlite3
+    { has mariadbd || [ -x /usr/sbin/mariadbd ]; } && has mariadb-install-db || want mariadb-server-core
+    has mariadb || want mariadb-client-core
+    # With PostgreSQL's server and client, in the version of the system.
+    ls /usr/share/postgresql/*/extension/postgis.control >/dev/null 2>&1 || want postgresql-postgis
+    has psql || want postgresql-client
+    # Of util-linux: database servers refuse to run as root.
+    has setpriv || [ "$(id -u)" != 0 ] || want util-linux
+fi
 if [ "${1:-}" = bench ]; then
     has wrk || want wrk
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
+    # The databases with their own loaders, and what the Python port's web server is built with.
+    has sqlite3 || want sqlite3
+    has mariadbd || [ -x /usr/sbin/mariadbd ] || want mariadb-server-core
+    has mariadb || want mariadb-client-core
+    has pgbench || ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 || want postgresql
+    has psql || want postgresql-client
+    [ -e /usr/include/ev.h ] || want libev-dev
+    headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null) || headers=
+    [ -e "$headers/Python.h" ] || want python3-dev
+    has go || [ -x /usr/local/go/bin/go ] || echo "Go is not installed (https://go.dev): PocketBase is left out." >&2
 fi
 
 if [ -n "$packages" ]; then

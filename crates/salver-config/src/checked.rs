@@ -1,6 +1,7 @@
 //! What is true: settings that were proved to make sense, each in the type the rest of Salver speaks.
 
 mod columns;
+mod database;
 mod dataset;
 mod links;
 mod options;
@@ -9,7 +10,7 @@ mod sources;
 
 use std::path::PathBuf;
 
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatabaseSpec, DatasetSpec};
 use salver_model::{Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
@@ -28,6 +29,8 @@ pub struct Checked {
     pub datasets: Vec<DatasetSpec>,
     /// Every `[[store]]`.
     pub stores: Vec<StoreSpec>,
+    /// Every `[[database]]`, and those of the command line.
+    pub databases: Vec<DatabaseSpec>,
 }
 
 /// The server itself.
@@ -49,9 +52,34 @@ pub struct Server {
     pub default_format: String,
     /// Threads that work; 0 is one for each processor.
     pub threads: usize,
+    /// Whether a proxy of the operator's own stands before the server.
+    pub reverse_proxy: bool,
+    /// What rules see of the caller: names and the headers they come in.
+    pub caller: Vec<(String, String)>,
+    /// Addresses and networks that are let in; empty for all.
+    pub firewall: Vec<String>,
+    /// Whether requests without TLS are sent elsewhere.
+    pub ssl_redirect: bool,
+    /// Whether writes need the XSRF token.
+    pub xsrf: bool,
+    /// Whether writes need the header of scripts.
+    pub ajax_only: bool,
+    /// Origins whose pages may use the databases.
+    pub cors_origins: Vec<String>,
 }
 
 impl Checked {
+    /// Adds discovered databases that are not declared already, and whose names are free.
+    pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec]) {
+        for spec in discovered {
+            let taken = self.databases.iter().any(|other| other.name == spec.name || other.url == spec.url)
+                || self.datasets.iter().any(|dataset| dataset.name == spec.name);
+            if !taken {
+                self.databases.push(spec.clone());
+            }
+        }
+    }
+
     /// Whether there are datasets, and every one of them is made of files that don't exist.
     #[must_use]
     pub fn is_all_missing(&self) -> bool {
@@ -108,6 +136,7 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
         limits: server::limits(&raw.limits),
         compat: Compat { roapi: raw.compat.bool("roapi") },
         stores: links::stores(&raw.stores, &datasets, findings),
+        databases: database::check_all(&raw.databases, &datasets, findings),
         datasets,
     }
 }

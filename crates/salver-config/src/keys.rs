@@ -22,12 +22,28 @@ pub enum Section {
     Relation,
     /// `[[store]]`
     Store,
+    /// `[[database]]`
+    Database,
+    /// `[[database.rule]]`
+    Rule,
+    /// `[[database.check]]`
+    Check,
 }
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 7] =
-        [Self::Server, Self::Limits, Self::Compat, Self::Dataset, Self::Column, Self::Relation, Self::Store];
+    pub const ALL: [Self; 10] = [
+        Self::Server,
+        Self::Limits,
+        Self::Compat,
+        Self::Dataset,
+        Self::Column,
+        Self::Relation,
+        Self::Store,
+        Self::Database,
+        Self::Rule,
+        Self::Check,
+    ];
 
     /// Its header in the file.
     #[must_use]
@@ -40,10 +56,13 @@ impl Section {
             Self::Column => "[[dataset.schema]]",
             Self::Relation => "[[dataset.relation]]",
             Self::Store => "[[store]]",
+            Self::Database => "[[database]]",
+            Self::Rule => "[[database.rule]]",
+            Self::Check => "[[database.check]]",
         }
     }
 
-    /// Its key at the top of the file; `None` for parts of a dataset.
+    /// Its key at the top of the file; `None` for parts of another section.
     #[must_use]
     pub fn key(self) -> Option<&'static str> {
         match self {
@@ -52,7 +71,8 @@ impl Section {
             Self::Compat => Some("compat"),
             Self::Dataset => Some("dataset"),
             Self::Store => Some("store"),
-            Self::Column | Self::Relation => None,
+            Self::Database => Some("database"),
+            Self::Column | Self::Relation | Self::Rule | Self::Check => None,
         }
     }
 
@@ -67,6 +87,9 @@ impl Section {
             Self::Column => "One declared column. Declare all of a dataset's columns or none.",
             Self::Relation => "A link to the key of another dataset, that GraphQL follows in both directions.",
             Self::Store => "A key-value view of a dataset at `/api/kv/{store}/{key}`.",
+            Self::Database => "A database, whose tables become entries. Repeat it for each.",
+            Self::Rule => "What is there for whom: tables, columns and rows of a database. All rules that apply hold.",
+            Self::Check => "What values must be like to be written to a database.",
         }
     }
 
@@ -168,6 +191,8 @@ impl Setting {
         match self.section {
             Section::Column => format!("dataset.schema.{}", self.key),
             Section::Relation => format!("dataset.relation.{}", self.key),
+            Section::Rule => format!("database.rule.{}", self.key),
+            Section::Check => format!("database.check.{}", self.key),
             section => format!("{}.{}", section.key().unwrap_or_default(), self.key),
         }
     }

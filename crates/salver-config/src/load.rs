@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatabaseSpec, DatasetSpec};
 
 use crate::checked::{self, Checked};
-use crate::keys::SETTINGS;
+use crate::keys::{SETTINGS, Section};
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::place::Place;
 use crate::raw::{Raw, Table, arguments, environment, file};
@@ -33,10 +33,13 @@ pub struct Sources {
     pub environment: Vec<(String, String)>,
     /// Settings given on the command line.
     pub overrides: Vec<Override>,
-    /// Datasets given on the command line, `FILE` or `NAME=URI[,key=value]...`; each replaces a dataset of its name.
+    /// Datasets and databases given on the command line, `FILE`, `sqlite:PATH` or `NAME=URI[,key=value]...`; each
+    /// replaces the one of its name.
     pub datasets: Vec<String>,
     /// Datasets found in directories; they give way to those of the same name or files.
     pub discovered: Vec<DatasetSpec>,
+    /// Databases found in directories; they give way too.
+    pub discovered_databases: Vec<DatabaseSpec>,
 }
 
 /// Reads and proves all settings.
@@ -57,12 +60,14 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
         if let Some(table) = arguments::read(text, &mut findings) {
             // Only what was declared before this run can be replaced; the same name twice here is a mistake.
             let typed_before = |other: &Table| matches!(other.place, Place::CommandLine(_));
-            raw.datasets.retain(|other| typed_before(other) || other.text("name") != table.text("name"));
-            raw.datasets.push(table);
+            let list = if table.section == Section::Database { &mut raw.databases } else { &mut raw.datasets };
+            list.retain(|other| typed_before(other) || other.text("name") != table.text("name"));
+            list.push(table);
         }
     }
     raw.fill();
-    let checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
+    let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
+    checked.add_databases(&sources.discovered_databases);
     findings.finish().map(|warnings| (checked, warnings))
 }
 
@@ -92,8 +97,24 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
     for table in &mut raw.datasets {
         relate(table, "source", directory);
     }
+    for table in &mut raw.databases {
+        relate_sqlite(table, directory);
+        relate(table, "init", directory);
+    }
     relate(&mut raw.server, "data_dir", directory);
     raw
+}
+
+/// Makes the path of a SQLite database relative to `directory`.
+fn relate_sqlite(table: &mut Table, directory: &Path) {
+    for written in table.written.iter_mut().filter(|written| written.setting.key == "url") {
+        if let Value::Text(url) = &mut written.value
+            && let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.starts_with(":memory:"))
+            && let Some(joined) = directory.join(path.strip_prefix("//").unwrap_or(path)).to_str()
+        {
+            *url = format!("sqlite:{joined}");
+        }
+    }
 }
 
 /// Makes the relative paths of a setting relative to `directory`.

@@ -23,7 +23,7 @@ pub(crate) struct Table {
     pub(crate) section: Section,
     pub(crate) place: Place,
     pub(crate) written: Vec<Written>,
-    /// Columns and relations of a dataset.
+    /// Columns and relations of a dataset, rules and checks of a database.
     pub(crate) tables: Vec<Table>,
 }
 
@@ -115,6 +115,7 @@ pub(crate) struct Raw {
     pub(crate) compat: Table,
     pub(crate) datasets: Vec<Table>,
     pub(crate) stores: Vec<Table>,
+    pub(crate) databases: Vec<Table>,
 }
 
 impl Raw {
@@ -126,6 +127,7 @@ impl Raw {
             compat: table(Section::Compat),
             datasets: Vec::new(),
             stores: Vec::new(),
+            databases: Vec::new(),
         }
     }
 
@@ -135,7 +137,7 @@ impl Raw {
             Section::Server => Some(&mut self.server),
             Section::Limits => Some(&mut self.limits),
             Section::Compat => Some(&mut self.compat),
-            Section::Dataset | Section::Column | Section::Relation | Section::Store => None,
+            _ => None,
         }
     }
 
@@ -144,7 +146,7 @@ impl Raw {
         for table in [&mut self.server, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        self.datasets.iter_mut().chain(&mut self.stores).for_each(Table::fill);
+        self.datasets.iter_mut().chain(&mut self.stores).chain(&mut self.databases).for_each(Table::fill);
     }
 }
 

@@ -92,7 +92,7 @@ async fn prepare(mut state: SessionState, tables: Arc<dyn Tables>, query: &SqlQu
     let statement = EngineStatement::Statement(Box::new(statement));
     let plan = state.statement_to_plan(statement).await.map_err(|error| position::place(error, &query.text))?;
     // What is listed changes with tables that are not there yet, and so have no version that could tell.
-    let repeatable = !explains && !lists && is_repeatable(&plan).map_err(fault::planning)?;
+    let repeatable = !explains && !lists && !snapshot.is_changing() && is_repeatable(&plan).map_err(fault::planning)?;
     if lists {
         snapshot.note_all();
     }

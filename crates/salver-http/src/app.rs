@@ -5,7 +5,9 @@ use std::sync::Arc;
 use salver_service::Service;
 
 use crate::cache::FinalBytes;
+use crate::gate::Gate;
 use crate::graphql::Graphql;
+use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
 
 /// What every request shares.
@@ -15,6 +17,8 @@ pub(crate) struct App {
     pub(crate) options: HttpOptions,
     pub(crate) cache: FinalBytes,
     pub(crate) graphql: Graphql,
+    pub(crate) gate: Gate,
+    pub(crate) idempotency: Idempotency,
 }
 
 impl App {
@@ -22,6 +26,8 @@ impl App {
         let trimmed = options.base_path.trim_matches('/');
         options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
         let cache = FinalBytes::new(service.limits().cache_bytes_max);
-        Self { service, options, cache, graphql: Graphql::default() }
+        let gate = Gate::new(&options);
+        let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
+        Self { service, options, cache, graphql, gate, idempotency }
     }
 }

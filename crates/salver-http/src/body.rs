@@ -13,6 +13,7 @@ use futures::{Stream, StreamExt, stream};
 use http_body::{Frame, SizeHint};
 use salver_formats::{Coding, Compressor, Encoder, Format, Style, TextEncoder};
 use salver_model::limits::{PIECE_BYTES_MAX, STALL_MS_MAX};
+use salver_model::records::DocumentStream;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 use tokio::sync::mpsc;
@@ -129,6 +130,32 @@ pub(crate) fn stream(
             }
         };
         // A client that leaves takes the work along, also when it leaves between two pieces.
+        let outcome = tokio::select! {
+            outcome = sending => outcome,
+            () = sender.closed() => return,
+        };
+        match outcome {
+            Ok(()) => {
+                let _ = sender.send(None).await;
+            }
+            Err(Broken::Failed(error)) => failed(&error),
+            Err(Broken::Gone) => {}
+        }
+    });
+    Body::Stream(Pieces { receiver, ended: false })
+}
+
+/// A body of pieces that are text already. `failed` hears of an error in the middle.
+pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnOnce(&Error) + Send + 'static) -> Body {
+    let (sender, receiver) = mpsc::channel(PIECES_WAITING);
+    tokio::spawn(async move {
+        let sending = async {
+            let mut out = Outlet { sender: &sender, compressor: compressor(coding)? };
+            while let Some(text) = texts.next().await {
+                out.send(text?).await?;
+            }
+            out.finish(Vec::new()).await
+        };
         let outcome = tokio::select! {
             outcome = sending => outcome,
             () = sender.closed() => return,

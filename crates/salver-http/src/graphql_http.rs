@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Format, Nulls};
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 
 use crate::body::Body;
 use crate::cache::Flight;
@@ -13,10 +13,10 @@ use crate::graphql::{self, Answer};
 use crate::respond::{self, Heading};
 
 /// Answers a document, or shows GraphiQL to a browser that brings none.
-pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Result<Response<Body>> {
+pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: Caller) -> Result<Response<Body>> {
     let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
     let choice = exchange.choose(None, named.as_deref())?;
-    let request = if *exchange.method == Method::POST {
+    let mut request = if *exchange.method == Method::POST {
         graphql::parse_post(exchange.header(header::CONTENT_TYPE), &exchange.body)?
     } else if exchange.query.is_empty() && choice.format == Format::Html {
         return asset("");
@@ -24,6 +24,8 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Resul
         graphql::parse_get(exchange.query)?
     };
     let app = exchange.app;
+    request.caller = caller;
+    request.may_change &= !app.gate.is_foreign(exchange.headers);
     let snapshot = app.service.snapshot_settled().await;
     let version = exchange.answer_version(snapshot.content(), choice.media_type);
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };

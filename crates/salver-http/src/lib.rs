@@ -1,20 +1,25 @@
 //! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
 //!
 //! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
-//! `graphql`, `kv`, `schema`, `index` and `status` are the doors; `respond` is the one exit and `problem` the one
-//! writer of errors; `cache` keeps finished bodies. No door knows a backend: everything is asked of the waist.
+//! `graphql`, `kv`, `schema`, `index`, `records` and `status` are the doors; `gate` decides who may ask; `respond` is
+//! the one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend:
+//! everything is asked of the waist.
 
 mod app;
 mod body;
 mod cache;
 mod conditional;
 mod exchange;
+mod gate;
 pub mod graphql;
 mod graphql_http;
+mod idempotency;
 mod index;
 mod kv;
 mod options;
 mod problem;
+mod receive;
+mod records;
 mod respond;
 mod rest;
 mod router;
@@ -24,5 +29,5 @@ mod sql;
 mod status;
 mod weight;
 
-pub use options::HttpOptions;
+pub use options::{HttpOptions, OriginOptions};
 pub use server::serve;

@@ -23,15 +23,33 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::UnknownFormat
         | Code::UnknownStore
         | Code::Execution => StatusCode::BAD_REQUEST,
-        Code::UnknownEntry | Code::NotFound => StatusCode::NOT_FOUND,
-        Code::ReadOnly => StatusCode::FORBIDDEN,
-        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::UnknownEntry
+        | Code::NotFound
+        | Code::UnknownTable
+        | Code::UnknownColumn
+        | Code::RecordNotFound
+        | Code::NoPrimaryKey => StatusCode::NOT_FOUND,
+        Code::ReadOnly
+        | Code::Forbidden
+        | Code::OriginForbidden
+        | Code::Blocked
+        | Code::XsrfToken
+        | Code::PageForbidden => StatusCode::FORBIDDEN,
+        Code::MethodNotAllowed | Code::Unsupported => StatusCode::METHOD_NOT_ALLOWED,
+        Code::TableExists | Code::ColumnExists | Code::DuplicateKey | Code::Integrity | Code::TooManyAffected => {
+            StatusCode::CONFLICT
+        }
+        Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        Code::ArgumentCount | Code::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
         Code::ExpiredCursor => StatusCode::GONE,
         Code::BodyTooLarge | Code::AnswerTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::EntryUnavailable | Code::OutOfMemory | Code::Timeout | Code::Overloaded => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Code::EntryUnavailable
+        | Code::OutOfMemory
+        | Code::Timeout
+        | Code::Overloaded
+        | Code::DatabaseUnavailable
+        | Code::Contention => StatusCode::SERVICE_UNAVAILABLE,
         Code::Source | Code::Config | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -193,7 +193,8 @@ fn describe(headers: &mut HeaderMap, etag: Option<&HeaderValue>, coding: Coding)
     }
 }
 
-fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
+/// A body as the client takes it, and how that is; plain when compressing saves nothing.
+pub(crate) fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
     if coding == Coding::Identity || plain.len() < COMPRESSED_BYTES_MIN {
         return (plain, Coding::Identity);
     }

@@ -1,13 +1,14 @@
 //! The one table of routes, and the life of a request: route, look among finished answers, ask the door, respond.
 
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use salver_model::observation::Observation;
 use salver_model::{Code, Error, Result};
@@ -17,7 +18,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::{Exchange, segment};
-use crate::{graphql_http, index, kv, problem, respond, rest, schema, sql, status};
+use crate::{graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status};
 
 /// What there is to ask for.
 #[derive(Debug, PartialEq)]
@@ -33,6 +34,8 @@ enum Route {
     Graphql,
     GraphqlAsset(String),
     Look(String, String),
+    /// The doors of `records`, which know their own paths; here for OPTIONS only.
+    Records,
     /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
     Administer,
 }
@@ -49,6 +52,7 @@ impl Route {
             "/api/sql" => Self::Sql,
             "/api/graphql" => Self::Graphql,
             "/api/table" | "/api/tables/drop" => Self::Administer,
+            _ if records::below_api(path).is_some() => Self::Records,
             _ => {
                 let rest = path.strip_prefix("/api/")?;
                 if let Some(name) = rest.strip_prefix("tables/") {
@@ -70,6 +74,7 @@ impl Route {
         match self {
             Self::Sql | Self::Graphql => "GET, HEAD, POST, OPTIONS",
             Self::Administer => "POST, OPTIONS",
+            Self::Records => records::METHODS,
             _ => "GET, HEAD, OPTIONS",
         }
     }
@@ -91,14 +96,21 @@ fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
 
 /// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
 /// `None` means "use [`answer`]", which gives the same.
-pub(crate) fn answer_now(app: &App, request: &Request<Incoming>) -> Option<Response<Body>> {
+pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -> Option<Response<Body>> {
     let method = request.method();
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
+        return None;
+    }
+    if app.gate.minds_everybody() {
         return None;
     }
     let path = below_base(app, request.uri().path())?;
     if path == "/health" {
         return Some(leave(app, status::health()));
+    }
+    if let Some(rest) = path.strip_prefix("/api/records/") {
+        let answered = std::panic::catch_unwind(AssertUnwindSafe(|| records::answer_now(app, request, peer, rest)));
+        return answered.ok()?.map(|response| leave(app, response));
     }
     let target = (path, request.uri().query().unwrap_or(""));
     let exchange = Exchange::new(app, method, target, request.headers(), Bytes::new());
@@ -118,17 +130,31 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>) -> Option<Respo
 }
 
 /// Answers any request.
-pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
     let started = app.options.access_log.then(std::time::Instant::now);
+    let entered = app.gate.enter(peer, &request);
     let (head, body) = request.into_parts();
-    let response = AssertUnwindSafe(life(&app, &head, body)).catch_unwind().await.unwrap_or_else(|panic| {
+    let living = async {
+        match entered {
+            Ok(None) => life(&app, &head, body, peer).await,
+            Ok(Some(response)) => Ok(response),
+            Err(error) => Err(error),
+        }
+    };
+    let response = AssertUnwindSafe(living).catch_unwind().await.unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let error = Error::internal("the server met a fault of its own while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-        Ok(refuse(&app, &error))
+        Err(error)
     });
-    let response = leave(&app, response.unwrap_or_else(|error| refuse(&app, &error)));
+    let response = leave(
+        &app,
+        response.unwrap_or_else(|error| match records_call(&app, &head, peer) {
+            Some(call) => records::refuse(&call, &error),
+            None => refuse(&app, &error),
+        }),
+    );
     if let Some(started) = started {
         let (ms, status) = (started.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
         tracing::info!(target: "access", method = %head.method, uri = %head.uri, status, ms);
@@ -137,7 +163,12 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>) -> Respons
 }
 
 /// The life of a request, stage by stage.
-async fn life(app: &Arc<App>, head: &http::request::Parts, body: Incoming) -> Result<Response<Body>> {
+async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Result<Response<Body>> {
+    if let Some(call) = records_call(app, head, peer)
+        && (head.method != Method::OPTIONS || app.gate.minds_origins())
+    {
+        return Ok(records::answer(&call, body).await);
+    }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {
@@ -146,7 +177,7 @@ async fn life(app: &Arc<App>, head: &http::request::Parts, body: Incoming) -> Re
     if !route.allows(&head.method) {
         return Ok(method_not_allowed(app, &route, &head.method));
     }
-    let body = if head.method == Method::POST { receive(app, &head.headers, body).await? } else { Bytes::new() };
+    let body = if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
     let target = (path, head.uri.query().unwrap_or(""));
     let exchange = Exchange::new(app, &head.method, target, &head.headers, body);
     match route {
@@ -174,10 +205,17 @@ async fn life(app: &Arc<App>, head: &http::request::Parts, body: Incoming) -> Re
     match route {
         Route::Table(name) => rest::answer(&exchange, &name, flight).await,
         Route::Sql => sql::answer(&exchange, flight).await,
-        Route::Graphql => graphql_http::answer(&exchange, flight).await,
+        Route::Graphql => graphql_http::answer(&exchange, flight, app.gate.caller(peer, &head.headers)).await,
         Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
         _ => Err(nothing_at(path)),
     }
+}
+
+/// The request as the records doors see it, when it is theirs.
+fn records_call<'a>(app: &'a Arc<App>, head: &'a Parts, peer: IpAddr) -> Option<records::Call<'a>> {
+    let path = records::below_api(below_base(app, head.uri.path())?)?;
+    let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
+    Some(records::Call { app, method, path, query, headers: &head.headers, peer })
 }
 
 /// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
@@ -189,28 +227,6 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     }
     let patience = Duration::from_millis(service.limits().queue_ms_max);
     exchange.app.cache.get_or_lead(&exchange.key, service.catalog(), patience).await
-}
-
-/// Receives the body, as far as it is allowed to go.
-async fn receive(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
-    let bytes_max = app.service.limits().body_bytes_max;
-    let too_large = || {
-        Error::new(Code::BodyTooLarge, format!("the body has more than {bytes_max} bytes"))
-            .with_hint("send less, or raise `limits.body_bytes_max`")
-    };
-    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
-    if declared.is_some_and(|length: u64| length > bytes_max) {
-        return Err(too_large());
-    }
-    let ms_max = app.service.limits().head_ms_max;
-    let receiving = Limited::new(body, usize::try_from(bytes_max).unwrap_or(usize::MAX)).collect();
-    match tokio::time::timeout(Duration::from_millis(ms_max), receiving).await {
-        Err(_) => Err(Error::new(Code::InvalidBody, format!("the body did not arrive within {ms_max} ms"))
-            .with_hint("send it faster, or raise `limits.head_ms_max`")),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(error)) => Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error)),
-    }
 }
 
 /// What every answer gets on its way out.
@@ -242,7 +258,11 @@ fn options(route: &Route) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(header::ALLOW, HeaderValue::from_static(route.methods()));
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(route.methods()));
-    let allowed = HeaderValue::from_static("accept, content-type, if-none-match");
+    let allowed = match route {
+        Route::Records => "accept, content-type, if-match, if-none-match, idempotency-key",
+        _ => "accept, content-type, if-none-match",
+    };
+    let allowed = HeaderValue::from_static(allowed);
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -59,9 +60,9 @@ pub async fn serve(
             permit = Arc::clone(&places).acquire_owned() => permit,
             () = &mut shutdown => break,
         };
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
                 Err(error) if is_one_connections(&error) => continue,
                 Err(error) => {
                     // Out of descriptors, most likely: wait for connections to end rather than spin or stop serving.
@@ -73,7 +74,8 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         prepare(&stream);
-        let (builder, handler, watcher) = (builder.clone(), Handler(Arc::clone(&app)), graceful.watcher());
+        let (builder, handler, watcher) =
+            (builder.clone(), Handler { app: Arc::clone(&app), peer }, graceful.watcher());
         let mut ended = serving.subscribe();
         tokio::spawn(async move {
             let has_greeted = tokio::select! {
@@ -128,7 +130,11 @@ async fn greeted(stream: &TcpStream) {
 
 /// The connection's side of the router.
 #[derive(Clone)]
-struct Handler(Arc<App>);
+struct Handler {
+    app: Arc<App>,
+    /// The other end of the connection.
+    peer: IpAddr,
+}
 
 impl hyper::service::Service<Request<Incoming>> for Handler {
     type Response = Response<Body>;
@@ -136,9 +142,9 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
     type Future = Answering;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        match crate::router::answer_now(&self.0, &request) {
+        match crate::router::answer_now(&self.app, &request, self.peer) {
             Some(response) => Answering::Now(Some(response)),
-            None => Answering::Later(Box::pin(crate::router::answer(Arc::clone(&self.0), request))),
+            None => Answering::Later(Box::pin(crate::router::answer(Arc::clone(&self.app), request, self.peer))),
         }
     }
 }

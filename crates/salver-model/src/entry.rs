@@ -10,6 +10,8 @@ use crate::version::Version;
 pub enum Kind {
     /// Read-only rows from files.
     Dataset,
+    /// A table or view of a database: rows that can change.
+    Table,
 }
 
 impl Kind {
@@ -18,6 +20,7 @@ impl Kind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Dataset => "dataset",
+            Self::Table => "table",
         }
     }
 }

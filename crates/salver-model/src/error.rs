@@ -66,13 +66,53 @@ pub enum Code {
     Source,
     /// The configuration is wrong.
     Config,
+    /// No table of that name in any database.
+    UnknownTable,
+    /// The number of keys and of records differ.
+    ArgumentCount,
+    /// No record with that key.
+    RecordNotFound,
+    /// The table has no primary key.
+    NoPrimaryKey,
+    /// A table of a database has no such column.
+    UnknownColumn,
+    /// A table of that name exists already.
+    TableExists,
+    /// A column of that name exists already.
+    ColumnExists,
+    /// A row with the same unique key exists.
+    DuplicateKey,
+    /// A constraint of the database forbids it.
+    Integrity,
+    /// Values do not pass the checks of their columns.
+    Invalid,
+    /// The operation is not for the caller.
+    Forbidden,
+    /// The operation does not exist for this table.
+    Unsupported,
+    /// The page's origin is not allowed.
+    OriginForbidden,
+    /// The caller's address is not let in.
+    Blocked,
+    /// The XSRF token is missing or wrong.
+    XsrfToken,
+    /// The page lies behind the last allowed one.
+    PageForbidden,
+    /// The record is not what `If-Match` says.
+    PreconditionFailed,
+    /// The change would touch more rows than it may.
+    TooManyAffected,
+    /// The database can't be reached or is overloaded.
+    DatabaseUnavailable,
+    /// Another transaction was in the way.
+    Contention,
     /// A fault of Salver or the machine.
     Internal,
 }
 
 impl Code {
     /// Every code: its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 29] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 49] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -101,6 +141,30 @@ impl Code {
         (Self::Overloaded, "overloaded", "Too many queries run at once; try again later."),
         (Self::Source, "load_table", "A source can't be read or is damaged."),
         (Self::Config, "config", "The configuration is wrong."),
+        (Self::UnknownTable, "unknown_table", "The database has no such table, or it is not for the caller."),
+        (Self::ArgumentCount, "argument_count", "The number of keys and of records differ."),
+        (Self::RecordNotFound, "record_not_found", "There is no record with this key."),
+        (Self::NoPrimaryKey, "no_primary_key", "The table has no primary key, so that one record can't be named."),
+        (Self::UnknownColumn, "unknown_column", "The table has no such column, or it is not for the caller."),
+        (Self::TableExists, "table_exists", "There is a table of that name already."),
+        (Self::ColumnExists, "column_exists", "There is a column of that name already."),
+        (Self::DuplicateKey, "duplicate_key", "A row with the same unique key exists."),
+        (Self::Integrity, "data_integrity", "A constraint of the database forbids the change."),
+        (Self::Invalid, "validation_failed", "A value does not pass its column's checks; the details name the column."),
+        (Self::Forbidden, "forbidden", "The operation is not for the caller."),
+        (Self::Unsupported, "unsupported", "The operation does not exist for this table."),
+        (Self::OriginForbidden, "origin_forbidden", "The page's origin may not read answers."),
+        (Self::Blocked, "blocked", "The caller's address is not let in."),
+        (Self::XsrfToken, "xsrf_token", "The XSRF token is missing or differs from the cookie's."),
+        (Self::PageForbidden, "page_forbidden", "The page lies behind the last one that may be asked for."),
+        (Self::PreconditionFailed, "precondition_failed", "The record is not what `If-Match` says."),
+        (Self::TooManyAffected, "too_many_affected", "The change would touch more rows than `max_affected`."),
+        (
+            Self::DatabaseUnavailable,
+            "database_unavailable",
+            "The database can't be reached, or is out of connections or space; try again.",
+        ),
+        (Self::Contention, "contention", "Another transaction was in the way; try again."),
         (Self::Internal, "internal", "A fault of the server; the log has the cause."),
     ];
 
@@ -119,6 +183,8 @@ pub struct Error {
     pub message: String,
     /// What to try. For the client.
     pub hint: Option<String>,
+    /// What is wrong with which column, where several are. For the client.
+    pub details: Vec<(String, String)>,
     /// The cause. For the log, never for the client.
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -127,7 +193,7 @@ impl Error {
     /// A failure without hint or cause.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, source: None }
+        Self { code, message: message.into(), hint: None, details: Vec::new(), source: None }
     }
 
     /// Adds what to try.

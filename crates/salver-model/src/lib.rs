@@ -1,9 +1,10 @@
 //! The vocabulary of Salver and its ports: what doors ask, what backends answer, and nothing that does I/O.
 //!
 //! Suggested reading order: the words (`name`, `value`, `filter`, `query`), what travels (`request`, `reply`,
-//! `cursor`), what bounds and names failure (`limits`, `error`), and last the ports a backend implements.
+//! `cursor`, `records`), what bounds and names failure (`limits`, `error`), and last the ports a backend implements.
 //! This crate has no runtime and knows no protocol: no URL, header or status code stands here.
 
+pub mod caller;
 pub mod column;
 pub mod cursor;
 pub mod entry;
@@ -14,13 +15,16 @@ pub mod name;
 pub mod observation;
 pub mod ports;
 pub mod query;
+pub mod records;
 pub mod reply;
 pub mod request;
+pub mod rule;
 pub mod spec;
 pub mod suggest;
 pub mod value;
 pub mod version;
 
+pub use caller::Caller;
 pub use column::ColumnPath;
 pub use cursor::Cursor;
 pub use entry::{Description, Kind, Relation};
@@ -31,5 +35,6 @@ pub use name::Name;
 pub use query::{Aggregate, AggregateFunction, Item, Query, Sort};
 pub use reply::{Batches, Rows};
 pub use request::{SqlParameters, SqlQuery};
+pub use rule::Rule;
 pub use value::Value;
 pub use version::Version;

@@ -34,6 +34,17 @@ pub const STREAMS_PER_CONNECTION_MAX: u32 = 100;
 /// Largest finished body kept in the cache of final bytes, in bytes.
 pub const CACHED_BODY_BYTES_MAX: usize = 1024 * 1024;
 
+/// Most operations one atomic request to the records door may have, and most records of one batch.
+pub const CHANGES_MAX: usize = 10_000;
+/// Most relations one list or read of records may join, each way between two tables counted.
+pub const JOINED_RELATIONS_MAX: usize = 64;
+/// Most bytes of joined rows, as JSON, that wait in memory for the rows they belong to.
+pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Refused rows a load tells of one by one; more are only counted.
+pub const LOAD_PROBLEMS_MAX: usize = 100;
+/// Most statements prepared for one connection to a database; the least used make room.
+pub const PREPARED_MAX: usize = 256;
+
 /// Bounds an operator may set; `[limits]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -1,11 +1,14 @@
 //! What a dataset is made from, as proved from the settings: plain data, read by nobody but the dataset's loader.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use arrow::datatypes::DataType;
 
 use crate::entry::Relation;
 use crate::name::Name;
+use crate::records::Operation;
+use crate::rule::{Rule, Term};
 
 /// Formats a source may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,4 +192,190 @@ impl DatasetSpec {
             residency: Residency::Auto,
         }
     }
+}
+
+/// Database systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DatabaseKind {
+    /// SQLite, inside the process.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL and MariaDB.
+    Mysql,
+}
+
+impl DatabaseKind {
+    /// The kind a URL is for, by its scheme.
+    #[must_use]
+    pub fn of_url(url: &str) -> Option<Self> {
+        let (scheme, _) = url.split_once(':')?;
+        Some(match scheme.to_ascii_lowercase().as_str() {
+            "sqlite" => Self::Sqlite,
+            "postgres" | "postgresql" => Self::Postgres,
+            "mysql" | "mariadb" => Self::Mysql,
+            _ => return None,
+        })
+    }
+}
+
+/// What a rule of a database entry says for some tables and operations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordRule {
+    /// Tables, by name or with `*`; empty means all.
+    pub tables: Vec<String>,
+    /// Operations; empty means all.
+    pub operations: Vec<Operation>,
+    /// The tables are not there.
+    pub deny: bool,
+    /// Columns that are not there.
+    pub columns_hidden: Vec<String>,
+    /// Only rows that pass are there. A new or changed row must pass too.
+    pub rows: Option<Rule>,
+}
+
+/// What values must be like to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A number, or text that is one.
+    Numeric,
+    /// Like `name@host`.
+    Email,
+    /// Not empty, not just white space.
+    Filled,
+}
+
+/// A check of values before they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordCheck {
+    /// Columns as `table.column`, either with `*`.
+    pub columns: Vec<String>,
+    /// What the value must be like.
+    pub shape: Option<Shape>,
+    /// A rule over the values of the row that is written.
+    pub rule: Option<Rule>,
+    /// What the client is told of the column.
+    pub message: String,
+}
+
+/// A column that always has one value for a caller: tenants don't see each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tenancy {
+    /// The table, or `*`.
+    pub table: String,
+    /// The column; tables without it are not meant.
+    pub column: String,
+    /// Its value.
+    pub value: Term,
+}
+
+/// One database, as declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseSpec {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub kind: DatabaseKind,
+    /// `sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `mysql://...`.
+    pub url: String,
+    /// A file of SQL statements that make a SQLite database which is not there yet.
+    pub init: Option<PathBuf>,
+    /// Whether rows may be changed.
+    pub writable: bool,
+    /// Whether the schema may be changed, through the `/columns` door.
+    pub definable: bool,
+    /// Which tables are served, by name or with `*`.
+    pub tables: Vec<String>,
+    /// Names to the outside: `table` or `table.column` in the database, and the same for the outside.
+    pub mapping: Vec<(String, String)>,
+    /// Whether unknown words in a request are errors also where PHP-CRUD-API is silent.
+    pub strict: bool,
+    /// Most connections to the database.
+    pub connections_max: usize,
+    /// Longest run of one statement, in milliseconds.
+    pub statement_ms_max: u64,
+    /// How often to look for changes of the schema.
+    pub refresh: Duration,
+    /// The spatial reference system of geometries.
+    pub geometry_srid: u32,
+    /// The last page that may be asked for.
+    pub pages_max: Option<u64>,
+    /// Most rows of one list.
+    pub records_max: Option<u64>,
+    /// Longest path of joined tables.
+    pub joins_depth_max: Option<usize>,
+    /// Most joined tables.
+    pub joins_tables_max: Option<usize>,
+    /// Most joined rows of one relation, for each parent.
+    pub joins_records_max: Option<u64>,
+    /// The parameter of text search; `None` for no text search.
+    pub search: Option<String>,
+    /// Tables whose values are checked against their columns' types, by name or with `*`.
+    pub validate: Vec<String>,
+    /// Checks of one's own.
+    pub checks: Vec<RecordCheck>,
+    /// Tables whose values are brought into their columns' form, by name or with `*`.
+    pub sanitize: Vec<String>,
+    /// Columns (`table.column`, either with `*`) out of which HTML tags are taken.
+    pub strip_tags: Vec<String>,
+    /// Columns (`table.column`) that get the caller's address when a row is made.
+    pub ip_address: Vec<String>,
+    /// Columns (`table.column`, either with `*`) whose text is JSON, and goes out and comes in as such.
+    pub json_columns: Vec<String>,
+    /// Columns that keep tenants apart.
+    pub tenancy: Vec<Tenancy>,
+    /// Who may do what with which rows and columns.
+    pub rules: Vec<RecordRule>,
+}
+
+impl DatabaseSpec {
+    /// A database at `url` with nothing else said.
+    #[must_use]
+    pub fn new(name: Name, kind: DatabaseKind, url: impl Into<String>) -> Self {
+        Self {
+            name,
+            kind,
+            url: url.into(),
+            init: None,
+            writable: false,
+            definable: false,
+            tables: vec!["*".to_owned()],
+            mapping: Vec::new(),
+            strict: false,
+            connections_max: 8,
+            statement_ms_max: 30_000,
+            refresh: Duration::from_secs(1),
+            geometry_srid: 4326,
+            pages_max: None,
+            records_max: None,
+            joins_depth_max: None,
+            joins_tables_max: None,
+            joins_records_max: None,
+            search: None,
+            validate: Vec::new(),
+            checks: Vec::new(),
+            sanitize: Vec::new(),
+            strip_tags: Vec::new(),
+            ip_address: Vec::new(),
+            json_columns: Vec::new(),
+            tenancy: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+}
+
+/// Whether `name` is meant by `pattern`, in which `*` stands for any run of characters.
+#[must_use]
+pub fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or("");
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.len() >= tail.len() && left.ends_with(tail)
 }

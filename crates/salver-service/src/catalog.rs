@@ -9,7 +9,7 @@ use salver_model::ports::Table;
 use salver_model::{Error, Name, Version};
 use tokio::sync::watch;
 
-use crate::snapshot::{Failure, Snapshot, State, Store};
+use crate::snapshot::{Entry, Failure, Snapshot, State, Store};
 
 /// The catalog.
 #[derive(Debug)]
@@ -20,10 +20,14 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// A catalog of entries that are still to be loaded.
+    /// A catalog of entries that are still to be loaded, and of databases whose tables are still to be seen.
     #[must_use]
-    pub fn new(names: impl IntoIterator<Item = Name>, stores: Vec<Store>) -> Self {
-        let snapshot = Snapshot::new(names, stores);
+    pub fn new(
+        names: impl IntoIterator<Item = Name>,
+        databases: impl IntoIterator<Item = Name>,
+        stores: Vec<Store>,
+    ) -> Self {
+        let snapshot = Snapshot::new(names, databases, stores);
         Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::new(()), generation: watch::Sender::new(0) }
     }
 
@@ -43,6 +47,31 @@ impl Catalog {
     pub fn publish(&self, table: Arc<dyn Table>) {
         let name = table.describe().name.clone();
         self.change(&name, |_| State::Ready(table));
+    }
+
+    /// Publishes the tables of a database in place of those it had. A name that is taken by another entry becomes
+    /// `database.table`.
+    pub fn publish_tables(&self, database: &Name, tables: Vec<(Name, Arc<dyn Table>)>) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Snapshot::clone(&self.current.load());
+        let gone: Vec<Name> =
+            next.entries.values().filter(|e| e.database.as_ref() == Some(database)).map(|e| e.name.clone()).collect();
+        for name in gone {
+            next.entries.remove(&name);
+            next.index.remove(&name);
+        }
+        for (name, table) in tables {
+            let free = if next.entries.contains_key(&name) {
+                Name::new(&format!("{database}.{name}")).ok()
+            } else {
+                Some(name)
+            };
+            let Some(name) = free else { continue };
+            next.index.insert(name.clone(), Arc::clone(&table));
+            let entry = Entry { name: name.clone(), state: State::Ready(table), database: Some(database.clone()) };
+            next.entries.insert(name, entry);
+        }
+        self.put(next);
     }
 
     /// Reports that a load failed. The last good version stays.
@@ -94,6 +123,10 @@ impl Catalog {
             Some(table) => next.index.insert(name.clone(), Arc::clone(table)),
             None => next.index.remove(name.as_str()),
         };
+        self.put(next);
+    }
+
+    fn put(&self, mut next: Snapshot) {
         let versions: Vec<_> =
             next.entries.values().filter_map(|e| Some((e.name.as_str(), e.table()?.describe().version))).collect();
         next.content = Version::of(&versions);

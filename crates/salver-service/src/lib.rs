@@ -5,6 +5,7 @@
 
 pub mod bound;
 pub mod catalog;
+pub mod databases;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;

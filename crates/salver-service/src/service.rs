@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::observation::Observer;
-use salver_model::ports::{SqlEngine, Tables};
+use salver_model::ports::{Database, SqlEngine, Tables};
 use salver_model::{Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, SqlQuery, Value};
 use tokio::sync::Semaphore;
 
@@ -20,6 +20,7 @@ pub struct Service {
     observer: Arc<dyn Observer>,
     limits: Limits,
     places: Arc<Semaphore>,
+    databases: Vec<Arc<dyn Database>>,
 }
 
 impl Service {
@@ -27,7 +28,52 @@ impl Service {
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(limits.queries_max.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { catalog, sql, observer, limits, places }
+        Self { catalog, sql, observer, limits, places, databases: Vec::new() }
+    }
+
+    /// The same with databases, in the order in which a table's name is looked for.
+    #[must_use]
+    pub fn with_databases(mut self, databases: Vec<Arc<dyn Database>>) -> Self {
+        self.databases = databases;
+        self
+    }
+
+    /// Every database.
+    #[must_use]
+    pub fn databases(&self) -> &[Arc<dyn Database>] {
+        &self.databases
+    }
+
+    /// The database of the table called `name` to the outside, and the table's name in it: the first that has it, or
+    /// the one that `name` begins with, as `database.table`. A database that is alone is taken in any case, since it
+    /// may have a table that was not seen yet.
+    ///
+    /// # Errors
+    /// `UnknownTable`.
+    pub fn database_with<'n>(&self, name: &'n str) -> Result<(&Arc<dyn Database>, &'n str)> {
+        if let [only] = self.databases.as_slice() {
+            let inside = name.strip_prefix(only.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            let known = inside.is_some() && only.schema().table(name).is_none();
+            return Ok((only, inside.filter(|_| known).unwrap_or(name)));
+        }
+        if let Some(found) = self.databases.iter().find(|database| database.schema().table(name).is_some()) {
+            return Ok((found, name));
+        }
+        let qualified = self.databases.iter().find_map(|database| {
+            let inside = name.strip_prefix(database.spec().name.as_str())?.strip_prefix('.')?;
+            Some((database, inside))
+        });
+        qualified.ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
+    }
+
+    /// Runs work on a database within the bounds of a query: it waits for a place, and is stopped when it takes too
+    /// long.
+    ///
+    /// # Errors
+    /// `Overloaded`, `Timeout`, and those of the work.
+    pub async fn bounded<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut place = Place::take(&self.places, &self.limits).await?;
+        place.run(work).await
     }
 
     /// What is served.

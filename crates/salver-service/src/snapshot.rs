@@ -40,6 +40,8 @@ pub struct Entry {
     pub name: Name,
     /// Its content.
     pub state: State,
+    /// The database it is a table of, or stands for until that can be reached; `None` for what stands alone.
+    pub database: Option<Name>,
 }
 
 impl Entry {
@@ -105,8 +107,15 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// A catalog of entries that are still to be loaded.
-    pub(crate) fn new(names: impl IntoIterator<Item = Name>, stores: Vec<Store>) -> Self {
-        let entries = names.into_iter().map(|name| (name.clone(), Entry { name, state: State::Loading })).collect();
+    pub(crate) fn new(
+        names: impl IntoIterator<Item = Name>,
+        databases: impl IntoIterator<Item = Name>,
+        stores: Vec<Store>,
+    ) -> Self {
+        let alone = names.into_iter().map(|name| Entry { name, state: State::Loading, database: None });
+        let databases =
+            databases.into_iter().map(|name| Entry { name: name.clone(), state: State::Loading, database: Some(name) });
+        let entries = alone.chain(databases).map(|entry| (entry.name.clone(), entry)).collect();
         Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), stores: stores.into() }
     }
 

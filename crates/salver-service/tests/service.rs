@@ -42,7 +42,7 @@ fn service(limits: Limits) -> Service {
         value: "value".to_owned(),
     };
     let stores = vec![store("by_key", "key"), store("by_number", "number")];
-    let catalog = Arc::new(Catalog::new([name("t"), name("slow")], stores));
+    let catalog = Arc::new(Catalog::new([name("t"), name("slow")], [], stores));
     Service::new(catalog, Arc::new(NoSql), Arc::new(Silent), limits)
 }
 

@@ -1,9 +1,12 @@
-//! What tests of several crates share: an obviously correct [`MemoryTable`], fakes of the other ports, and the
-//! contract suites that every implementation of a port must pass. Never part of the binary.
+//! What tests of several crates share: an obviously correct [`MemoryTable`], fakes of the other ports, the contract
+//! suites that every implementation of a port must pass, and real database servers. Never part of the binary.
 
 pub mod contract;
 pub mod fake;
+pub mod fake_database;
 pub mod memory_table;
+pub mod servers;
 
 pub use fake::{FakeLoader, NoSql};
+pub use fake_database::{Asked, FakeDatabase};
 pub use memory_table::MemoryTable;

@@ -1,9 +1,13 @@
-//! The reference passes its own contract suite.
+//! The reference passes its own contract suite, and the servers are there when they are asked for.
 
 use std::sync::Arc;
 
 use salver_model::ports::Table;
 use salver_testkit::{MemoryTable, contract};
+
+mod testkit {
+    mod servers;
+}
 
 #[tokio::test]
 async fn memory_table_keeps_the_contract() {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use salver_config::Checked;
 use salver_model::Description;
-use salver_model::ports::Loader;
+use salver_model::ports::{Database, Loader};
+use salver_records::RecordsDatabase;
 
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
@@ -24,7 +25,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     let engine = wire::engine(&checked, data_dir.path())?;
     let runtime = wire::runtime(checked.server.threads)?;
     let loaders: Vec<Arc<dyn Loader>> = checked.datasets.iter().map(|spec| wire::loader(spec, &engine)).collect();
-    let done = runtime.block_on(open_all(&checked, &loaders));
+    let done =
+        runtime.block_on(async { Ok::<_, Failure>(open_all(&checked, &loaders).await? + reach_all(&checked).await?) });
     runtime.shutdown_background();
     match done? {
         0 => output::out("the settings are right, and every source can be read\n"),
@@ -53,6 +55,25 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
         }
     }
     Ok(wrong + missing_columns(checked, &known))
+}
+
+/// Reads the schema of every database and counts those that can't be reached.
+async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
+    let mut wrong = 0;
+    for spec in &checked.databases {
+        let reached = async {
+            let database = RecordsDatabase::open(spec.clone())?;
+            database.refresh().await.map(|()| database.schema().tables().len())
+        };
+        match reached.await {
+            Ok(tables) => output::out(&format!("ok  {}: {tables} tables and views\n", spec.name))?,
+            Err(error) => {
+                wrong += 1;
+                output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
+            }
+        }
+    }
+    Ok(wrong)
 }
 
 /// Columns that relations and stores name and that files turn out not to have.

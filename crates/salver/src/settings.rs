@@ -31,7 +31,7 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
     let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
     // A server of nothing that could come back is a slip on the command line.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
-    if need == Need::Datasets && is_named && checked.is_all_missing() {
+    if need == Need::Datasets && is_named && checked.databases.is_empty() && checked.is_all_missing() {
         return Err(Failure::Error(all_missing(&checked, &warnings)));
     }
     output::warnings(&warnings);
@@ -40,7 +40,7 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
         Need::WhatIsNamed => arguments.targets.is_empty(),
         Need::Settings => sources.file.is_some(),
     };
-    if checked.datasets.is_empty() && !enough {
+    if checked.datasets.is_empty() && checked.databases.is_empty() && !enough {
         return Err(Failure::Error(nothing(&sources, arguments)));
     }
     Ok(checked)
@@ -70,6 +70,7 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
         sources.file = Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file());
     }
     for directory in &directories {
+        sources.discovered_databases.extend(salver_records::discover(directory));
         let (found, left_out) = salver_datasets::discover(directory)?;
         for error in left_out {
             output::note(&format!("warning: left out: {}", output::with_hint(&error)));
@@ -125,8 +126,10 @@ fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
         return Error::new(Code::Config, format!("no file in `{directory}` can be read as rows")).with_hint(formats);
     }
     match &sources.file {
-        Some(file) => Error::new(Code::Config, format!("`{}` declares no [[dataset]]", file.display()))
-            .with_hint("`salver config example` shows how, or name files on the command line"),
+        Some(file) => {
+            Error::new(Code::Config, format!("`{}` declares neither a [[dataset]] nor a [[database]]", file.display()))
+                .with_hint("`salver config example` shows how, or name files on the command line")
+        }
         None => Error::new(Code::Config, format!("nothing to read: no argument, and no `{FILE_NAME}` here"))
             .with_hint("name a directory or files, like `salver serve data/` or `salver serve cities=uk_cities.csv`"),
     }

@@ -12,12 +12,12 @@ const WRITTEN: &str = "127.0.0.1:8080";
 /// How long the demo may take to load.
 const READY: Duration = Duration::from_secs(60);
 
-/// The demo on a free port, ended with this value.
+/// A copy of the demo on a free port, ended with this value. A copy, because examples write to its database.
 pub(super) struct Server {
     child: Child,
     address: String,
     binaries: PathBuf,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Server {
@@ -27,10 +27,12 @@ impl Server {
         let binaries = this.parent().unwrap_or(root).to_path_buf();
         let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let address = free.map_err(|error| format!("no free port: {error}"))?.to_string();
-        let folder = root.join("examples/demo");
+        let folder = Folder::with_settings("")?;
+        copy(&root.join("examples/demo"), folder.path())
+            .map_err(|error| format!("can't copy the demo to {}: {error}", folder.path().display()))?;
         let child = Command::new(binaries.join("salver"))
             .args(["serve", "--listen", &address, "--log", "warn"])
-            .arg(&folder)
+            .arg(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
@@ -59,7 +61,7 @@ impl Server {
 
     /// The folder that is served.
     pub(super) fn folder(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// What a command prints that runs in `folder`.
@@ -84,6 +86,21 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Copies what is in a folder, without databases that were made of it.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() {
+            copy(&path, &to.join(name))?;
+        } else if !name.to_string_lossy().contains(".db") {
+            std::fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 /// An empty folder, removed with this value.

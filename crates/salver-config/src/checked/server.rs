@@ -1,5 +1,6 @@
 //! Proves `[server]` and `[limits]`.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use salver_model::Limits;
@@ -28,7 +29,56 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         access_log: table.bool("access_log"),
         default_format: table.text("default_format").unwrap_or_default().to_owned(),
         threads: usize::try_from(table.count("threads")).unwrap_or(0),
+        reverse_proxy: table.bool("reverse_proxy"),
+        caller: caller(table, findings),
+        firewall: firewall(table, findings),
+        ssl_redirect: behind_proxy(table, "ssl_redirect", table.bool("ssl_redirect"), findings),
+        xsrf: table.bool("xsrf"),
+        ajax_only: table.bool("ajax_only"),
+        cors_origins: table.texts("cors_origins").unwrap_or_default().to_vec(),
     }
+}
+
+fn caller(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
+    let pairs = table.pairs("caller").unwrap_or_default().to_vec();
+    behind_proxy(table, "caller", !pairs.is_empty(), findings);
+    for (name, header) in &pairs {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if header.is_empty() || !header.chars().all(token) {
+            let message = format!("`{header}`, for `caller.{name}`, is not the name of a header");
+            findings.mistake(Mistake::new(table.place_of("caller"), message).with_hint("write it like \"X-User\""));
+        }
+    }
+    pairs
+}
+
+/// What only a proxy of one's own can tell is worth nothing without one.
+fn behind_proxy(table: &Table, key: &str, given: bool, findings: &mut Findings) -> bool {
+    if given && !table.bool("reverse_proxy") {
+        let message = format!("`{key}` needs `reverse_proxy`");
+        let hint = "put a proxy of your own before the server and set reverse_proxy = true";
+        findings.mistake(Mistake::new(table.place_of(key), message).with_hint(hint));
+    }
+    given
+}
+
+fn firewall(table: &Table, findings: &mut Findings) -> Vec<String> {
+    let networks = table.texts("firewall").unwrap_or_default();
+    for network in networks {
+        let (address, bits) = network.split_once('/').map_or((network.as_str(), None), |(a, b)| (a, Some(b)));
+        let most = match address.parse() {
+            Ok(IpAddr::V4(_)) => Some(32),
+            Ok(IpAddr::V6(_)) => Some(128),
+            Err(_) => None,
+        };
+        let fits = |most: u8| bits.is_none_or(|bits| bits.parse::<u8>().is_ok_and(|bits| bits <= most));
+        if !most.is_some_and(fits) {
+            let message = format!("`{network}` is neither an address nor a network");
+            let hint = "write it like \"192.168.0.7\", \"10.0.0.0/8\" or \"fd00::/8\"";
+            findings.mistake(Mistake::new(table.place_of("firewall"), message).with_hint(hint));
+        }
+    }
+    networks.to_vec()
 }
 
 pub(super) fn limits(table: &Table) -> Limits {

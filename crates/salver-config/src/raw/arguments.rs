@@ -15,7 +15,7 @@ use crate::value::{self, Value};
 pub enum Target {
     /// A directory, every supported file of which becomes an entry.
     Directory(PathBuf),
-    /// One dataset, to be handed to [`crate::load()`] as it is.
+    /// One dataset or database, to be handed to [`crate::load()`] as it is.
     Dataset(String),
 }
 
@@ -25,37 +25,44 @@ pub fn target(text: &str) -> Target {
     if Path::new(text).is_dir() { Target::Directory(PathBuf::from(text)) } else { Target::Dataset(text.to_owned()) }
 }
 
-/// Reads one dataset.
+/// Reads one dataset or database.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     let place = Place::CommandLine(text.into());
-    let mut table = Table::new(Section::Dataset, place.clone());
+    let (name, rest) = if is_database(text) { (None, text) } else { split_name(text) };
+    let (uri, options) = split_options(rest);
+    let section = if is_database(&uri) { Section::Database } else { Section::Dataset };
+    let mut table = Table::new(section, place.clone());
     let set = |table: &mut Table, key: &str, value| {
-        if let Some(setting) = Section::Dataset.setting(key) {
+        if let Some(setting) = section.setting(key) {
             table.set(setting, value, place.clone());
         }
     };
-    let (name, rest) = split_name(text);
-    let (uri, options) = split_options(rest);
-    let stem = || stem(&uri).map(str::to_owned);
+    let stem = || stem(uri.strip_prefix("sqlite:").unwrap_or(&uri)).map(str::to_owned);
     let Some(name) = name.map(str::to_owned).or_else(stem) else {
         let mistake = Mistake::new(&place, "no name can be made of this");
         findings.mistake(mistake.with_hint(format!("give it one: my_table={text}")));
         return None;
     };
     set(&mut table, "name", Value::Text(name));
-    set(&mut table, "source", Value::Texts(vec![uri]));
+    set(&mut table, "source", Value::Texts(vec![uri.clone()]));
+    set(&mut table, "url", Value::Text(uri));
     for (key, value) in options {
-        match Section::Dataset.setting(&key) {
+        match section.setting(&key) {
             Some(setting) if let Kind::Tables(section) = setting.kind => {
                 tables(&mut table, setting, section, &value, findings);
             }
-            Some(setting) if !matches!(setting.key, "name" | "source") => {
+            Some(setting) if !matches!(setting.key, "name" | "source" | "url") => {
                 table.set_text(setting, &value, &place, findings);
             }
-            _ => findings.mistake(unknown_key(Section::Dataset, &key, &place)),
+            _ => findings.mistake(unknown_key(section, &key, &place)),
         }
     }
     Some(table)
+}
+
+/// Whether it is the URL of a database.
+fn is_database(uri: &str) -> bool {
+    salver_model::spec::DatabaseKind::of_url(uri).is_some()
 }
 
 /// Reads a list of tables as TOML writes it: `schema=[{ name = "id", type = "int" }]`.

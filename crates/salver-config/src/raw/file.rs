@@ -13,7 +13,8 @@ use crate::place::{Lines, Place};
 use crate::value;
 
 /// What sections are called elsewhere.
-const OTHER_SECTIONS: [(&str, &str); 9] = [
+const OTHER_SECTIONS: [(&str, &str); 10] = [
+    ("databases", "[[database]]"),
     ("table", "[[dataset]]"),
     ("tables", "[[dataset]]"),
     ("datasets", "[[dataset]]"),
@@ -60,6 +61,7 @@ impl Reader<'_> {
                     let tables = self.tables(section, items.iter());
                     match section {
                         Section::Store => self.raw.stores = tables,
+                        Section::Database => self.raw.databases = tables,
                         _ => self.raw.datasets = tables,
                     }
                 }

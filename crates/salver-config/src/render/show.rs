@@ -1,5 +1,7 @@
 //! `salver config show`: the settings in force as a file that reads back to the same.
 
+mod database;
+
 use std::path::Path;
 
 use salver_model::Relation;
@@ -23,6 +25,9 @@ pub fn show(checked: &Checked) -> String {
     }
     for spec in &checked.stores {
         section(Section::Store, &mut out, |key| Some(quoted(store(spec, key))));
+    }
+    for spec in &checked.databases {
+        section(Section::Database, &mut out, |key| database::value(spec, key));
     }
     out
 }
@@ -51,6 +56,13 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "access_log" => server.access_log.to_string(),
         "default_format" => quoted(&server.default_format),
         "threads" => server.threads.to_string(),
+        "reverse_proxy" => server.reverse_proxy.to_string(),
+        "caller" => pairs_unless_empty(&server.caller)?,
+        "firewall" => texts(&server.firewall),
+        "ssl_redirect" => server.ssl_redirect.to_string(),
+        "xsrf" => server.xsrf.to_string(),
+        "ajax_only" => server.ajax_only.to_string(),
+        "cors_origins" => texts(&server.cors_origins),
         _ => return None,
     })
 }
@@ -80,11 +92,7 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
     match key {
         "name" => Some(quoted(spec.name.as_str())),
         "source" => Some(texts(&spec.sources.iter().map(|source| absolute(source)).collect::<Vec<_>>())),
-        "headers" => (!spec.headers.is_empty()).then(|| {
-            let pairs: Vec<String> =
-                spec.headers.iter().map(|(name, value)| format!("{} = {}", quoted(name), quoted(value))).collect();
-            format!("{{ {} }}", pairs.join(", "))
-        }),
+        "headers" => pairs_unless_empty(&spec.headers),
         "format" => spec.format.map(|format| quoted(suffix(format))),
         "delimiter" => spec.csv.delimiter.map(character),
         "header" => Some((spec.csv.header && !spec.sheet.no_header).to_string()),
@@ -137,6 +145,12 @@ fn relation(relation: &Relation) -> String {
         quoted(relation.target.as_str()),
         texts(&relation.target_columns),
     )
+}
+
+fn pairs_unless_empty(pairs: &[(String, String)]) -> Option<String> {
+    let written: Vec<String> =
+        pairs.iter().map(|(name, value)| format!("{} = {}", quoted(name), quoted(value))).collect();
+    (!written.is_empty()).then(|| format!("{{ {} }}", written.join(", ")))
 }
 
 fn list<T>(items: &[T], render: impl Fn(&T) -> String) -> String {

@@ -18,6 +18,8 @@ pub(crate) const CATALOG: &str = "salver";
 pub(crate) const SCHEMA: &str = "public";
 /// Most rows of the batches that operators pass on.
 const BATCH_ROWS_MAX: usize = 8_192;
+/// Most keys of one side of a join that the other side is asked for one by one.
+const JOINED_KEYS_MAX: usize = 1_000;
 /// Fewest of them, however short memory is.
 const BATCH_ROWS_MIN: usize = 64;
 /// The memory of queries for each row of a batch, in bytes.
@@ -103,6 +105,8 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     // Names are resolved in the parsed statement, where the columns of every table are known.
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
+    // So many keys of a join are asked of a database by name, in place of all between the smallest and the largest.
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = JOINED_KEYS_MAX;
     // This operator panics on types that it takes for others (DataFusion 55).
     options.optimizer.enable_topk_aggregation = false;
     // Each sort keeps this back for its merge, so it must leave room for the sort.

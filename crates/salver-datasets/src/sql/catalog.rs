@@ -1,12 +1,13 @@
 //! A catalog snapshot as the engine sees it, which notes what is read of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
 use salver_model::ports::Tables;
-use salver_model::{Name, Version};
+use salver_model::{Description, Kind, Name, Version};
 
 use crate::engine::{CATALOG, SCHEMA};
 use crate::federate;
@@ -21,20 +22,26 @@ pub(super) struct Snapshot {
 struct Entries {
     tables: Arc<dyn Tables>,
     read: Mutex<Vec<(Name, Version)>>,
+    /// Whether rows of something read may change under the same version.
+    changing: AtomicBool,
 }
 
 impl Snapshot {
     /// Presents `tables`.
     pub(super) fn new(tables: Arc<dyn Tables>) -> Self {
-        Self { tables: Arc::new(Entries { tables, read: Mutex::default() }) }
+        Self { tables: Arc::new(Entries { tables, read: Mutex::default(), changing: AtomicBool::new(false) }) }
     }
 
     /// Notes every table as read: the statement shows what tables there are.
     pub(super) fn note_all(&self) {
         for (_, table) in self.tables.tables.list() {
-            let about = table.describe();
-            self.tables.note(&about.name, about.version);
+            self.tables.note(table.describe());
         }
+    }
+
+    /// Whether something that was read, like a table of a database, may have other rows the next time.
+    pub(super) fn is_changing(&self) -> bool {
+        self.tables.changing.load(Ordering::Relaxed)
     }
 
     /// What has been read, by name.
@@ -46,10 +53,13 @@ impl Snapshot {
 }
 
 impl Entries {
-    fn note(&self, name: &Name, version: Version) {
+    fn note(&self, about: &Description) {
+        if about.kind != Kind::Dataset {
+            self.changing.store(true, Ordering::Relaxed);
+        }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if !read.iter().any(|(noted, _)| noted == name) {
-            read.push((name.clone(), version));
+        if !read.iter().any(|(noted, _)| *noted == about.name) {
+            read.push((about.name.clone(), about.version));
         }
     }
 }
@@ -90,8 +100,7 @@ impl SchemaProvider for Entries {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         let found = self.tables.table(name).map_err(|error| DataFusionError::External(Box::new(error)))?;
         Ok(found.map(|table| {
-            let about = table.describe();
-            self.note(&about.name, about.version);
+            self.note(table.describe());
             federate::provider(&table)
         }))
     }

@@ -81,3 +81,11 @@ fn opendocument() {
     );
     assert_eq!(shown("a.ods", ods(&rows)), "id:Int64|name:Utf8|day:Date32\n1|ann|2026-01-31");
 }
+
+#[test]
+fn the_old_binary_excel() {
+    // Written with xlwt 1.3: a header, two whole rows, and one of which only the first cell is there.
+    let expected = "id:Int64|name:Utf8|day:Date32|mass:Float64|ok:Boolean\n\
+        1|Åre|2026-01-31|0.5|true\n2|Bø|2026-02-01|2.25|false\n3|~|~|~|~";
+    assert_eq!(shown("stations.xls", include_bytes!("samples/stations.xls")), expected);
+}

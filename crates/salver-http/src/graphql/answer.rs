@@ -97,12 +97,17 @@ pub(crate) fn refused(problems: &[Problem]) -> Vec<u8> {
     body
 }
 
-/// The document of a request that was broken off.
-pub(crate) fn broken_off(error: &Error) -> Vec<u8> {
+/// The document of a mutation of which nothing was done.
+pub(crate) fn undone(problems: &[Problem]) -> Vec<u8> {
     let mut body = b"{\"data\":null".to_vec();
-    write_errors(&[Problem::at(&[], error)], &mut body);
+    write_errors(problems, &mut body);
     body.push(b'}');
     body
+}
+
+/// The document of a request that was broken off.
+pub(crate) fn broken_off(error: &Error) -> Vec<u8> {
+    undone(&[Problem::at(&[], error)])
 }
 
 /// What comes before the value of a root field.
@@ -144,6 +149,7 @@ async fn value(runner: Runner<'_>, root: &RootPlan, body: Vec<u8>) -> Result<Wri
     match &root.work {
         Work::Typename => written.body.extend_from_slice(b"\"Query\""),
         Work::Introspection => {}
+        Work::Constant(value) => written.body.extend_from_slice(value),
         Work::Nothing => written.body.extend_from_slice(b"null"),
         Work::Failed(error) => {
             // The same error again: it was made while the plan was.

@@ -27,6 +27,7 @@ use crate::graphql::failure::Problem;
 use crate::graphql::graph::Graph;
 use crate::graphql::input::Arguments;
 use crate::graphql::lax;
+use crate::graphql::mutation::Mutation;
 use crate::graphql::plan::{Plan, Work};
 use crate::graphql::request::Request;
 use crate::graphql::run::Runner;
@@ -67,11 +68,11 @@ pub(crate) enum Answer {
 
 impl Graphql {
     /// The schema of `snapshot`.
-    fn compiled(&self, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
+    fn compiled(&self, service: &Service, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
         if let Some(compiled) = self.latest.load_full().filter(|c| c.generation == snapshot.generation()) {
             return Ok(compiled);
         }
-        let graph = Graph::of(snapshot);
+        let graph = Graph::of(snapshot, service.databases());
         let schema = Schema::parse_and_validate(sdl::write(&graph), "catalog.graphql").map_err(|e| {
             Error::internal("the catalog makes no valid GraphQL schema").with_source(e.errors.to_string())
         })?;
@@ -118,7 +119,7 @@ async fn run(
     snapshot: &Arc<Snapshot>,
     request: &Request,
 ) -> Result<Result<Answer>, Broken> {
-    let compiled = match door.compiled(snapshot) {
+    let compiled = match door.compiled(service, snapshot) {
         Ok(compiled) => compiled,
         Err(error) => return Ok(Err(error)),
     };
@@ -135,7 +136,17 @@ async fn run(
     let budget = Arc::new(Budget::new(service.limits()));
     let _waiting = Waiting(Arc::clone(&budget));
     let runner = Runner { service, snapshot, graph: &compiled.graph, budget: &budget };
-    let mut plan = prepared.plan;
+    let mut plan = match prepared.work {
+        Prepared::Query(plan) => plan,
+        Prepared::Mutation(mutation) => {
+            let done = mutation.run(service, &request.caller, &compiled.graph.tables).await;
+            let body = match done {
+                Ok(plan) => document_of::run(runner, &plan, None).await.map_err(Broken)?.body,
+                Err(problems) => document_of::undone(&problems),
+            };
+            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: true }));
+        }
+    };
     if request.raw {
         match bare::level_of(plan) {
             Ok(level) => return Ok(bare::rows(runner, level).await.map(Answer::Rows)),
@@ -155,13 +166,18 @@ async fn run(
     Ok(Ok(Answer::Document { body: finished.body, read, repeatable, status_ok: true }))
 }
 
-struct Prepared {
-    plan: Plan,
+struct Ready {
+    work: Prepared,
     introspection: Option<ExecutionResponse>,
 }
 
+enum Prepared {
+    Query(Plan),
+    Mutation(Mutation),
+}
+
 /// From the text to a plan: parse, bound, validate, compile.
-fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Result<Prepared, Vec<Problem>> {
+fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Result<Ready, Vec<Problem>> {
     let refuse = |error: Error| vec![Problem::at(&[], &error)];
     let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
     let mut document = parser
@@ -180,9 +196,19 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
         .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
     let variables = coerce_variable_values(&compiled.schema, operation, &request.variables)
         .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
+    if operation.is_mutation() {
+        if !request.may_change {
+            let error = Error::new(Code::InvalidGraphql, "a mutation is sent with POST, as JSON");
+            return Err(refuse(error.with_hint("say `Content-Type: application/json`, which no foreign page can")));
+        }
+        let compiler =
+            Compiler { graph: &compiled.graph, document: &document, variables: &variables, lax: &lax, raw: false };
+        let mutation = compiler.mutation(operation).map_err(refuse)?;
+        return Ok(Ready { work: Prepared::Mutation(mutation), introspection: None });
+    }
     let plan = plan(compiled, &document, operation, (&variables, &lax, request.raw));
     let introspection = introspect(compiled, &document, operation, &variables, &plan)?;
-    Ok(Prepared { plan, introspection })
+    Ok(Ready { work: Prepared::Query(plan), introspection })
 }
 
 fn validate(

@@ -1,11 +1,15 @@
 //! What the names of the GraphQL schema stand for: tables, columns, relations. Made from a catalog snapshot; knows
 //! nothing of documents.
 
+use std::sync::Arc;
+
 use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::{DataType, Field, Fields};
+use salver_model::ports::Database;
 use salver_model::{Description, Name};
 use salver_service::Snapshot;
 
+use crate::graphql::mutation::{MutationKind, Writing};
 use crate::graphql::naming::Names;
 use crate::graphql::scalar::Scalar;
 
@@ -42,6 +46,8 @@ const RESERVED: [&str; 24] = [
 pub(crate) struct Graph {
     pub(crate) tables: Vec<TableType>,
     pub(crate) roots: AHashMap<String, Root>,
+    /// The root fields of mutations: which table, and what is done to it.
+    pub(crate) mutations: AHashMap<String, (usize, MutationKind)>,
     /// Every entry by its root field, loaded or not.
     pub(crate) entries: AHashMap<String, Name>,
 }
@@ -83,6 +89,8 @@ pub(crate) struct TableType {
     pub(crate) aggregate: String,
     /// Prefix of every type made for this table.
     pub(crate) prefix: String,
+    /// How its rows are changed, where they can be.
+    pub(crate) writing: Option<Writing>,
 }
 
 /// What a field of a table's type reads.
@@ -160,8 +168,8 @@ impl TableType {
 }
 
 impl Graph {
-    /// The graph of everything that is loaded in `snapshot`.
-    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+    /// The graph of everything that is loaded in `snapshot`, some of which is in `databases`.
+    pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>]) -> Self {
         let mut types = Names::reserving(&RESERVED);
         let mut graph = Self::default();
         // Names are given out over all entries, loaded or not, so that a late load doesn't rename another table.
@@ -183,6 +191,7 @@ impl Graph {
             }
         }
         graph.link(snapshot);
+        graph.write(snapshot, databases, &mut types);
         for (index, table) in graph.tables.iter().enumerate() {
             let mut add = |name: &String, kind| graph.roots.insert(name.clone(), Root { table: index, kind });
             add(&table.type_name, RootKind::Rows);
@@ -193,6 +202,21 @@ impl Graph {
             }
         }
         graph
+    }
+
+    /// Adds how rows of writable tables are changed.
+    fn write(&mut self, snapshot: &Snapshot, databases: &[Arc<dyn Database>], types: &mut Names) {
+        for (index, table) in self.tables.iter_mut().enumerate() {
+            let owner = snapshot.entry(table.entry.as_str()).and_then(|entry| entry.database.as_ref());
+            let Some(database) = databases.iter().find(|database| Some(&database.spec().name) == owner) else {
+                continue;
+            };
+            let Some(writing) = Writing::of(table, &**database, types) else { continue };
+            self.mutations.insert(writing.create.clone(), (index, MutationKind::Create));
+            self.mutations.insert(writing.update.clone(), (index, MutationKind::Update));
+            self.mutations.insert(writing.delete.clone(), (index, MutationKind::Delete));
+            table.writing = Some(writing);
+        }
     }
 
     /// Adds the fields that follow relations, on both sides.
@@ -283,6 +307,7 @@ fn table_type(description: &Description, type_name: String, types: &mut Names) -
         aggregate: types.claim(&format!("{type_name}_aggregate")),
         prefix: type_name.clone(),
         type_name,
+        writing: None,
     };
     // Types made for this table begin with the name of its aggregate, which nobody else has, only when a plain
     // prefix would meet another table's types.

@@ -28,6 +28,8 @@ pub(crate) enum Work {
     Introspection,
     /// `_empty`.
     Nothing,
+    /// A value that is known already.
+    Constant(Vec<u8>),
     /// A list of rows or groups.
     Rows(Arc<Level>),
     /// The first row or null.

@@ -2,7 +2,7 @@
 
 use apollo_compiler::response::{JsonMap, JsonValue};
 use percent_encoding::percent_decode_str;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 
 /// A request.
 #[derive(Debug)]
@@ -12,6 +12,10 @@ pub(crate) struct Request {
     pub(crate) operation: Option<String>,
     /// ROAPI's form: the body is a document and nothing else.
     pub(crate) raw: bool,
+    /// Who asks.
+    pub(crate) caller: Caller,
+    /// Whether the document may change rows: it came in a way in which no page of another site can send it unasked.
+    pub(crate) may_change: bool,
 }
 
 /// Reads the body of a POST.
@@ -25,13 +29,15 @@ pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Requ
     let media_type = media_type.to_ascii_lowercase();
     let says_json = media_type == "application/json" || media_type.ends_with("+json");
     if looks_like_json(text) || (says_json && text.trim().is_empty()) {
-        return parse_json(text);
+        return parse_json(text).map(|request| Request { may_change: says_json, ..request });
     }
     Ok(Request {
         document: text.to_owned(),
         variables: JsonMap::new(),
         operation: None,
         raw: media_type != "application/graphql",
+        caller: Caller::default(),
+        may_change: media_type == "application/graphql",
     })
 }
 
@@ -56,7 +62,7 @@ pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
         return Err(Error::new(Code::InvalidRequest, "there is no document: the parameter `query` is missing")
             .with_hint("GET /api/graphql?query={...}, or POST the document"));
     };
-    Ok(Request { document, variables, operation, raw: false })
+    Ok(Request { document, variables, operation, raw: false, caller: Caller::default(), may_change: false })
 }
 
 /// No GraphQL document begins with `{"`, `{}` or `[`, so that a forgotten content type does no harm.
@@ -100,7 +106,8 @@ fn parse_json(text: &str) -> Result<Request> {
         Some(JsonValue::String(name)) => Some(name.as_str().to_owned()).filter(|name| !name.is_empty()),
         Some(_) => return Err(malformed("`operationName` is not text".to_owned())),
     };
-    Ok(Request { document: document.as_str().to_owned(), variables, operation, raw: false })
+    let document = document.as_str().to_owned();
+    Ok(Request { document, variables, operation, raw: false, caller: Caller::default(), may_change: false })
 }
 
 fn parse_variables(text: &str) -> Result<JsonMap> {

@@ -22,6 +22,7 @@ pub(crate) fn write(graph: &Graph) -> String {
         out.push_str("\"The catalog has no loaded tables.\"\n_empty: String\n");
     }
     out.push_str("}\n");
+    mutations(graph, &mut out);
     for table in &graph.tables {
         row_type(graph, table, &mut out);
         inputs(table, &mut out);
@@ -103,6 +104,41 @@ fn roots(table: &TableType, out: &mut String) {
             table.aggregate, table.aggregate
         ),
     );
+}
+
+/// The root fields that change rows, and their input types.
+fn mutations(graph: &Graph, out: &mut String) {
+    let writable = || graph.tables.iter().filter_map(|table| Some((table, table.writing.as_ref()?)));
+    if writable().next().is_none() {
+        return;
+    }
+    describe("The fields of one mutation are one transaction: all of it stays or nothing", out);
+    out.push_str("type Mutation {\n");
+    for (table, writing) in writable() {
+        let (entry, name) = (&table.entry, &table.type_name);
+        let mut key = String::new();
+        for column in table.key.iter().map(|place| &table.columns[*place]) {
+            push(&mut key, format_args!("{}: {}! ", column.name, type_name(&column.shape)));
+        }
+        describe(&format!("Makes rows of `{entry}`"), out);
+        push(out, format_args!("{}(records: [{}!]!): [{name}!]\n", writing.create, writing.new_type));
+        describe(&format!("Changes the row of `{entry}` with this key; null when there is none"), out);
+        push(out, format_args!("{}({key} set: {}!): {name}\n", writing.update, writing.set_type));
+        describe(&format!("Takes the row of `{entry}` with this key away; false when there is none"), out);
+        push(out, format_args!("{}({key}): Boolean\n", writing.delete));
+    }
+    out.push_str("}\n");
+    for (table, writing) in writable() {
+        for (input, new) in [(&writing.new_type, true), (&writing.set_type, false)] {
+            push(out, format_args!("input {input} {{\n"));
+            for (place, needed) in &writing.columns {
+                let column = &table.columns[*place];
+                let required = if *needed && new { "!" } else { "" };
+                push(out, format_args!("{}: {}{required}\n", column.name, type_name(&column.shape)));
+            }
+            out.push_str("}\n");
+        }
+    }
 }
 
 fn type_name(shape: &Shape) -> String {

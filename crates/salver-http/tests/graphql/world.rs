@@ -146,7 +146,7 @@ impl World {
         let mut names: Vec<Name> = tables.iter().map(|table| table.describe().name.clone()).collect();
         let broken = Name::new("broken").unwrap();
         names.push(broken.clone());
-        let catalog = Arc::new(Catalog::new(names, Vec::new()));
+        let catalog = Arc::new(Catalog::new(names, [], Vec::new()));
         for table in tables {
             catalog.publish(table);
         }

@@ -30,7 +30,20 @@ const QUERIES: usize = 2_000;
 /// # Panics
 /// When the table breaks its contract; the message names the query.
 pub async fn run(make: impl AsyncFn(RecordBatch, Vec<String>) -> Arc<dyn Table>) {
+    run_on(sample(ROWS), make).await;
+}
+
+/// As [`run`], for backends whose rows have no structs in them.
+///
+/// # Panics
+/// When the table breaks its contract; the message names the query.
+pub async fn run_flat(make: impl AsyncFn(RecordBatch, Vec<String>) -> Arc<dyn Table>) {
     let rows = sample(ROWS);
+    let flat: Vec<usize> = (0..rows.num_columns() - 1).collect();
+    run_on(rows.project(&flat).unwrap_or_else(|error| panic!("{error}")), make).await;
+}
+
+async fn run_on(rows: RecordBatch, make: impl AsyncFn(RecordBatch, Vec<String>) -> Arc<dyn Table>) {
     let table = make(rows.clone(), vec!["id".to_owned()]).await;
     let reference = MemoryTable::new("reference", rows.clone());
     columns(&*table, &rows).await;
@@ -110,17 +123,20 @@ async fn columns(table: &dyn Table, rows: &RecordBatch) {
     assert_eq!(described.fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>(), names);
     let (got, all) = answer(table, &Query::default()).await;
     assert_eq!((got, all.len()), (names, rows.num_rows()));
-    let items = vec![
+    let mut items = vec![
         Item::Column { path: ColumnPath::column("color"), name: "x".to_owned() },
         Item::column("id"),
         Item::Column { path: ColumnPath::column("color"), name: "y".to_owned() },
-        Item::Column {
+    ];
+    if rows.schema().column_with_name("place").is_some() {
+        items.push(Item::Column {
             path: ColumnPath { column: "place".to_owned(), fields: vec!["city".to_owned()] },
             name: "place.city".to_owned(),
-        },
-    ];
+        });
+    }
+    let names: Vec<&str> = ["x", "id", "y", "place.city"][..items.len()].to_vec();
     let (got, _) = answer(table, &Query { items, limit: Some(1), ..Query::default() }).await;
-    assert_eq!(got, ["x", "id", "y", "place.city"]);
+    assert_eq!(got, names);
 }
 
 /// "An unknown column is `InvalidColumn`, `InvalidFilter` or `InvalidSort` by where it stands, with the nearest column
@@ -128,7 +144,7 @@ async fn columns(table: &dyn Table, rows: &RecordBatch) {
 async fn mistakes(table: &dyn Table) {
     let filter = |filter| Query { filter: Some(filter), ..Query::default() };
     let sort = |column: &str| vec![Sort { column: column.into(), descending: false, nulls_first: true }];
-    let cases = [
+    let cases = vec![
         (Query { items: vec![Item::column("colour")], ..Query::default() }, Code::InvalidColumn),
         (filter(Filter::compare("colour", Comparison::Eq, Value::Int(1))), Code::InvalidFilter),
         (filter(Filter::IsNull { column: "colour".into() }.negated()), Code::InvalidFilter),
@@ -138,7 +154,13 @@ async fn mistakes(table: &dyn Table) {
         (filter(Filter::compare("day", Comparison::Lt, Value::Text("not a day".into()))), Code::InvalidValue),
         (filter(Filter::compare("active", Comparison::Eq, Value::Int(7))), Code::InvalidValue),
     ];
+    // SQLite has no days, only text.
+    let days = table.describe().schema.field_with_name("day").is_ok_and(|day| *day.data_type() == DataType::Date32);
     for (query, code) in cases {
+        let of_day = matches!(&query.filter, Some(Filter::Compare { column, .. }) if column.column == "day");
+        if of_day && !days {
+            continue;
+        }
         let error = match table.read(&query).await {
             Ok(_) => panic!("{query:?} was answered"),
             Err(error) => error,

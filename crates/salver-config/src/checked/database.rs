@@ -1,0 +1,185 @@
+//! Proves `[[database]]`, its rules and its checks.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use salver_model::records::Operation;
+use salver_model::rule::{Rule, Term};
+use salver_model::spec::{DatabaseKind, DatabaseSpec, DatasetSpec, RecordCheck, RecordRule, Shape, Tenancy};
+use salver_model::value::Value;
+
+use crate::keys::Section;
+use crate::mistake::{Findings, Mistake};
+use crate::raw::Table;
+use crate::value;
+
+pub(super) fn check_all(tables: &[Table], datasets: &[DatasetSpec], findings: &mut Findings) -> Vec<DatabaseSpec> {
+    let mut specs: Vec<DatabaseSpec> = Vec::new();
+    for table in tables {
+        let Some(spec) = check(table, findings) else { continue };
+        let taken = specs.iter().any(|other| other.name == spec.name) || datasets.iter().any(|d| d.name == spec.name);
+        if taken {
+            let message = format!("there is another database or dataset called `{}`", spec.name);
+            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
+            continue;
+        }
+        specs.push(spec);
+    }
+    specs
+}
+
+fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
+    let name = super::name(table, "name", findings);
+    let url = super::required(table, "url", findings)?;
+    let Some(kind) = DatabaseKind::of_url(url) else {
+        let mistake =
+            Mistake::new(table.place_of("url"), format!("`{}` is not the URL of a database", secretless(url)));
+        findings.mistake(
+            mistake.with_hint("write \"sqlite:app.db\", \"postgres://user:password@host/db\" or \"mysql://...\""),
+        );
+        return None;
+    };
+    let texts = |key| table.texts(key).unwrap_or_default().to_vec();
+    let bound = |key| table.get(key).map(|_| table.count(key));
+    let size = |key| bound(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    Some(DatabaseSpec {
+        init: table.text("init").map(PathBuf::from),
+        writable: table.bool("writable"),
+        definable: table.bool("columns"),
+        tables: texts("tables"),
+        mapping: mapping(table, findings),
+        strict: table.bool("strict"),
+        connections_max: size("connections_max").unwrap_or(8),
+        statement_ms_max: table.count("statement_ms_max"),
+        refresh: refresh(table, findings),
+        geometry_srid: u32::try_from(table.count("geometry_srid")).unwrap_or(4326),
+        pages_max: bound("pages_max"),
+        records_max: bound("records_max"),
+        joins_depth_max: size("joins_depth_max"),
+        joins_tables_max: size("joins_tables_max"),
+        joins_records_max: bound("joins_records_max"),
+        search: table.text("search").filter(|text| !text.is_empty()).map(str::to_owned),
+        validate: texts("validate"),
+        checks: parts(table, Section::Check).filter_map(|part| record_check(part, findings)).collect(),
+        sanitize: texts("sanitize"),
+        strip_tags: columns(table, "strip_tags", findings),
+        ip_address: columns(table, "ip_address", findings),
+        json_columns: columns(table, "json_columns", findings),
+        tenancy: tenancy(table, findings),
+        rules: parts(table, Section::Rule).map(|part| record_rule(part, findings)).collect(),
+        ..DatabaseSpec::new(name?, kind, url)
+    })
+}
+
+fn parts(table: &Table, section: Section) -> impl Iterator<Item = &Table> {
+    table.tables.iter().filter(move |part| part.section == section)
+}
+
+/// The URL without its password, which has no place in messages.
+fn secretless(url: &str) -> String {
+    match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme < at => format!("{}://...{}", &url[..scheme], &url[at..]),
+        _ => url.to_owned(),
+    }
+}
+
+fn mapping(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
+    let pairs = table.pairs("mapping").unwrap_or_default();
+    for (real, name) in pairs {
+        if real.contains('.') != name.contains('.') || real.is_empty() || name.is_empty() {
+            let message = format!("`mapping` can't make `{name}` of `{real}`");
+            let hint = "write a table for a table (abc_posts = \"posts\"), or a column for a column \
+                        (\"abc_posts.abc_id\" = \"posts.id\")";
+            findings.mistake(Mistake::new(table.place_of("mapping"), message).with_hint(hint));
+        }
+    }
+    pairs.to_vec()
+}
+
+/// Columns as `table.column`.
+fn columns(table: &Table, key: &str, findings: &mut Findings) -> Vec<String> {
+    let columns = table.texts(key).unwrap_or_default();
+    for column in columns.iter().filter(|column| column.split('.').filter(|part| !part.is_empty()).count() != 2) {
+        let mistake = Mistake::new(table.place_of(key), format!("`{column}` is not a column of a table"));
+        findings.mistake(mistake.with_hint("write it as \"table.column\"; either may be, or have, a `*`"));
+    }
+    columns.to_vec()
+}
+
+fn tenancy(table: &Table, findings: &mut Findings) -> Vec<Tenancy> {
+    let mut all = Vec::new();
+    for (column, value) in table.pairs("tenant").unwrap_or_default() {
+        let Some((table_name, column_name)) = column.split_once('.') else {
+            let mistake = Mistake::new(table.place_of("tenant"), format!("`{column}` is not a column of a table"));
+            findings.mistake(mistake.with_hint("write { \"table.column\" = \"caller.tenant\" }"));
+            continue;
+        };
+        let value = match value.strip_prefix("caller.") {
+            Some(name) => Term::Caller(name.to_owned()),
+            None => Term::Literal(Value::Bare(value.clone())),
+        };
+        all.push(Tenancy { table: table_name.to_owned(), column: column_name.to_owned(), value });
+    }
+    all
+}
+
+fn record_rule(table: &Table, findings: &mut Findings) -> RecordRule {
+    let mut operations = Vec::new();
+    for word in table.texts("operations").unwrap_or_default() {
+        match Operation::named(word) {
+            Some(operation) => operations.push(operation),
+            None => {
+                let words = Operation::ALL.iter().map(|(word, _)| *word);
+                let mistake = Mistake::new(table.place_of("operations"), format!("there is no operation `{word}`"));
+                findings.mistake(mistake.with_hint_if(salver_model::suggest::hint(word, words)));
+            }
+        }
+    }
+    RecordRule {
+        tables: table.texts("tables").unwrap_or_default().to_vec(),
+        operations,
+        deny: table.bool("deny"),
+        columns_hidden: table.texts("columns_hidden").unwrap_or_default().to_vec(),
+        rows: rule(table, "rows", findings),
+    }
+}
+
+fn rule(table: &Table, key: &str, findings: &mut Findings) -> Option<Rule> {
+    let text = table.text(key)?;
+    findings.keep(Rule::parse(text).map_err(|error| Mistake::from_error(table.place_of(key), &error)))
+}
+
+fn record_check(table: &Table, findings: &mut Findings) -> Option<RecordCheck> {
+    let (shape, rule) = (table.text("is"), rule(table, "rule", findings));
+    let message = super::required(table, "message", findings)?;
+    if table.texts("columns").unwrap_or_default().is_empty() || (shape.is_none() && table.get("rule").is_none()) {
+        let mistake = Mistake::new(&table.place, "[[database.check]] has no `columns`, or neither `is` nor `rule`");
+        findings.mistake(mistake.with_hint("add columns = [\"comments.post_id\"] and is = \"numeric\""));
+    }
+    Some(RecordCheck {
+        columns: columns(table, "columns", findings),
+        shape: match shape {
+            Some("numeric") => Some(Shape::Numeric),
+            Some("email") => Some(Shape::Email),
+            Some(_) => Some(Shape::Filled),
+            None => None,
+        },
+        rule,
+        message: message.to_owned(),
+    })
+}
+
+fn refresh(table: &Table, findings: &mut Findings) -> Duration {
+    /// Schemas are looked at no more often than this.
+    const LEAST_MS: u64 = 100;
+    let text = table.text("refresh").unwrap_or_default();
+    match value::duration_ms(text) {
+        Some(ms) if ms >= LEAST_MS => Duration::from_millis(ms),
+        _ => {
+            let mistake =
+                Mistake::new(table.place_of("refresh"), format!("`{text}` is not a time of {LEAST_MS}ms or more"));
+            findings.mistake(mistake.with_hint("write \"1s\", \"30s\" or \"5m\""));
+            Duration::from_secs(1)
+        }
+    }
+}

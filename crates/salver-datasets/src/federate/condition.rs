@@ -1,0 +1,74 @@
+//! Expressions of a logical plan as filters of a query, where a query can say them.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use salver_model::{Comparison, Filter, Value};
+
+/// The expression as a filter of a query, where a query can say it.
+pub(super) fn condition(expr: &Expr) -> Option<Filter> {
+    Some(match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            Filter::And(vec![condition(left)?, condition(right)?])
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            Filter::Or(vec![condition(left)?, condition(right)?])
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let op = comparison(*op)?;
+            Filter::Compare { column: column(left)?, op, value: literal(right)? }
+        }
+        Expr::Not(inner) => condition(inner)?.negated(),
+        Expr::IsNull(inner) => Filter::IsNull { column: column(inner)? },
+        Expr::IsNotNull(inner) => Filter::IsNull { column: column(inner)? }.negated(),
+        Expr::InList(InList { expr, list, negated }) => {
+            let found = Filter::In { column: column(expr)?, values: list.iter().map(literal).collect::<Option<_>>()? };
+            if *negated { found.negated() } else { found }
+        }
+        _ => return None,
+    })
+}
+
+pub(super) fn comparison(op: Operator) -> Option<Comparison> {
+    Some(match op {
+        Operator::Eq => Comparison::Eq,
+        Operator::NotEq => Comparison::NotEq,
+        Operator::Lt => Comparison::Lt,
+        Operator::LtEq => Comparison::LtEq,
+        Operator::Gt => Comparison::Gt,
+        Operator::GtEq => Comparison::GtEq,
+        _ => return None,
+    })
+}
+
+fn column(expr: &Expr) -> Option<salver_model::ColumnPath> {
+    match expr {
+        Expr::Column(column) => Some(salver_model::ColumnPath::column(column.name.as_str())),
+        _ => None,
+    }
+}
+
+fn literal(expr: &Expr) -> Option<Value> {
+    let Expr::Literal(value, _) = expr else { return None };
+    scalar(value)
+}
+
+/// A scalar of the engine as a literal of a query.
+pub(super) fn scalar(value: &ScalarValue) -> Option<Value> {
+    Some(match value {
+        ScalarValue::Boolean(Some(b)) => Value::Bool(*b),
+        ScalarValue::Int8(Some(i)) => Value::Int(i64::from(*i)),
+        ScalarValue::Int16(Some(i)) => Value::Int(i64::from(*i)),
+        ScalarValue::Int32(Some(i)) => Value::Int(i64::from(*i)),
+        ScalarValue::Int64(Some(i)) => Value::Int(*i),
+        ScalarValue::UInt8(Some(u)) => Value::UInt(u64::from(*u)),
+        ScalarValue::UInt16(Some(u)) => Value::UInt(u64::from(*u)),
+        ScalarValue::UInt32(Some(u)) => Value::UInt(u64::from(*u)),
+        ScalarValue::UInt64(Some(u)) => Value::UInt(*u),
+        ScalarValue::Float64(Some(x)) => Value::Float(*x),
+        ScalarValue::Utf8(Some(s)) | ScalarValue::LargeUtf8(Some(s)) | ScalarValue::Utf8View(Some(s)) => {
+            Value::Text(s.clone())
+        }
+        _ => return None,
+    })
+}

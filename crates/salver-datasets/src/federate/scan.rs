@@ -1,0 +1,196 @@
+//! The plan that reads an entry through its port. `EXPLAIN` shows what is handed down to it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
+};
+use futures::{StreamExt, TryStreamExt};
+use salver_model::ports::Table;
+use salver_model::{Batches, Filter, Item, Query};
+
+use super::join;
+
+/// One read of an entry.
+#[derive(Clone, Debug)]
+pub(super) struct PortScan {
+    table: Arc<dyn Table>,
+    schema: SchemaRef,
+    query: Query,
+    /// Filters that a join fills in while it runs: what its other side turned out to hold.
+    joined: Vec<Arc<dyn PhysicalExpr>>,
+    properties: Arc<PlanProperties>,
+}
+
+impl PortScan {
+    pub(super) fn new(table: Arc<dyn Table>, schema: SchemaRef, query: Query) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self { table, schema, query, joined: Vec::new(), properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for PortScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let about = self.table.describe();
+        let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        write!(f, "PortScan: {} ({}), columns=[{}]", about.name, about.source, columns.join(", "))?;
+        if let Some(filter) = &self.query.filter {
+            write!(f, ", filter={}", Shown(filter))?;
+        }
+        if let Some(limit) = self.query.limit {
+            write!(f, ", limit={limit}")?;
+        }
+        for filter in &self.joined {
+            write!(f, ", join filter={filter}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for PortScan {
+    fn name(&self) -> &'static str {
+        "PortScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        for filter in &self.joined {
+            if f(filter)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    /// Keeps the filters that joins will fill in. The engine goes on checking every row, so that none has to hold
+    /// exactly.
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters: Vec<Arc<dyn PhysicalExpr>> = result.parent_filters.into_iter().map(|own| own.filter).collect();
+        let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; filters.len()]);
+        let joined: Vec<_> = filters.into_iter().filter(join::is_filled_later).collect();
+        // A limit counts rows before a join's filter would.
+        if phase == FilterPushdownPhase::Pre || joined.is_empty() || self.query.limit.is_some() {
+            return Ok(answer);
+        }
+        Ok(answer.with_updated_node(Arc::new(Self { joined, ..self.clone() })))
+    }
+
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (table, mut query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.schema));
+        let joined = self.joined.clone();
+        // No column at all still means that rows are counted.
+        let only_count = schema.fields().is_empty();
+        if only_count {
+            let first = table.describe().schema.fields().first().map(|field| field.name().clone());
+            query.items = first.into_iter().map(Item::column).collect();
+        }
+        let rows = async move {
+            // Asked for first when the other side of the join is known.
+            let found: Vec<Filter> = joined.iter().filter_map(join::filter).collect();
+            if !found.is_empty() {
+                query.filter = Some(Filter::And(query.filter.take().into_iter().chain(found).collect()));
+            }
+            let rows = table.read(&query).await.map_err(external)?;
+            let batches = match rows.batches {
+                Batches::Ready(batches) => futures::stream::iter(batches.into_iter().map(Ok)).boxed(),
+                Batches::Stream(stream) => stream,
+            };
+            Ok::<_, DataFusionError>(batches.map(move |batch| match batch {
+                Ok(batch) if only_count => Ok(batch.project(&[])?.with_schema(Arc::new(Schema::empty()))?),
+                Ok(batch) => Ok(batch.with_schema(Arc::clone(&schema))?),
+                Err(error) => Err(external(error)),
+            }))
+        };
+        let stream = futures::stream::once(rows).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)))
+    }
+}
+
+fn external(error: salver_model::Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// A filter as people write it.
+struct Shown<'a>(&'a Filter);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Filter::And(all) | Filter::Or(all) => {
+                let word = if matches!(self.0, Filter::And(_)) { " AND " } else { " OR " };
+                for (index, inner) in all.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { word };
+                    let nested = matches!(inner, Filter::And(_) | Filter::Or(_)) && all.len() > 1;
+                    if nested {
+                        write!(f, "{separator}({})", Self(inner))?;
+                    } else {
+                        write!(f, "{separator}{}", Self(inner))?;
+                    }
+                }
+                Ok(())
+            }
+            Filter::Not(inner) => write!(f, "NOT ({})", Self(inner)),
+            Filter::Compare { column, op, value } => {
+                let sign = match op {
+                    salver_model::Comparison::Eq => "=",
+                    salver_model::Comparison::NotEq => "!=",
+                    salver_model::Comparison::Lt => "<",
+                    salver_model::Comparison::LtEq => "<=",
+                    salver_model::Comparison::Gt => ">",
+                    salver_model::Comparison::GtEq => ">=",
+                };
+                write!(f, "{column} {sign} {value}")
+            }
+            Filter::In { column, values } => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                write!(f, "{column} IN ({})", values.join(", "))
+            }
+            Filter::Like { column, pattern, .. } => write!(f, "{column} LIKE '{pattern}'"),
+            Filter::IsNull { column } => write!(f, "{column} IS NULL"),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Who may ask: the firewall and the way to TLS for every door, and what pages of other origins may do with records.
+
+mod network;
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use salver_model::spec::matches_pattern;
+use salver_model::{Caller, Code, Error, Result};
+
+use self::network::Network;
+use crate::body::Body;
+use crate::options::{HttpOptions, OriginOptions};
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const XSRF_HEADER: HeaderName = HeaderName::from_static("x-xsrf-token");
+const XSRF_COOKIE: &str = "XSRF-TOKEN";
+const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+const AJAX: &str = "XMLHttpRequest";
+/// Headers of requests that PHP-CRUD-API does not know.
+const OWN_HEADERS: [&str; 3] = ["If-Match", "If-None-Match", "Idempotency-Key"];
+
+/// What the options say about who may ask, made ready.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    base_path: String,
+    reverse_proxy: bool,
+    caller_headers: Vec<(String, HeaderName)>,
+    firewall: Option<Vec<Network>>,
+    ssl_redirect: bool,
+    xsrf: bool,
+    ajax_only: bool,
+    origins: Option<OriginOptions>,
+    secret: RandomState,
+    tokens: AtomicU64,
+}
+
+/// What a request of the records doors was let in with.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    /// The page's origin, to be told that it may read the answer.
+    origin: Option<HeaderValue>,
+    /// A token for a client that has none yet.
+    cookie: Option<HeaderValue>,
+}
+
+impl Gate {
+    pub(crate) fn new(options: &HttpOptions) -> Self {
+        let networks = || options.firewall.iter().filter_map(|text| Network::parse(text)).collect();
+        let header = |(name, header): &(String, String)| Some((name.clone(), header.parse().ok()?));
+        Self {
+            base_path: options.base_path.clone(),
+            reverse_proxy: options.reverse_proxy,
+            caller_headers: options.caller_headers.iter().filter_map(header).collect(),
+            // A list of which nothing can be read lets nobody in: the operator meant to shut somebody out.
+            firewall: (!options.firewall.is_empty()).then(networks),
+            ssl_redirect: options.ssl_redirect && options.reverse_proxy,
+            xsrf: options.xsrf,
+            ajax_only: options.ajax_only,
+            origins: options.origins.clone(),
+            secret: RandomState::new(),
+            tokens: AtomicU64::new(0),
+        }
+    }
+
+    /// Where the request came from. A proxy of one's own puts the address it saw last; what stands before it is the
+    /// client's own word.
+    pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        if !self.reverse_proxy {
+            return peer;
+        }
+        let last = headers.get_all(FORWARDED_FOR).iter().next_back().and_then(|line| line.to_str().ok());
+        let said = last.and_then(|line| line.rsplit(',').next()).and_then(|text| text.trim().parse::<IpAddr>().ok());
+        said.map_or(peer, |address| address.to_canonical())
+    }
+
+    /// Who asks.
+    pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Caller {
+        let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: Vec::new() };
+        if self.reverse_proxy {
+            for (name, header) in &self.caller_headers {
+                if let Some(value) = headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
+                    caller.attributes.push((name.clone(), value.to_owned()));
+                }
+            }
+        }
+        caller
+    }
+
+    /// Whether [`Gate::enter`] has anything to say.
+    pub(crate) fn minds_everybody(&self) -> bool {
+        self.firewall.is_some() || self.ssl_redirect
+    }
+
+    /// What every door asks first: `Some` is an answer in place of the door's own.
+    ///
+    /// # Errors
+    /// `Blocked`.
+    pub(crate) fn enter<B>(&self, peer: IpAddr, request: &Request<B>) -> Result<Option<Response<Body>>> {
+        if !self.minds_everybody() {
+            return Ok(None);
+        }
+        let address = self.address(peer, request.headers());
+        let below = request.uri().path().strip_prefix(self.base_path.as_str());
+        let is_probe = matches!(below, Some("/health" | "/ready"));
+        if let Some(networks) = &self.firewall {
+            // Whoever watches the server from its own machine is not kept out.
+            let watches = is_probe && address.is_loopback();
+            if !watches && !networks.iter().any(|network| network.holds(address)) {
+                return Err(Error::new(Code::Blocked, "Temporary or permanently blocked"));
+            }
+        }
+        // Probes come from beside the server, past the proxy.
+        if self.ssl_redirect && !is_probe && !is_secure(request.headers()) {
+            return Ok(secured(request));
+        }
+        Ok(None)
+    }
+
+    /// Whether [`Gate::admit`] has anything to say.
+    pub(crate) fn minds_pages(&self) -> bool {
+        self.origins.is_some() || self.xsrf || self.ajax_only
+    }
+
+    /// Whether the options say which pages may ask the records doors.
+    pub(crate) fn minds_origins(&self) -> bool {
+        self.origins.is_some()
+    }
+
+    /// What the records doors ask beside: pages must be of an allowed origin, and what writes must have its token.
+    ///
+    /// # Errors
+    /// `OriginForbidden`, `XsrfToken`, `Forbidden` for what is no request of a script.
+    pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Pass> {
+        let mut pass = Pass::default();
+        let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        if let (Some(origins), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
+            let shown = origin.to_str().unwrap_or_default();
+            let lower = shown.to_lowercase();
+            if !origins.allowed_origins.iter().any(|allowed| matches_pattern(&allowed.trim().to_lowercase(), &lower)) {
+                return Err(Error::new(Code::OriginForbidden, format!("Origin '{shown}' is forbidden")));
+            }
+            pass.origin = Some(origin.clone());
+        }
+        let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
+        if writes && self.is_foreign(headers) {
+            let shown = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            return Err(Error::new(Code::OriginForbidden, format!("Origin '{shown}' is forbidden"))
+                .with_hint("pages of another host may write when `server.cors_origins` names them"));
+        }
+        if self.xsrf {
+            let token = cookie(headers, XSRF_COOKIE);
+            if token.is_none() {
+                pass.cookie = HeaderValue::from_str(&self.fresh_cookie(is_secure(headers))).ok();
+            }
+            if writes && (token.is_none_or(str::is_empty) || token != text(&XSRF_HEADER)) {
+                return Err(Error::new(Code::XsrfToken, "Bad or missing XSRF token"));
+            }
+        }
+        if self.ajax_only && writes && text(&REQUESTED_WITH) != Some(AJAX) {
+            return Err(Error::new(Code::Forbidden, format!("Only AJAX requests allowed for '{method}'")));
+        }
+        Ok(pass)
+    }
+
+    /// Whether the request comes from a page of another site that was not let in by name. Whoever visits a page must
+    /// not find that it wrote to a server on his own machine.
+    pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
+        let Some(origin) = headers.get(header::ORIGIN) else { return false };
+        let origin = origin.to_str().unwrap_or_default().to_lowercase();
+        let allowed = self.origins.as_ref().map_or(&[][..], |origins| &origins.allowed_origins);
+        if allowed.iter().any(|allowed| matches_pattern(&allowed.trim().to_lowercase(), &origin)) {
+            return false;
+        }
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        origin.split_once("://").is_none_or(|(_, own)| !own.eq_ignore_ascii_case(host))
+    }
+
+    /// Whether `error` is the one of [`Gate::admit`] for what is no request of a script.
+    pub(crate) fn wants_script(error: &Error) -> bool {
+        error.code == Code::Forbidden && error.message.starts_with("Only AJAX")
+    }
+
+    fn fresh_cookie(&self, secure: bool) -> String {
+        // A keyed hash of a counter: nobody without the key can tell the next one.
+        let token = self.secret.hash_one(self.tokens.fetch_add(1, Ordering::Relaxed));
+        let secure = if secure { "; Secure" } else { "" };
+        format!("{XSRF_COOKIE}={token:016x}; Path=/; SameSite=Lax{secure}")
+    }
+
+    /// What an answer of the records doors tells the page it goes to.
+    pub(crate) fn release(&self, pass: Pass, headers: &mut HeaderMap) {
+        if let (Some(origins), Some(origin)) = (&self.origins, pass.origin) {
+            if origins.allow_credentials {
+                headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+            }
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &origins.expose_headers);
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+        }
+        if let Some(cookie) = pass.cookie {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+    }
+
+    /// The answer to a page that asks what it may do; `None` where that is not for the gate to say.
+    pub(crate) fn preflight(&self, asked: &HeaderMap) -> Option<Response<Body>> {
+        let origins = self.origins.as_ref()?;
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        let headers = response.headers_mut();
+        put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, &allow_headers(origins, asked));
+        put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, &origins.allow_methods);
+        if origins.allow_credentials {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        }
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(origins.max_age_s));
+        Some(response)
+    }
+}
+
+/// The headers a page may send: those of the options, and of Salver's own the ones it asks for.
+fn allow_headers(origins: &OriginOptions, asked: &HeaderMap) -> String {
+    let mut allowed = origins.allow_headers.clone();
+    let asked = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok()).unwrap_or("");
+    for name in asked.split(',').map(str::trim) {
+        if let Some(own) = OWN_HEADERS.iter().find(|own| own.eq_ignore_ascii_case(name)) {
+            let comma = if allowed.is_empty() { "" } else { ", " };
+            allowed.push_str(comma);
+            allowed.push_str(own);
+        }
+    }
+    allowed
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    if let (false, Ok(value)) = (text.is_empty(), HeaderValue::from_str(text)) {
+        headers.insert(name, value);
+    }
+}
+
+fn is_secure(headers: &HeaderMap) -> bool {
+    headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
+}
+
+/// The way to the same place over TLS; `None` for a request that does not say which host it meant.
+fn secured<B>(request: &Request<B>) -> Option<Response<Body>> {
+    let named = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
+    let host = named.or(request.uri().authority().map(http::uri::Authority::as_str))?;
+    let target = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    let location = HeaderValue::from_str(&format!("https://{host}{target}")).ok()?;
+    response.headers_mut().insert(header::LOCATION, location);
+    Some(response)
+}
+
+/// The value of the cookie `name`.
+fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
+}

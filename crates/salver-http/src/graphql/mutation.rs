@@ -1,0 +1,318 @@
+//! Mutations: rows of writable tables made, changed and taken away. The fields of one document are one transaction: all
+//! of it stays or nothing. The rows that are answered are read afterwards, as a query would read them.
+
+use std::sync::Arc;
+
+use apollo_compiler::executable::Operation;
+use salver_model::ports::Database;
+use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind};
+use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value};
+use salver_service::Service;
+use serde_json::Value as Json;
+
+use crate::graphql::collect::Collected;
+use crate::graphql::compile::Compiler;
+use crate::graphql::failure::Problem;
+use crate::graphql::graph::TableType;
+use crate::graphql::input::{Arguments, Input};
+use crate::graphql::naming::Names;
+use crate::graphql::plan::{Level, Plan, RootPlan, Work};
+
+/// How rows of a table are changed.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    /// The database.
+    pub(crate) database: Name,
+    /// The table's name in it.
+    pub(crate) table: String,
+    /// The root fields.
+    pub(crate) create: String,
+    pub(crate) update: String,
+    pub(crate) delete: String,
+    /// The input types.
+    pub(crate) new_type: String,
+    pub(crate) set_type: String,
+    /// The columns that can be written, as places in the table's type, and whether a new row must have them.
+    pub(crate) columns: Vec<(usize, bool)>,
+}
+
+/// What a root field of a mutation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MutationKind {
+    Create,
+    Update,
+    Delete,
+}
+
+impl Writing {
+    /// How rows of `table` are changed; `None` when they can't be, or could not be named.
+    pub(crate) fn of(table: &TableType, database: &dyn Database, types: &mut Names) -> Option<Self> {
+        let spec = database.spec();
+        let schema = database.schema();
+        let whole = table.entry.as_str();
+        let inside = || whole.strip_prefix(spec.name.as_str())?.strip_prefix('.');
+        let name = if schema.table(whole).is_some() { whole } else { inside()? };
+        let info = schema.table(name)?;
+        if !spec.writable || info.kind == TableKind::View || table.key.is_empty() {
+            return None;
+        }
+        let columns = (0..table.columns.len()).filter_map(|place| writable(table, place, info)).collect();
+        let type_name = &table.type_name;
+        Some(Self {
+            database: spec.name.clone(),
+            table: name.to_owned(),
+            create: types.claim(&format!("create_{type_name}")),
+            update: types.claim(&format!("update_{type_name}")),
+            delete: types.claim(&format!("delete_{type_name}")),
+            new_type: types.claim(&format!("{type_name}_new")),
+            set_type: types.claim(&format!("{type_name}_set")),
+            columns,
+        })
+    }
+}
+
+/// The column at `place` with whether a new row must have it; `None` when the database computes it.
+fn writable(table: &TableType, place: usize, info: &TableInfo) -> Option<(usize, bool)> {
+    let column = &info.columns[info.column(&table.columns[place].column)?];
+    let given = column.nullable || column.has_default || column.auto_increment;
+    (!column.generated).then_some((place, !given))
+}
+
+/// The root fields of one mutation, in order.
+#[derive(Debug)]
+pub(crate) struct Mutation {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// `__typename`.
+    Typename(String),
+    Change {
+        key: String,
+        kind: MutationKind,
+        database: Name,
+        change: Box<Change>,
+        level: Option<Box<Level>>,
+        table: usize,
+    },
+}
+
+impl<'a> Compiler<'a> {
+    /// The plan of a mutation.
+    ///
+    /// # Errors
+    /// What is wrong with an argument.
+    pub(crate) fn mutation(&self, operation: &'a Operation) -> Result<Mutation> {
+        let roots = self.fields(&[&operation.selection_set]);
+        let steps = roots.iter().map(|root| self.step(root)).collect::<Result<Vec<_>>>()?;
+        let mut databases = steps.iter().filter_map(|step| match step {
+            Step::Change { database, .. } => Some(database),
+            Step::Typename(_) => None,
+        });
+        if let Some(first) = databases.next()
+            && let Some(other) = databases.find(|other| *other != first)
+        {
+            let message = format!("one document can't change `{first}` and `{other}`, which are two databases");
+            return Err(Error::new(Code::InvalidGraphql, message).with_hint("send a document for each"));
+        }
+        Ok(Mutation { steps })
+    }
+
+    fn step(&self, root: &Collected<'a>) -> Result<Step> {
+        let key = root.key().to_owned();
+        let found = self.graph.mutations.get(root.field.name.as_str());
+        let Some((index, kind)) = found.copied() else { return Ok(Step::Typename(key)) };
+        let table = &self.graph.tables[index];
+        let Some(writing) = &table.writing else { return Ok(Step::Typename(key)) };
+        let arguments = self.arguments(root);
+        let mut level = match kind {
+            MutationKind::Delete => None,
+            _ => Some(Box::new(self.level(index, &root.sets)?)),
+        };
+        let mut change = match kind {
+            MutationKind::Create => {
+                let mut change = Change::new(ChangeKind::Create, writing.table.as_str());
+                let records = arguments.get("records").map_or(&[][..], Input::items);
+                change.records = records.iter().map(|input| record(table, input)).collect::<Result<_>>()?;
+                change.batch = true;
+                change.returning = Some(table.key.iter().map(|place| table.columns[*place].column.clone()).collect());
+                change
+            }
+            MutationKind::Update | MutationKind::Delete => {
+                let (parts, filter) = key_of(table, &arguments)?;
+                if let Some(level) = &mut level {
+                    level.query.filter = Some(filter);
+                    level.query.limit = Some(1);
+                }
+                let update = kind == MutationKind::Update;
+                let kind = if update { ChangeKind::Update } else { ChangeKind::Delete };
+                let mut change = Change::new(kind, writing.table.as_str());
+                change.keys_text = parts.join("~");
+                change.keys = vec![parts];
+                if let Some(set) = arguments.get("set").filter(|_| update) {
+                    change.records = vec![record(table, set)?];
+                }
+                change
+            }
+        };
+        change.strict = true;
+        Ok(Step::Change {
+            key,
+            kind,
+            database: writing.database.clone(),
+            change: Box::new(change),
+            level,
+            table: index,
+        })
+    }
+}
+
+/// The values of an input object, under the columns' own names.
+fn record(table: &TableType, input: &Input) -> Result<Record> {
+    let Input::Object(fields) = input else { return Ok(Vec::new()) };
+    let one = |(name, value): &(String, Input)| {
+        let column = table.column(name).map_or(name.as_str(), |column| column.column.as_str());
+        let field = match value {
+            Input::Null => Field::Null,
+            Input::Bool(value) => Field::Bool(*value),
+            Input::Number(digits) => Field::Number(digits.clone()),
+            Input::Text(text) => Field::Text(text.clone()),
+            Input::List(_) | Input::Object(_) => Field::Json(json(value).to_string()),
+        };
+        Ok((column.to_owned(), field))
+    };
+    fields.iter().map(one).collect()
+}
+
+fn json(input: &Input) -> Json {
+    match input {
+        Input::Null => Json::Null,
+        Input::Bool(value) => (*value).into(),
+        Input::Number(digits) => serde_json::from_str(digits).unwrap_or_else(|_| digits.as_str().into()),
+        Input::Text(text) => text.as_str().into(),
+        Input::List(items) => items.iter().map(json).collect(),
+        Input::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), json(value))).collect(),
+    }
+}
+
+/// The key that the arguments name, as text and as a filter.
+fn key_of(table: &TableType, arguments: &Arguments) -> Result<(Vec<String>, Filter)> {
+    let (mut parts, mut filters) = (Vec::new(), Vec::new());
+    for column in table.key.iter().map(|place| &table.columns[*place]) {
+        let Some(input) = arguments.get(&column.name) else { continue };
+        let value = input.value(&format!("`{}`", column.name))?;
+        parts.push(match &value {
+            Value::Text(text) => text.clone(),
+            other => other.to_string(),
+        });
+        filters.push(Filter::compare(column.column.as_str(), Comparison::Eq, value));
+    }
+    Ok((parts, Filter::And(filters)))
+}
+
+/// What to answer once everything is done, or what went wrong with which field; then nothing was done.
+pub(crate) type Outcome = std::result::Result<Plan, Vec<Problem>>;
+
+impl Mutation {
+    /// Runs the changes in one transaction.
+    pub(crate) async fn run(self, service: &Service, caller: &Caller, tables: &[TableType]) -> Outcome {
+        let mut changes = Vec::new();
+        let mut names = None;
+        for step in &self.steps {
+            if let Step::Change { change, database, .. } = step {
+                changes.push((**change).clone());
+                names = Some(database.clone());
+            }
+        }
+        let answers = match names {
+            None => Vec::new(),
+            Some(name) => match transact(service, caller, &name, changes).await {
+                Ok(answers) => answers,
+                Err(error) => return Err(vec![Problem::at(&[], &error)]),
+            },
+        };
+        let (answers, undone) = match answers {
+            answers if answers.iter().any(is_failure) => (answers, true),
+            answers => (answers, false),
+        };
+        if undone {
+            return Err(self.failures(&answers));
+        }
+        let mut answers = answers.into_iter();
+        let mut roots = Vec::new();
+        for step in self.steps {
+            roots.push(match step {
+                Step::Typename(key) => RootPlan { key, work: Work::Constant(b"\"Mutation\"".to_vec()) },
+                Step::Change { key, kind, level, table, .. } => {
+                    let answer = answers.next().unwrap_or(Json::Null);
+                    RootPlan { key, work: work(kind, level, &tables[table], &answer) }
+                }
+            });
+        }
+        Ok(Plan { roots })
+    }
+
+    fn failures(&self, answers: &[Json]) -> Vec<Problem> {
+        let changes = self.steps.iter().filter_map(|step| match step {
+            Step::Change { key, .. } => Some(key),
+            Step::Typename(_) => None,
+        });
+        let failed = changes.zip(answers).filter(|(_, answer)| is_failure(answer));
+        failed
+            .map(|(key, answer)| {
+                let text = |name: &str| answer.get(name).and_then(Json::as_str).map(str::to_owned);
+                let message = text("message").unwrap_or_else(|| "the change failed".to_owned());
+                let details = answer.get("details").map(|details| format!(": {details}")).unwrap_or_default();
+                Problem::at(&[key], &Error::new(Code::Execution, format!("{message}{details}")))
+            })
+            .collect()
+    }
+}
+
+/// Whether an answer is a failure among those of an undone transaction.
+fn is_failure(answer: &Json) -> bool {
+    answer.get("code").and_then(Json::as_i64).is_some_and(|code| code != 0) && answer.get("message").is_some()
+}
+
+async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<Change>) -> Result<Vec<Json>> {
+    let found = service.databases().iter().find(|database| database.spec().name == *name);
+    let Some(database) = found else { return Err(Error::internal(format!("the database `{name}` is gone"))) };
+    let document = service.bounded(Arc::clone(database).transact(caller, changes)).await?;
+    let DocumentBody::Whole(body) = document.body else {
+        return Err(Error::internal("a transaction answered with a stream"));
+    };
+    serde_json::from_slice(&body)
+        .map_err(|error| Error::internal("a transaction's answer can't be read").with_source(error))
+}
+
+/// What is answered for a change that was done.
+fn work(kind: MutationKind, level: Option<Box<Level>>, table: &TableType, answer: &Json) -> Work {
+    let Some(mut level) = level else {
+        let there = if answer.as_i64().is_some_and(|rows| rows > 0) { b"true".to_vec() } else { b"false".to_vec() };
+        return Work::Constant(there);
+    };
+    if kind == MutationKind::Update {
+        return Work::One(Arc::new(*level));
+    }
+    let rows = answer.as_array().map_or(&[][..], Vec::as_slice);
+    let keys = rows.iter().map(|row| {
+        let parts = table.key.iter().map(|place| {
+            let column = table.columns[*place].column.as_str();
+            Filter::compare(column, Comparison::Eq, value(row.get(column)))
+        });
+        Filter::And(parts.collect())
+    });
+    level.query.filter = Some(Filter::Or(keys.collect()));
+    level.query.limit = Some(rows.len() as u64);
+    Work::Rows(Arc::new(*level))
+}
+
+fn value(json: Option<&Json>) -> Value {
+    match json {
+        Some(Json::Number(number)) => Value::number(&number.to_string()).unwrap_or(Value::Null),
+        Some(Json::String(text)) => Value::Bare(text.clone()),
+        Some(Json::Bool(value)) => Value::Bool(*value),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,313 @@
+//! `Idempotency-Key`: a write that is sent again under the same key is answered with the first one's answer, and not
+//! done again (<https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/>).
+//!
+//! Answers are kept in memory: for a day, as long as there is room, and not over a restart. A write under a key goes on
+//! when its client leaves, so that the client can ask what became of it. Failures that are worth another try (503, 500)
+//! are not kept.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ahash::AHashMap;
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+use salver_model::{Caller, Code, Error, Result, Version};
+use tokio::sync::watch;
+
+use crate::body::Body;
+use crate::problem;
+
+/// How long an answer is kept.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// Most bytes of answers and keys that are kept.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Longest key.
+const KEY_BYTES_MAX: usize = 255;
+
+/// Whose key it is. The address is no part of it: a client that tries again may do so from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    text: String,
+    caller: Vec<(String, String)>,
+}
+
+impl Key {
+    /// The key of a request by `caller`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for an empty or overlong one.
+    pub(crate) fn of(text: &str, caller: &Caller) -> Result<Self> {
+        if text.is_empty() || text.len() > KEY_BYTES_MAX {
+            return Err(Error::new(Code::InvalidRequest, "`Idempotency-Key` is empty or too long")
+                .with_hint(format!("send up to {KEY_BYTES_MAX} characters, like a random UUID")));
+        }
+        Ok(Self { text: text.to_owned(), caller: caller.attributes.clone() })
+    }
+
+    fn bytes(&self) -> usize {
+        let caller: usize = self.caller.iter().map(|(name, value)| name.len() + value.len()).sum();
+        256 + self.text.len() + caller
+    }
+}
+
+/// A finished answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Kept {
+    /// Takes an answer apart, when it is all there.
+    pub(crate) fn of(response: &Response<Body>) -> Option<Self> {
+        let Body::Full(body) = response.body() else { return None };
+        Some(Self { status: response.status(), headers: response.headers().clone(), body: body.clone() })
+    }
+
+    /// The answer again.
+    pub(crate) fn answer(&self) -> Response<Body> {
+        let mut response = Response::new(Body::Full(self.body.clone()));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers.clone();
+        response
+    }
+
+    fn is_final(&self) -> bool {
+        !self.status.is_server_error()
+    }
+
+    fn bytes(&self) -> usize {
+        512 + self.body.len()
+    }
+}
+
+#[derive(Debug)]
+enum Slot {
+    /// Somebody is at it; the channel closes when he is done.
+    Running { request: Version, done: watch::Receiver<()> },
+    /// It is done.
+    Done { request: Version, answer: Kept, since: Instant },
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    by_key: AHashMap<Key, Slot>,
+    /// Those that are done, oldest first.
+    order: VecDeque<(Instant, Key)>,
+    bytes: usize,
+}
+
+/// The store, one per server.
+#[derive(Debug, Default)]
+pub(crate) struct Idempotency {
+    slots: Mutex<Slots>,
+}
+
+/// Why a request is not done under its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The key was used for another request.
+    Reused,
+    /// The first request with the key is still running.
+    Running,
+}
+
+impl Refusal {
+    /// The answer that tells it.
+    pub(crate) fn answer(self) -> Response<Body> {
+        let (status, message, hint) = match self {
+            Self::Reused => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "this `Idempotency-Key` was used for another request",
+                "every request that is not the same again takes a key of its own",
+            ),
+            Self::Running => (
+                StatusCode::CONFLICT,
+                "the first request with this `Idempotency-Key` is still running",
+                "try again in a few seconds, under the same key",
+            ),
+        };
+        problem::respond(&Error::new(Code::InvalidRequest, message).with_hint(hint), status)
+    }
+}
+
+/// What a key stands for.
+#[derive(Debug)]
+pub(crate) enum Turn<'a> {
+    /// The answer is there.
+    Done(Kept),
+    /// This request does it.
+    Mine(Lead<'a>),
+}
+
+/// The duty to do it and tell. Dropped without an answer, the key is free again.
+#[derive(Debug)]
+pub(crate) struct Lead<'a> {
+    store: &'a Idempotency,
+    key: Key,
+    request: Version,
+    answered: bool,
+    _done: watch::Sender<()>,
+}
+
+impl Idempotency {
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds out who does `request` under `key`; waits up to `patience` for one that is at it.
+    ///
+    /// # Errors
+    /// When the key was used for another request, or the other one is still at it.
+    pub(crate) async fn turn(
+        &self,
+        key: Key,
+        request: Version,
+        patience: Duration,
+    ) -> std::result::Result<Turn<'_>, Refusal> {
+        let deadline = tokio::time::Instant::now() + patience;
+        loop {
+            let mut done = match self.look(&key, request)? {
+                Look::Turn(turn) => return Ok(turn),
+                Look::Wait(done) => done,
+            };
+            // The channel closes when the other one is done or gone, and then there is another look.
+            if tokio::time::timeout_at(deadline, done.changed()).await.is_err() {
+                return Err(Refusal::Running);
+            }
+        }
+    }
+
+    fn look(&self, key: &Key, request: Version) -> std::result::Result<Look<'_>, Refusal> {
+        let mut slots = self.lock();
+        slots.forget_old(Instant::now());
+        match slots.by_key.get(key) {
+            Some(Slot::Running { request: other, .. } | Slot::Done { request: other, .. }) if *other != request => {
+                Err(Refusal::Reused)
+            }
+            Some(Slot::Running { done, .. }) => Ok(Look::Wait(done.clone())),
+            Some(Slot::Done { answer, .. }) => Ok(Look::Turn(Turn::Done(answer.clone()))),
+            None => {
+                let (sender, done) = watch::channel(());
+                slots.by_key.insert(key.clone(), Slot::Running { request, done });
+                let lead = Lead { store: self, key: key.clone(), request, answered: false, _done: sender };
+                Ok(Look::Turn(Turn::Mine(lead)))
+            }
+        }
+    }
+}
+
+enum Look<'a> {
+    Turn(Turn<'a>),
+    Wait(watch::Receiver<()>),
+}
+
+impl Slots {
+    fn forget_old(&mut self, now: Instant) {
+        while let Some((since, _)) = self.order.front() {
+            if self.bytes <= BYTES_MAX && now.duration_since(*since) < KEPT_FOR {
+                return;
+            }
+            let Some((since, key)) = self.order.pop_front() else { return };
+            let is_this = matches!(self.by_key.get(&key), Some(Slot::Done { since: own, .. }) if *own == since);
+            if is_this && let Some(Slot::Done { answer, .. }) = self.by_key.remove(&key) {
+                self.bytes -= key.bytes() + answer.bytes();
+            }
+        }
+    }
+}
+
+impl Lead<'_> {
+    /// Keeps the answer for whoever asks again, unless it is worth another try.
+    pub(crate) fn finish(mut self, answer: Kept) {
+        if !answer.is_final() {
+            return;
+        }
+        let now = Instant::now();
+        let mut slots = self.store.lock();
+        slots.bytes += self.key.bytes() + answer.bytes();
+        slots.by_key.insert(self.key.clone(), Slot::Done { request: self.request, answer, since: now });
+        slots.order.push_back((now, self.key.clone()));
+        slots.forget_old(now);
+        self.answered = true;
+    }
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.store.lock().by_key.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::{Response, StatusCode};
+    use salver_model::{Caller, Version};
+
+    use super::{BYTES_MAX, Idempotency, Kept, Key, Turn};
+    use crate::body::Body;
+
+    fn key(text: &str) -> Key {
+        Key::of(text, &Caller::default()).unwrap()
+    }
+
+    fn kept(status: StatusCode, body: Bytes) -> Kept {
+        let mut response = Response::new(Body::Full(body));
+        *response.status_mut() = status;
+        Kept::of(&response).unwrap()
+    }
+
+    async fn lead<'a>(store: &'a Idempotency, text: &str) -> Option<super::Lead<'a>> {
+        match store.turn(key(text), Version(1), Duration::from_secs(60)).await.unwrap() {
+            Turn::Mine(lead) => Some(lead),
+            Turn::Done(_) => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn twins_wait_and_get_the_same() {
+        let store = Arc::new(Idempotency::default());
+        let first = lead(&store, "a").await.unwrap();
+        let other = Arc::clone(&store);
+        let twin = tokio::spawn(async move {
+            match other.turn(key("a"), Version(1), Duration::from_secs(60)).await.unwrap() {
+                Turn::Done(kept) => kept.answer().status(),
+                Turn::Mine(_) => panic!("done twice"),
+            }
+        });
+        tokio::task::yield_now().await;
+        first.finish(kept(StatusCode::OK, Bytes::from_static(b"1")));
+        assert_eq!(twin.await.unwrap(), StatusCode::OK);
+        assert!(store.turn(key("a"), Version(2), Duration::ZERO).await.is_err(), "another request");
+    }
+
+    #[tokio::test]
+    async fn what_may_be_tried_again_is_not_kept() {
+        let store = Idempotency::default();
+        lead(&store, "a").await.unwrap().finish(kept(StatusCode::SERVICE_UNAVAILABLE, Bytes::new()));
+        let second = lead(&store, "a").await.expect("free again");
+        assert!(store.turn(key("a"), Version(1), Duration::ZERO).await.is_err(), "still running");
+        drop(second);
+        assert!(lead(&store, "a").await.is_some(), "free again after a panic");
+    }
+
+    #[tokio::test]
+    async fn memory_is_bounded() {
+        let store = Idempotency::default();
+        let body = Bytes::from(vec![0; BYTES_MAX / 4]);
+        for text in ["a", "b", "c", "d", "e"] {
+            lead(&store, text).await.unwrap().finish(kept(StatusCode::OK, body.clone()));
+        }
+        assert!(store.lock().bytes <= BYTES_MAX);
+        assert!(lead(&store, "a").await.is_some(), "the oldest went");
+        assert!(lead(&store, "e").await.is_none(), "the youngest stayed");
+    }
+}

@@ -1,0 +1,119 @@
+//! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
+//!
+//! `route` has the paths, `query` the language of query strings, `body` what writes bring; `read`, `write`, `bulk`,
+//! `columns` and `openapi` answer, `now` does so without a task. `problem` tells errors, `respond` is the way to the
+//! one exit.
+
+mod body;
+mod bulk;
+mod call;
+mod columns;
+mod json;
+mod now;
+mod openapi;
+mod problem;
+mod query;
+mod read;
+mod respond;
+mod route;
+mod tag;
+mod transaction;
+mod write;
+mod xml;
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use http::{Method, Response};
+use hyper::body::Incoming;
+use salver_model::Result;
+
+pub(crate) use self::call::Call;
+pub(crate) use self::now::answer_now;
+use self::route::Target;
+pub(crate) use self::route::below_api;
+use crate::body::Body;
+use crate::receive;
+
+/// What these doors answer, for `Allow`.
+pub(crate) const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/// Answers any request of these doors.
+pub(crate) async fn answer(call: &Call<'_>, body: Incoming) -> Response<Body> {
+    let xml = query::wants_xml(call.query);
+    let gate = &call.app.gate;
+    let pass = match gate.admit(call.method, call.headers) {
+        Ok(pass) => pass,
+        Err(error) => return respond::error(call, &error, xml),
+    };
+    let answered = match gate.preflight(call.headers) {
+        Some(response) if *call.method == Method::OPTIONS => Ok(response),
+        _ => dispatch(call, body).await,
+    };
+    let mut response = answered.unwrap_or_else(|error| respond::error(call, &error, xml));
+    gate.release(pass, response.headers_mut());
+    response
+}
+
+/// The answer to a request whose life was cut off by a fault, or that is not let in.
+pub(crate) fn refuse(call: &Call<'_>, error: &salver_model::Error) -> Response<Body> {
+    respond::error(call, error, query::wants_xml(call.query))
+}
+
+async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>> {
+    let target = Target::of(call.path).ok_or_else(|| call.nowhere())?;
+    let reads = matches!(*call.method, Method::GET | Method::HEAD);
+    match target {
+        Target::Records if !reads => {}
+        Target::Table(table) if reads => return read::list(call, &table).await,
+        Target::Row(table, id) if reads => return read::by_key(call, &table, id).await,
+        Target::Map(table) if reads => return read::geojson(call, &table, None).await,
+        Target::MapRow(table, id) if reads => return read::geojson(call, &table, Some(id)).await,
+        target @ (Target::Schema | Target::SchemaTable(_) | Target::SchemaColumn(..)) => {
+            if reads {
+                return columns::show(call, &target).await;
+            }
+            let body = receive(call, body).await?;
+            return columns::change(call, target, &body).await;
+        }
+        Target::Openapi if reads => return openapi::answer(call).await,
+        Target::ClearCache if reads => return clear_cache(call).await,
+        Target::Ping if reads => return ping(call).await,
+        Target::Table(table) if *call.method == Method::POST => {
+            if let Some(format) = bulk::RowFormat::of(call.headers) {
+                return bulk::load(call, &table, format, body).await;
+            }
+        }
+        Target::Table(_) | Target::Row(..) => {}
+        _ => return Err(call.nowhere()),
+    }
+    let body = receive(call, body).await?;
+    write::answer(call, body).await
+}
+
+/// The body of a write.
+async fn receive(call: &Call<'_>, body: Incoming) -> Result<Bytes> {
+    if *call.method == Method::DELETE {
+        return Ok(Bytes::new());
+    }
+    receive::whole(call.app, call.headers, body).await
+}
+
+async fn clear_cache(call: &Call<'_>) -> Result<Response<Body>> {
+    let databases = call.app.service.databases();
+    call.app.service.bounded(try_join_all(databases.iter().map(|database| database.refresh()))).await?;
+    respond::text(call, "true", query::wants_xml(call.query)).await
+}
+
+/// How long the slowest database takes to answer nothing, and how long it takes to look into the cache, in
+/// microseconds.
+async fn ping(call: &Call<'_>) -> Result<Response<Body>> {
+    let databases = call.app.service.databases();
+    let times = call.app.service.bounded(try_join_all(databases.iter().map(|database| database.ping()))).await?;
+    let slowest = times.into_iter().max().unwrap_or_default();
+    let started = std::time::Instant::now();
+    let snapshot = call.app.service.catalog().peek();
+    let _ = call.app.cache.get(call.path.as_bytes(), &snapshot);
+    let json = format!("{{\"db\":{},\"cache\":{}}}", slowest.as_micros(), started.elapsed().as_micros());
+    drop(snapshot);
+    respond::text(call, &json, query::wants_xml(call.query)).await
+}

@@ -1,0 +1,193 @@
+//! `POST /api/records/{table}` of NDJSON or CSV: rows loaded while they arrive, in bounded memory and of any number.
+
+mod csv;
+mod lines;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures::stream;
+use http::{HeaderMap, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use salver_model::ports::RecordStream;
+use salver_model::records::{Document, Load, LoadReport, Record};
+use salver_model::{Code, Error, Result};
+
+use self::csv::CsvReader;
+use self::lines::LineReader;
+use super::call::Call;
+use super::query::{self, Purpose};
+use super::{problem, respond};
+use crate::body::Body;
+
+/// Rows that are handed to the database at a time.
+const ROWS_AT_ONCE: usize = 1_000;
+/// Bytes of rows that are handed to the database at a time.
+const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+
+/// The formats rows come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowFormat {
+    /// One JSON object a line.
+    NdJson,
+    /// Comma-separated values under a line of names.
+    Csv,
+}
+
+impl RowFormat {
+    /// The format of a body, when it is one of rows.
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        let given = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Some(match essence.as_str() {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
+                Self::NdJson
+            }
+            "text/csv" => Self::Csv,
+            _ => return None,
+        })
+    }
+}
+
+/// Loads the rows of `body` into `table`.
+pub(super) async fn load(call: &Call<'_>, table: &str, format: RowFormat, body: Incoming) -> Result<Response<Body>> {
+    if call.header("idempotency-key").is_some() {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            "a load can't have an `Idempotency-Key`: it is too large to be compared",
+        )
+        .with_hint("use `upsert=update`, which makes a load that is sent again do no harm"));
+    }
+    let (database, table) = call.database(table)?;
+    let ask = query::read(call.query, table, Purpose::Load, database.spec())?;
+    if ask.upsert == Some(true) {
+        return Err(Error::new(Code::InvalidRequest, "a load can't leave rows as they are")
+            .with_hint("use `upsert=update`, or `keep_good=1`, which keeps the rows that are new"));
+    }
+    let load =
+        Load { table: table.to_owned(), dry_run: ask.dry_run, keep_good: ask.keep_good, upsert: ask.upsert.is_some() };
+    let limits = call.app.service.limits();
+    let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
+    let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
+    // Not bounded in time as queries are: as long as rows arrive there is work, and when they stop it ends.
+    let report = database.load(&call.caller(), &load, rows).await?;
+    let undone = report.refused > 0 && !load.keep_good;
+    let xml = query::wants_xml(call.query);
+    let mut response = respond::document(call, Document::whole(written(&report)), xml, None).await?;
+    if undone {
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(response)
+}
+
+fn written(report: &LoadReport) -> Vec<u8> {
+    let LoadReport { read, loaded, refused, problems } = report;
+    let head = format!("{{\"read\":{read},\"loaded\":{loaded},\"refused\":{refused},\"problems\":[");
+    let mut out = head.into_bytes();
+    for (index, found) in problems.iter().enumerate() {
+        let comma = if index > 0 { "," } else { "" };
+        out.extend_from_slice(format!("{comma}{{\"row\":{},", found.row).as_bytes());
+        problem::write_members(&found.error, &mut out);
+        problem::write_details(&found.error, &mut out);
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// What makes records of the bytes of one format.
+#[derive(Debug)]
+enum RowReader {
+    NdJson(LineReader),
+    Csv(CsvReader),
+}
+
+impl RowReader {
+    fn take(&mut self, bytes: &[u8], rows: &mut Vec<Record>) -> Result<()> {
+        match self {
+            Self::NdJson(reader) => reader.take(bytes, rows),
+            Self::Csv(reader) => reader.take(bytes, rows),
+        }
+    }
+
+    fn finish(&mut self, rows: &mut Vec<Record>) -> Result<()> {
+        match self {
+            Self::NdJson(reader) => reader.finish(rows),
+            Self::Csv(reader) => reader.finish(rows),
+        }
+    }
+}
+
+/// A body on its way to records.
+struct Arriving {
+    body: Incoming,
+    reader: RowReader,
+    /// Bytes that came and are still to be read; a frame may hold more than is handed over at a time.
+    waiting: VecDeque<bytes::Bytes>,
+    patience: Duration,
+    ended: bool,
+}
+
+/// The records of `body`, some at a time.
+fn rows(body: Incoming, format: RowFormat, row_bytes_max: usize, patience: Duration) -> RecordStream {
+    let reader = match format {
+        RowFormat::NdJson => RowReader::NdJson(LineReader::new(row_bytes_max)),
+        RowFormat::Csv => RowReader::Csv(CsvReader::new(row_bytes_max)),
+    };
+    let arriving = Arriving { body, reader, waiting: VecDeque::new(), patience, ended: false };
+    Box::pin(stream::try_unfold(arriving, |mut arriving| async move {
+        let rows = arriving.next().await?;
+        Ok(rows.map(|rows| (rows, arriving)))
+    }))
+}
+
+impl Arriving {
+    async fn next(&mut self) -> Result<Option<Vec<Record>>> {
+        let mut rows = Vec::with_capacity(ROWS_AT_ONCE);
+        let mut bytes = 0;
+        while !self.ended && rows.len() < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE {
+            match self.piece().await? {
+                Some(piece) => {
+                    bytes += piece.len();
+                    self.reader.take(&piece, &mut rows)?;
+                }
+                None => {
+                    self.ended = true;
+                    self.reader.finish(&mut rows)?;
+                }
+            }
+        }
+        Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    /// The next few bytes; `None` at the end.
+    async fn piece(&mut self) -> Result<Option<bytes::Bytes>> {
+        const PIECE_BYTES_MAX: usize = 64 * 1024;
+        loop {
+            if let Some(mut first) = self.waiting.pop_front() {
+                if first.len() > PIECE_BYTES_MAX {
+                    let rest = first.split_off(PIECE_BYTES_MAX);
+                    self.waiting.push_front(rest);
+                }
+                return Ok(Some(first));
+            }
+            let broken = |message: &str| Error::new(Code::InvalidRequest, message.to_owned());
+            match tokio::time::timeout(self.patience, self.body.frame()).await {
+                Err(_) => {
+                    return Err(broken("the rows stopped arriving")
+                        .with_hint("send them faster, or raise `limits.head_ms_max`"));
+                }
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(error))) => return Err(broken("the body broke off or is malformed").with_source(error)),
+                Ok(Some(Ok(frame))) => self.waiting.extend(frame.into_data().ok()),
+            }
+        }
+    }
+}
+
+/// That a row is longer than a row may be.
+fn too_long(row: u64, bytes_max: usize) -> Error {
+    Error::new(Code::BodyTooLarge, format!("row {row} has more than {bytes_max} bytes"))
+        .with_hint("send less in one row, or raise `limits.body_bytes_max`")
+}

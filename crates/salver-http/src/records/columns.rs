@@ -1,0 +1,228 @@
+//! `/api/columns`: the schema as PHP-CRUD-API shows it, and changes of it.
+
+use std::sync::Arc;
+
+use http::{Method, Response};
+use salver_model::ports::Database;
+use salver_model::records::{
+    ColumnDefinition, ColumnInfo, DatabaseSchema, Definition, Field, Operation, Record, TableDefinition, TableInfo,
+    TableKind,
+};
+use salver_model::{Code, Error, Result};
+use serde_json::{Map, Value as Json};
+
+use super::body::{self, unreadable};
+use super::call::Call;
+use super::json::Reader;
+use super::query;
+use super::respond;
+use super::route::Target;
+use crate::body::Body;
+
+/// Shows a part of the schema.
+pub(super) async fn show(call: &Call<'_>, target: &Target<'_>) -> Result<Response<Body>> {
+    let json = match target {
+        Target::SchemaTable(table) => {
+            let (schema, at) = table_of(call, table, None).await?;
+            table_json(&schema.tables()[at])
+        }
+        Target::SchemaColumn(table, column) => {
+            let (schema, at) = table_of(call, table, Some(column)).await?;
+            let table = &schema.tables()[at];
+            let at = table.column(column).ok_or_else(|| no_column(column))?;
+            column_json(table, at)
+        }
+        _ => {
+            let mut tables = Vec::new();
+            for database in call.app.service.databases() {
+                let schema = visible(call, database).await?;
+                tables.extend(schema.tables().iter().map(table_json));
+            }
+            Json::Object(Map::from_iter([("tables".to_owned(), Json::Array(tables))]))
+        }
+    };
+    respond::text(call, &json.to_string(), query::wants_xml(call.query)).await
+}
+
+/// The schema as it is shown to the caller; read first when it never was.
+async fn visible(call: &Call<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
+    if database.schema().stamp() == 0 {
+        call.app.service.bounded(database.refresh()).await?;
+    }
+    Ok(database.visible(&call.caller(), Operation::Reflect))
+}
+
+/// The schema with the table called `name`, and where it is; read again when it is not there.
+async fn table_of(call: &Call<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
+    let (database, name) = call.database(name)?;
+    let find = |schema: &DatabaseSchema| {
+        let at = schema.position(name)?;
+        (column.is_none_or(|column| schema.tables()[at].column(column).is_some())).then_some(at)
+    };
+    let schema = visible(call, database).await?;
+    if let Some(at) = find(&schema) {
+        return Ok((schema, at));
+    }
+    call.app.service.bounded(database.refresh()).await?;
+    let schema = visible(call, database).await?;
+    match (schema.position(name), column) {
+        (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
+        (Some(at), _) => Ok((schema, at)),
+    }
+}
+
+fn no_column(name: &str) -> Error {
+    Error::new(Code::UnknownColumn, format!("Column '{name}' not found"))
+}
+
+fn table_json(table: &TableInfo) -> Json {
+    let mut object = named(&table.real_name, &table.name);
+    let kind = if table.kind == TableKind::View { "view" } else { "table" };
+    object.insert("type".to_owned(), kind.into());
+    let columns = (0..table.columns.len()).map(|at| column_json(table, at)).collect();
+    object.insert("columns".to_owned(), Json::Array(columns));
+    Json::Object(object)
+}
+
+fn named(real: &str, outside: &str) -> Map<String, Json> {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), real.into());
+    if outside != real {
+        object.insert("alias".to_owned(), outside.into());
+    }
+    object
+}
+
+/// A column. What is zero, false or empty is left out.
+fn column_json(table: &TableInfo, at: usize) -> Json {
+    let column: &ColumnInfo = &table.columns[at];
+    let mut object = named(&column.real_name, &column.name);
+    object.insert("type".to_owned(), column.kind.word().into());
+    for (name, number) in [("length", column.length), ("precision", column.precision), ("scale", column.scale)] {
+        if let Some(number) = number.filter(|number| *number > 0) {
+            object.insert(name.to_owned(), number.into());
+        }
+    }
+    // PostgreSQL says of every column of a view that it may be null; PHP-CRUD-API says of none.
+    let nullable = column.nullable && table.kind == TableKind::Table;
+    for (name, holds) in [("nullable", nullable), ("pk", table.key.contains(&at))] {
+        if holds {
+            object.insert(name.to_owned(), true.into());
+        }
+    }
+    if let Some(key) = table.foreign_keys.iter().find(|key| key.columns == [at]) {
+        object.insert("fk".to_owned(), key.target.as_str().into());
+    }
+    Json::Object(object)
+}
+
+/// Changes a part of the schema.
+pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) -> Result<Response<Body>> {
+    let record = match *call.method {
+        Method::DELETE => Record::new(),
+        _ => {
+            let read = body::read(bytes, query::wants_xml(call.query))?;
+            if read.batch {
+                return Err(unreadable());
+            }
+            read.records.into_iter().next().ok_or_else(unreadable)?
+        }
+    };
+    let (database, definition) = match (target, call.method) {
+        (Target::Schema, &Method::POST) => (creator(call)?, Definition::CreateTable(table_of_record(&record)?)),
+        (Target::SchemaTable(name), method) => {
+            let (database, table) = call.database(&name)?;
+            let table = table.to_owned();
+            let definition = match *method {
+                Method::PUT => Definition::UpdateTable { table, to: table_of_record(&record)? },
+                Method::POST => Definition::CreateColumn { table, column: column_of_record(&record)? },
+                Method::DELETE => Definition::DropTable { table },
+                _ => return Err(call.nowhere()),
+            };
+            (database, definition)
+        }
+        (Target::SchemaColumn(name, column), method) => {
+            let (database, table) = call.database(&name)?;
+            let table = table.to_owned();
+            let definition = match *method {
+                Method::PUT => Definition::UpdateColumn { table, column, to: column_of_record(&record)? },
+                Method::DELETE => Definition::DropColumn { table, column },
+                _ => return Err(call.nowhere()),
+            };
+            (database, definition)
+        }
+        _ => return Err(call.nowhere()),
+    };
+    if !database.spec().definable {
+        // As in PHP-CRUD-API, where this controller is off unless it is listed.
+        return Err(call.nowhere());
+    }
+    call.app.service.bounded(database.define(&call.caller(), &definition)).await?;
+    respond::text(call, "true", query::wants_xml(call.query)).await
+}
+
+/// The database in which a table without a home yet is made: the first whose schema may be changed.
+fn creator<'a>(call: &Call<'a>) -> Result<&'a Arc<dyn Database>> {
+    call.app.service.databases().iter().find(|database| database.spec().definable).ok_or_else(|| call.nowhere())
+}
+
+fn table_of_record(record: &Record) -> Result<TableDefinition> {
+    let mut table = TableDefinition::default();
+    for (name, field) in record {
+        match (name.as_str(), field) {
+            ("name", Field::Text(text)) => table.name = Some(text.clone()),
+            ("columns", Field::Json(text)) => {
+                let (columns, batch) =
+                    Reader::whole(text, |reader| reader.records(usize::MAX)).ok_or_else(unreadable)?;
+                if !batch {
+                    return Err(unreadable());
+                }
+                table.columns = columns.iter().map(column_of_record).collect::<Result<_>>()?;
+            }
+            _ => {}
+        }
+    }
+    Ok(table)
+}
+
+fn column_of_record(record: &Record) -> Result<ColumnDefinition> {
+    let mut column = ColumnDefinition::default();
+    for (name, field) in record {
+        match name.as_str() {
+            "name" => column.name = text(field),
+            "type" => column.kind = text(field),
+            "length" => column.length = number(field)?,
+            "precision" => column.precision = number(field)?,
+            "scale" => column.scale = number(field)?,
+            "nullable" => column.nullable = boolean(field),
+            "pk" => column.pk = boolean(field),
+            "fk" => column.fk = Some(text(field).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    Ok(column)
+}
+
+fn text(field: &Field) -> Option<String> {
+    match field {
+        Field::Text(text) | Field::Number(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn number(field: &Field) -> Result<Option<u32>> {
+    match text(field) {
+        None => Ok(None),
+        Some(text) => text.trim().parse().map(Some).map_err(|error| {
+            Error::new(Code::InvalidValue, format!("`{text}` is no length, precision or scale: {error}"))
+        }),
+    }
+}
+
+fn boolean(field: &Field) -> Option<bool> {
+    match field {
+        Field::Bool(value) => Some(*value),
+        Field::Number(text) | Field::Text(text) => Some(!matches!(text.as_str(), "" | "0" | "false")),
+        _ => None,
+    }
+}

@@ -1,0 +1,335 @@
+//! A reader of JSON that keeps what records need and a general one loses: the digits of numbers, and the text of nested
+//! objects and arrays.
+
+use std::borrow::Cow;
+
+use ahash::AHashMap;
+use memchr::memchr3;
+use salver_model::records::{Field, Record};
+
+/// Deepest nesting that is read.
+const DEPTH_MAX: usize = 128;
+/// Objects with more members than these find repeated names through an index.
+const SCANNED_MEMBERS_MAX: usize = 16;
+
+/// A place in a text of JSON. Every method that fails leaves the reader good for nothing.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Reads all of `text` with `read`; `None` when something is left over.
+    pub(super) fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let mut reader = Self::new(text);
+        let value = read(&mut reader)?;
+        (reader.peek().is_none() && reader.at == text.len()).then_some(value)
+    }
+
+    /// The next byte that is not white space, which stays.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Some(*byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn eat(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// An object; `each` reads the value of every member.
+    pub(super) fn object(&mut self, mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
+        self.eat(b'{')?;
+        if self.eat(b'}').is_some() {
+            return Some(());
+        }
+        loop {
+            let name = self.string()?;
+            self.eat(b':')?;
+            each(self, name)?;
+            if self.eat(b',').is_none() {
+                return self.eat(b'}');
+            }
+        }
+    }
+
+    /// An array; `each` reads every item.
+    pub(super) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.eat(b'[')?;
+        if self.eat(b']').is_some() {
+            return Some(());
+        }
+        loop {
+            each(self)?;
+            if self.eat(b',').is_none() {
+                return self.eat(b']');
+            }
+        }
+    }
+
+    /// A string, decoded.
+    pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
+        (self.peek()? == b'"').then_some(())?;
+        let bytes = self.text.as_bytes();
+        let start = self.at + 1;
+        let mut end = start;
+        let mut escaped = false;
+        loop {
+            end += memchr3(b'"', b'\\', b'\n', &bytes[end..])?;
+            match bytes[end] {
+                b'"' => break,
+                b'\\' => {
+                    escaped = true;
+                    end += 2;
+                }
+                _ => return None,
+            }
+            // An escape may stand at the very end.
+            bytes.get(end)?;
+        }
+        self.at = end + 1;
+        let inside = &self.text[start..end];
+        if escaped {
+            // The library knows escapes and surrogates, and refuses bare control characters.
+            return serde_json::from_str(&self.text[start - 1..=end]).ok().map(Cow::Owned);
+        }
+        (!inside.bytes().any(|byte| byte < 0x20)).then_some(Cow::Borrowed(inside))
+    }
+
+    /// A number, as its digits.
+    fn number(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let digits = |mut at: usize| {
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            at
+        };
+        let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
+        let whole = at;
+        at = digits(at);
+        if at == whole || (bytes[whole] == b'0' && at > whole + 1) {
+            return None;
+        }
+        if bytes.get(at) == Some(&b'.') {
+            let fraction = at + 1;
+            at = digits(fraction);
+            (at > fraction).then_some(())?;
+        }
+        if matches!(bytes.get(at), Some(b'e' | b'E')) {
+            let power = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+            at = digits(power);
+            (at > power).then_some(())?;
+        }
+        self.at = at;
+        Some(&self.text[start..at])
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
+    }
+
+    /// Passes over one value; the answer is its text.
+    pub(super) fn skip(&mut self) -> Option<&'a str> {
+        self.peek()?;
+        let start = self.at;
+        self.pass(0)?;
+        Some(&self.text[start..self.at])
+    }
+
+    fn pass(&mut self, depth: usize) -> Option<()> {
+        (depth < DEPTH_MAX).then_some(())?;
+        match self.peek()? {
+            b'{' => self.object(|reader, _| reader.pass(depth + 1)),
+            b'[' => self.array(|reader| reader.pass(depth + 1)),
+            b'"' => self.string().map(|_| ()),
+            b'n' => self.word("null"),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            _ => self.number().map(|_| ()),
+        }
+    }
+
+    /// Any value as a field.
+    pub(super) fn field(&mut self) -> Option<Field> {
+        Some(match self.peek()? {
+            b'"' => Field::Text(self.string()?.into_owned()),
+            b'{' | b'[' => Field::Json(self.skip()?.to_owned()),
+            b'n' => self.word("null").map(|()| Field::Null)?,
+            b't' => self.word("true").map(|()| Field::Bool(true))?,
+            b'f' => self.word("false").map(|()| Field::Bool(false))?,
+            _ => Field::Number(self.number()?.to_owned()),
+        })
+    }
+
+    /// An object as a record. Of members of one name the last counts.
+    pub(super) fn record(&mut self) -> Option<Record> {
+        let mut record = Record::new();
+        let mut index: AHashMap<String, usize> = AHashMap::new();
+        self.object(|reader, name| {
+            let field = reader.field()?;
+            let earlier = if record.len() <= SCANNED_MEMBERS_MAX {
+                record.iter().position(|(own, _)| *own == *name)
+            } else {
+                if index.is_empty() {
+                    index.extend(record.iter().enumerate().map(|(at, (own, _))| (own.clone(), at)));
+                }
+                let next = record.len();
+                let at = *index.entry(name.clone().into_owned()).or_insert(next);
+                (at < next).then_some(at)
+            };
+            match earlier {
+                Some(at) => record[at].1 = field,
+                None => record.push((name.into_owned(), field)),
+            }
+            Some(())
+        })?;
+        Some(record)
+    }
+
+    /// An object, or an array of objects: the records, and whether it was an array.
+    pub(super) fn records(&mut self, records_max: usize) -> Option<(Vec<Record>, bool)> {
+        if self.peek()? != b'[' {
+            return Some((vec![self.record()?], false));
+        }
+        let mut records = Vec::new();
+        self.array(|reader| {
+            records.push(reader.record()?);
+            (records.len() <= records_max).then_some(())
+        })?;
+        Some((records, true))
+    }
+}
+
+/// Writes `text` as PHP writes JSON: a string like any other, but `/` and the line ends of Unicode are escaped.
+pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    salver_formats::json::write_string(text, out);
+    if text.contains(['/', '\u{2028}', '\u{2029}']) {
+        let written = String::from_utf8_lossy(&out[start..]).into_owned();
+        out.truncate(start);
+        out.extend_from_slice(as_php(&written).as_bytes());
+    }
+}
+
+/// Finished JSON, escaped as PHP does it. What is escaped can stand in strings only.
+pub(super) fn as_php(json: &str) -> String {
+    json.replace('/', "\\/").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::records::Field;
+
+    use super::{Reader, write_string};
+
+    fn record(text: &str) -> Option<Vec<(String, Field)>> {
+        Reader::whole(text, Reader::record)
+    }
+
+    #[test]
+    fn digits_and_nested_texts_are_kept() {
+        let read =
+            record(r#" {"a":23.010,"b":12345678901234567890,"c":{"x": [1, 2]},"d":"A\/é","a":-0.5e+3,"e":null} "#);
+        let expected = [
+            ("a", Field::Number("-0.5e+3".into())),
+            ("b", Field::Number("12345678901234567890".into())),
+            ("c", Field::Json(r#"{"x": [1, 2]}"#.into())),
+            ("d", Field::Text("A/é".into())),
+            ("e", Field::Null),
+        ];
+        assert_eq!(read, Some(expected.map(|(name, field)| (name.to_owned(), field)).to_vec()));
+    }
+
+    #[test]
+    fn many_members_with_repeats() {
+        let members: Vec<String> = (0..100).map(|n| format!("\"c{}\":{n}", n % 50)).collect();
+        let read = record(&format!("{{{}}}", members.join(","))).unwrap();
+        assert_eq!(read.len(), 50);
+        assert!(
+            read.iter().enumerate().all(|(n, (name, field))| {
+                *name == format!("c{n}") && *field == Field::Number((n + 50).to_string())
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for bad in [
+            "",
+            "{",
+            "}",
+            "{\"",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{\"a\":01}",
+            "{\"a\":1.}",
+            "{\"a\":.5}",
+            "{\"a\":1e}",
+            "{\"a\":-}",
+            "{\"a\":nul}",
+            "{\"a\":\"\n\"}",
+            "{\"a\":\"\u{1}\"}",
+            "{\"a\":\"\\x\"}",
+            "{\"a\":\"\\",
+            "{\"a\":\"\\\"",
+            "{\"a\":\"\\ud800\"}",
+            "{\"a\":1}x",
+            "[1]",
+            "{a:1}",
+            "{\"a\":+1}",
+        ] {
+            assert_eq!(record(bad), None, "{bad}");
+        }
+        assert_eq!(record(&format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200))), None);
+    }
+
+    #[test]
+    fn reading_agrees_with_the_library() {
+        let seeds =
+            ["{\"a\":[1,{\"b\":\"x\\u00e9\"}],\"c\":-1.5e3,\"d\":true}", "[{\"a\":null},{}]", "{\"k\":\"\\\\\"}"];
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for seed in seeds {
+            for _ in 0..20_000 {
+                let mut bytes = seed.as_bytes().to_vec();
+                for _ in 0..=next(3) {
+                    let at = next(bytes.len());
+                    match next(3) {
+                        0 => bytes[at] = b"{}[]\",:\\0123.eE+-ntf "[next(22)],
+                        1 => drop(bytes.remove(at)),
+                        _ => bytes.insert(at, b"{}[]\",:\\0123.eE+-ntf "[next(22)]),
+                    }
+                }
+                let Ok(text) = String::from_utf8(bytes) else { continue };
+                let ours = Reader::whole(&text, Reader::skip).is_some();
+                let theirs = serde_json::from_str::<serde_json::Value>(&text);
+                // A number too large for the library is one all the same.
+                let too_large = theirs.as_ref().is_err_and(|error| error.to_string().contains("out of range"));
+                assert_eq!(ours, theirs.is_ok() || too_large, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_as_php_writes_them() {
+        let mut out = Vec::new();
+        write_string("a/b\u{2028}\"ü", &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "\"a\\/b\\u2028\\\"ü\"");
+    }
+}

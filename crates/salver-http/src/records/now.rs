@@ -1,0 +1,87 @@
+//! What takes microseconds is answered by the thread that read the request: a record by its key, a short list.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::{Request, Response, header};
+use salver_formats::Coding;
+use salver_model::records::{DocumentBody, RecordQuery};
+use salver_model::{Caller, Code};
+
+use super::call::{coding, fingerprint};
+use super::query::{self, Purpose};
+use super::{problem, read, respond as leaving, tag};
+use crate::app::App;
+use crate::body::Body;
+use crate::exchange::segment;
+use crate::respond;
+
+/// Answers `GET /records/...`, of which `rest` is what follows; `None` means "use the general way", which gives the
+/// same.
+pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, peer: IpAddr, rest: &str) -> Option<Response<Body>> {
+    let headers = request.headers();
+    if app.gate.minds_pages() || headers.contains_key(header::IF_NONE_MATCH) {
+        return None;
+    }
+    let (table, key) = match rest.split_once('/') {
+        Some((table, key)) => (table, Some(key)),
+        None => (rest, None),
+    };
+    if table.is_empty() || key.is_some_and(|key| key.is_empty() || key.contains(['/', ',', '%'])) {
+        return None;
+    }
+    let decoded;
+    let table = if table.contains('%') {
+        decoded = segment(table);
+        decoded.as_str()
+    } else {
+        table
+    };
+    let (database, table) = app.service.database_with(table).ok()?;
+    let text = request.uri().query().unwrap_or("");
+    let record_query = if text.is_empty() {
+        RecordQuery { table: table.to_owned(), strict: database.spec().strict, ..RecordQuery::default() }
+    } else {
+        // What joins, or is answered otherwise than as JSON, and what is wrong, is for the general way.
+        let purpose = if key.is_some() { Purpose::Read } else { Purpose::List };
+        let ask = query::read(text, table, purpose, database.spec()).ok()?;
+        if !ask.query.joins.is_empty() || query::wants_xml(text) {
+            return None;
+        }
+        ask.query
+    };
+    let caller: Caller = app.gate.caller(peer, headers);
+    // A record alone is known by its row, everything else by the version of the database.
+    let rows_only = key.is_some();
+    let answer = if rows_only {
+        None
+    } else {
+        let schema = database.schema();
+        // The general way finds out which conditions look into views, and leaves the tag out then.
+        let kind = schema.table(table)?.kind;
+        if read::looks_elsewhere(&record_query) && schema.tables().iter().any(|table| table.kind != kind) {
+            return None;
+        }
+        let path = request.uri().path().strip_prefix(app.options.base_path.as_str())?.strip_prefix("/api")?;
+        read::version(database, &schema, table, |version| fingerprint((path, text), &caller, schema.stamp(), version))
+    };
+    let document = match database.read_now(&caller, &record_query, key)? {
+        Ok(document) => document,
+        // Names that are not there may be there in a newer schema.
+        Err(error) if matches!(error.code, Code::UnknownTable | Code::UnknownColumn | Code::NoPrimaryKey) => {
+            return None;
+        }
+        Err(error) if problem::status(error.code).is_server_error() => return None,
+        Err(error) => return Some(problem::respond(&error)),
+    };
+    let DocumentBody::Whole(bytes) = document.body else { return None };
+    let coding = if bytes.len() < 1_024 { Coding::Identity } else { coding(headers) };
+    let row = document.tag.as_deref().filter(|_| rows_only || answer.is_some());
+    let tag = tag::of(row, answer, coding);
+    let (bytes, coding) = respond::compress(coding, bytes);
+    let mut response = Response::new(Body::Full(Bytes::from(bytes)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, leaving::JSON);
+    leaving::describe(headers, coding, tag);
+    Some(response)
+}

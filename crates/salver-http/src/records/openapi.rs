@@ -1,0 +1,232 @@
+//! `/api/openapi`: an OpenAPI 3.0 document of the tables as they are for the caller, in PHP-CRUD-API's shape, with what
+//! that leaves out: errors, batches, GeoJSON, increments and Salver's own parameters.
+
+mod component;
+mod parameter;
+
+use http::Response;
+use salver_model::Result;
+use salver_model::records::{ColumnKind, DatabaseSchema, Operation, TableInfo, TableKind};
+use serde_json::{Map, Value as Json, json};
+
+use super::call::Call;
+use super::{query, respond};
+use crate::body::Body;
+
+/// One operation: what it is, its method, and whether it names a record.
+const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
+    (Operation::List, "list", "get", false),
+    (Operation::Create, "create", "post", false),
+    (Operation::Read, "read", "get", true),
+    (Operation::Update, "update", "put", true),
+    (Operation::Delete, "delete", "delete", true),
+    (Operation::Increment, "increment", "patch", true),
+];
+
+/// A table as one operation sees it.
+struct Shown<'a> {
+    table: &'a TableInfo,
+    schema: &'a DatabaseSchema,
+    operation: Operation,
+    word: &'static str,
+    method: &'static str,
+    by_key: bool,
+}
+
+impl Shown<'_> {
+    /// The table's name as a key of components.
+    fn key(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
+        self.table.name.chars().map(plain).collect()
+    }
+}
+
+/// Answers the document.
+pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
+    let base = format!("{}/api", call.app.options.base_path);
+    let mut document = json!({
+        "openapi": "3.0.0",
+        "info": { "title": "Salver", "version": env!("CARGO_PKG_VERSION") },
+        "servers": [{ "url": base }],
+        "paths": {},
+        "components": {
+            "schemas": component::fixed_schemas(),
+            "responses": component::fixed_responses(),
+            "requestBodies": {},
+            "parameters": parameter::all(),
+        },
+        "tags": [],
+    });
+    let caller = call.caller();
+    for database in call.app.service.databases() {
+        if database.schema().stamp() == 0 {
+            call.app.service.bounded(database.refresh()).await?;
+        }
+        let documented = database.visible(&caller, Operation::Document);
+        let writable = database.spec().writable;
+        for (operation, word, method, by_key) in OPERATIONS {
+            if operation.writes() && !writable {
+                continue;
+            }
+            let schema = database.visible(&caller, operation);
+            for table in schema.tables() {
+                let has_it = documented.table(&table.name).is_some()
+                    && (operation == Operation::List || !table.key.is_empty())
+                    && (!operation.writes() || table.kind == TableKind::Table);
+                if has_it {
+                    add(&mut document, &Shown { table, schema: &schema, operation, word, method, by_key });
+                }
+            }
+        }
+        for table in documented.tables() {
+            push(
+                &mut document["tags"],
+                json!({ "name": table.name, "description": format!("{} operations", table.name) }),
+            );
+        }
+    }
+    fixed_paths(&mut document);
+    respond::text(call, &document.to_string(), query::wants_xml(call.query)).await
+}
+
+fn push(array: &mut Json, value: Json) {
+    if let Json::Array(items) = array {
+        items.push(value);
+    }
+}
+
+/// Puts `value` under `name` of an object.
+fn put(object: &mut Json, name: &str, value: Json) {
+    if let Json::Object(members) = object {
+        members.insert(name.to_owned(), value);
+    }
+}
+
+/// The member `name` of an object, made when it is not there.
+fn entry<'j>(object: &'j mut Json, name: &str) -> &'j mut Json {
+    let member = &mut object[name];
+    if member.is_null() {
+        *member = Json::Object(Map::new());
+    }
+    member
+}
+
+fn add(document: &mut Json, shown: &Shown<'_>) {
+    let (key, name, word) = (shown.key(), &shown.table.name, shown.word);
+    let components = entry(document, "components");
+    if shown.operation != Operation::Delete {
+        put(entry(components, "schemas"), &format!("{word}-{key}"), component::schema(shown));
+    }
+    if matches!(shown.operation, Operation::List | Operation::Read) {
+        put(entry(components, "responses"), &format!("{word}-{key}"), component::response(shown, &key));
+    }
+    if matches!(shown.operation, Operation::Create | Operation::Update | Operation::Increment) {
+        put(entry(components, "requestBodies"), &format!("{word}-{key}"), component::request_body(shown, &key));
+    }
+    let path = if shown.by_key { format!("/records/{name}/{{id}}") } else { format!("/records/{name}") };
+    let paths = entry(document, "paths");
+    put(entry(paths, &path), shown.method, operation(shown, &key));
+    let has_geometry = shown.table.columns.iter().any(|column| column.kind == ColumnKind::Geometry);
+    if has_geometry && matches!(shown.operation, Operation::List | Operation::Read) {
+        let path = if shown.by_key { format!("/geojson/{name}/{{id}}") } else { format!("/geojson/{name}") };
+        put(entry(paths, &path), "get", geojson(shown, &key));
+    }
+}
+
+fn reference(kind: &str, name: &str) -> Json {
+    json!({ "$ref": format!("#/components/{kind}/{name}") })
+}
+
+fn operation(shown: &Shown<'_>, key: &str) -> Json {
+    let word = shown.word;
+    let mut object = json!({});
+    let parameters: Vec<Json> =
+        parameter::of(shown.operation).iter().map(|name| reference("parameters", name)).collect();
+    if !parameters.is_empty() {
+        put(&mut object, "parameters", Json::Array(parameters));
+    }
+    if matches!(shown.operation, Operation::Create | Operation::Update | Operation::Increment) {
+        put(&mut object, "requestBody", reference("requestBodies", &format!("{word}-{key}")));
+    }
+    put(&mut object, "tags", json!([shown.table.name]));
+    put(&mut object, "operationId", json!(format!("{word}_{key}")));
+    put(&mut object, "description", json!(format!("{word} {}", shown.table.name)));
+    let done = match shown.operation {
+        Operation::Create if component::has_numbered_key(shown.table) => "pk_integer".to_owned(),
+        Operation::Create => "pk_string".to_owned(),
+        Operation::List | Operation::Read => format!("{word}-{key}"),
+        _ => "rows_affected".to_owned(),
+    };
+    let mut responses = json!({ "200": reference("responses", &done) });
+    for (status, name) in component::failures(shown.operation) {
+        put(&mut responses, status, reference("responses", name));
+    }
+    put(&mut object, "responses", responses);
+    object
+}
+
+fn geojson(shown: &Shown<'_>, key: &str) -> Json {
+    let many = !shown.by_key;
+    let mut names = parameter::of(shown.operation).to_vec();
+    names.push("geometry");
+    if many {
+        names.extend(["bbox", "tile"]);
+    }
+    let parameters: Vec<Json> = names.iter().map(|name| reference("parameters", name)).collect();
+    let mut responses = json!({ "200": reference("responses", if many { "geojson-list" } else { "geojson-read" }) });
+    for (status, name) in component::failures(shown.operation) {
+        put(&mut responses, status, reference("responses", name));
+    }
+    json!({
+        "parameters": parameters,
+        "tags": [shown.table.name],
+        "operationId": format!("geojson_{}_{key}", shown.word),
+        "description": format!("{} {} as GeoJSON", shown.word, shown.table.name),
+        "responses": responses,
+    })
+}
+
+/// The paths that are no table's.
+fn fixed_paths(document: &mut Json) {
+    let paths = entry(document, "paths");
+    put(
+        paths,
+        "/records",
+        json!({ "post": {
+        "tags": ["transactions"],
+        "operationId": "transact",
+        "description": "several changes of any tables of one database, all or none",
+        "parameters": [reference("parameters", "idempotency_key")],
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": { "schema": reference("schemas", "operations") } },
+        },
+        "responses": {
+            "200": { "description": "the answer of each operation",
+                "content": { "application/json": { "schema": { "type": "array", "items": {} } } } },
+            "400": reference("responses", "bad_request"),
+            "422": reference("responses", "invalid"),
+            "424": reference("responses", "undone"),
+            "503": reference("responses", "unavailable"),
+        },
+    } }),
+    );
+    put(
+        paths,
+        "/status/ping",
+        json!({ "get": {
+        "tags": ["status"],
+        "operationId": "ping",
+        "description": "how long the database takes to answer nothing, in microseconds",
+        "responses": {
+            "200": { "description": "microseconds", "content": { "application/json": { "schema": {
+                "type": "object", "required": ["db", "cache"],
+                "properties": { "db": { "type": "integer" }, "cache": { "type": "integer" } },
+            } } } },
+            "503": reference("responses", "unavailable"),
+        },
+    } }),
+    );
+    push(&mut document["tags"], json!({ "name": "transactions" }));
+    push(&mut document["tags"], json!({ "name": "status" }));
+}

@@ -1,0 +1,96 @@
+//! Errors as PHP-CRUD-API tells them; those of Salver's own grammar as Salver's other doors do, with a hint.
+
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_model::records::{treeql_code, treeql_message};
+use salver_model::{Code, Error};
+
+use super::json::write_string;
+use crate::body::Body;
+use crate::gate::Gate;
+use crate::problem;
+
+/// Whether the error is about what PHP-CRUD-API does not have.
+fn is_own(code: Code) -> bool {
+    matches!(
+        code,
+        Code::InvalidColumn
+            | Code::InvalidSort
+            | Code::InvalidFilter
+            | Code::InvalidValue
+            | Code::InvalidNumber
+            | Code::InvalidRequest
+            | Code::InvalidCursor
+            | Code::ExpiredCursor
+            | Code::PreconditionFailed
+            | Code::TooManyAffected
+            | Code::BodyTooLarge
+            | Code::AnswerTooLarge
+            | Code::UnknownFormat
+    )
+}
+
+/// The status of an error at these doors.
+pub(super) fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidBody | Code::ArgumentCount | Code::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        // A value that does not fit is the client's to mend; what else fails while it runs is not.
+        Code::Execution => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::MethodNotAllowed => StatusCode::NOT_FOUND,
+        _ => problem::status(code),
+    }
+}
+
+/// The number PHP-CRUD-API has for an error.
+fn number(error: &Error) -> u16 {
+    if Gate::wants_script(error) { 1018 } else { treeql_code(error.code) }
+}
+
+/// The answer that tells `error`.
+pub(super) fn respond(error: &Error) -> Response<Body> {
+    let status = status(error.code);
+    if is_own(error.code) {
+        return problem::respond(error, status);
+    }
+    let mut body = Vec::with_capacity(96);
+    write(error, &mut body);
+    let mut response = Response::new(Body::Full(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, super::respond::JSON);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+/// Writes `error` as an object.
+pub(super) fn write(error: &Error, out: &mut Vec<u8>) {
+    out.push(b'{');
+    write_members(error, out);
+    write_details(error, out);
+    out.push(b'}');
+}
+
+/// Writes the number and the message of `error`, for an object that has more to tell.
+pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
+    let number = number(error);
+    out.extend_from_slice(format!("\"code\":{number},\"message\":").as_bytes());
+    let message = if number == 1018 { error.message.as_str().into() } else { treeql_message(error) };
+    write_string(&message, out);
+}
+
+/// Writes what is wrong with which column, when that is known.
+pub(super) fn write_details(error: &Error, out: &mut Vec<u8>) {
+    if !error.details.is_empty() {
+        out.extend_from_slice(b",\"details\":{");
+        for (index, (column, message)) in error.details.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            write_string(column, out);
+            out.push(b':');
+            write_string(message, out);
+        }
+        out.push(b'}');
+    }
+}

@@ -1,0 +1,345 @@
+//! TreeQL, the language of PHP-CRUD-API's query strings, and Salver's extensions of it.
+//!
+//! ```text
+//! query     = [ parameter *( "&" parameter ) ]             ; names and values percent-encoded, "+" is a space
+//! name      = word [ "[" *any "]" ]                        ; p, p[] and p[3] are the same parameter
+//!
+//! ; PHP-CRUD-API
+//! filter    = "filter" suffix "=" column "," op [ "," value ]      ; repeatable
+//! suffix    = *( 1*DIGIT / 1*LETTER )                      ; filter2a stands at [2][a] of the tree
+//! column    = *( table "." ) name                          ; tables lead there through foreign keys
+//! op        = [ "n" ] ( "cs" / "sw" / "ew" / "eq" / "lt" / "le" / "ge" / "gt" / "bt" / "in" / "is" / spatial )
+//! spatial   = "s" ( "co" / "cr" / "di" / "eq" / "in" / "ov" / "to" / "wi" / "ic" / "is" / "iv" )
+//! include   = "include=" columns                           ; the first counts
+//! exclude   = "exclude=" columns                           ; the first counts
+//! columns   = item *( "," item )
+//! item      = column / table ".*" / "*" / "*.*"
+//! order     = "order=" column [ "," ( "asc" / "desc" ) ]   ; repeatable; a related column: Salver's
+//! size      = "size=" number                               ; the last counts
+//! page      = "page=" number [ "," number ]                ; number, and size 20 unless said; the last counts
+//! join      = "join=" table *( "," table )                 ; repeatable, each a path
+//! search    = SEARCH "=" text                              ; SEARCH as the database entry names it
+//! format    = "format=" ( "json" / "xml" )
+//! geo       = "geometry=" name / "bbox=" 4number / "tile=" 3number      ; /geojson only
+//!
+//! ; Salver
+//! strict    = "strict=" boolean
+//! after     = "after=" [ token ]                           ; pages by key; the answer has "next"
+//! distinct  = "distinct=" boolean
+//! group     = "group=" columns
+//! aggregate = "aggregate=" function "," ( column / "*" ) [ "," name ]   ; repeatable
+//! function  = "count" / "count_distinct" / "sum" / "avg" / "min" / "max"
+//! having    = "having=" name "," op [ "," value ]          ; repeatable, all must hold
+//! child     = path "." ( "filter" suffix / "order" / "size" ) "=" ...   ; of the joined rows at path
+//! returning = "returning=" columns                         ; writes answer rows
+//! upsert    = "upsert=" ( "update" / "ignore" )            ; POST
+//! conflict  = "on_conflict=" columns                       ; POST: the unique key that decides; means upsert=update
+//! affected  = "max_affected=" number                       ; PUT, PATCH, DELETE with filter and without a key
+//! load      = "dry_run=" boolean / "keep_good=" boolean    ; POST of NDJSON or CSV
+//! ```
+//!
+//! A node of the tree of filters holds when all its own conditions do and, where there are nodes below it, one of
+//! those:
+//! `filter=A&filter1=B&filter2=C&filter2=D` is A and (B or (C and D)).
+//!
+//! What PHP-CRUD-API does not know it passes over in silence, and so does this reader, until the request is strict: by
+//! `strict=1`, by the database entry, or because it uses one of Salver's words. Then whatever is not known, malformed
+//! or without meaning for the request is an error with a suggestion.
+
+mod extension;
+mod filter;
+mod words;
+
+use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX};
+use salver_model::records::{Area, GeoQuery, Order, Page, RecordQuery};
+use salver_model::spec::DatabaseSpec;
+use salver_model::{Code, Error, Result, suggest};
+
+use self::filter::FilterTree;
+pub(super) use self::words::Purpose;
+use crate::exchange::parameters;
+
+/// What a request's query string asks.
+#[derive(Debug, Default)]
+pub(super) struct Ask {
+    /// Rows and columns.
+    pub(super) query: RecordQuery,
+    /// What only `/geojson` knows.
+    pub(super) geometry: Option<String>,
+    /// Areas, for `/geojson`.
+    pub(super) areas: Vec<Area>,
+    /// Columns of changed rows to answer.
+    pub(super) returning: Option<Vec<String>>,
+    /// Whether POST changes rows that exist, and if so whether it leaves them as they are.
+    pub(super) upsert: Option<bool>,
+    /// The unique key that decides it.
+    pub(super) on_conflict: Vec<String>,
+    /// Most rows a change by filter may touch.
+    pub(super) affected_max: Option<u64>,
+    /// Whether a load is only tried.
+    pub(super) dry_run: bool,
+    /// Whether a load keeps the good rows.
+    pub(super) keep_good: bool,
+}
+
+impl Ask {
+    /// As a question to `/geojson`.
+    pub(super) fn into_geo(self) -> GeoQuery {
+        GeoQuery { query: self.query, geometry: self.geometry, areas: self.areas }
+    }
+}
+
+/// Reads a query string that asks `purpose` of `table`.
+///
+/// # Errors
+/// `InvalidRequest` and its like, when the request is strict; names that can't be decoded in any case.
+pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSpec) -> Result<Ask> {
+    let mut ask = Ask { query: RecordQuery { table: table.to_owned(), ..RecordQuery::default() }, ..Ask::default() };
+    if query.is_empty() {
+        ask.query.strict = spec.strict;
+        return Ok(ask);
+    }
+    let parameters = parameters(query)?;
+    if parameters.len() > LIST_ITEMS_MAX {
+        return Err(Error::new(Code::InvalidRequest, format!("there are {} parameters", parameters.len()))
+            .with_hint(format!("up to {LIST_ITEMS_MAX} are taken; `in` puts many values into one filter")));
+    }
+    ask.query.strict = is_strict(&parameters, spec)?;
+    let mut reader = Reader { ask, tree: FilterTree::default(), having: FilterTree::default(), purpose, spec };
+    for (name, value) in &parameters {
+        reader.take(words::bare(name), value)?;
+    }
+    reader.finish()
+}
+
+/// Whether the query string asks for XML.
+pub(super) fn wants_xml(query: &str) -> bool {
+    query.contains("format") && query.split('&').any(|pair| pair == "format=xml")
+}
+
+/// Whether what is not known is an error.
+fn is_strict(parameters: &[(String, String)], spec: &DatabaseSpec) -> Result<bool> {
+    let mut strict = spec.strict;
+    for (name, value) in parameters {
+        match words::bare(name) {
+            "strict" => return boolean("strict", value),
+            name => strict |= words::is_own(name),
+        }
+    }
+    Ok(strict)
+}
+
+/// Fills an [`Ask`] parameter by parameter.
+struct Reader<'s> {
+    ask: Ask,
+    tree: FilterTree,
+    having: FilterTree,
+    purpose: Purpose,
+    spec: &'s DatabaseSpec,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, name: &str, value: &str) -> Result<()> {
+        let strict = self.ask.query.strict;
+        if Some(name) == self.spec.search.as_deref() && self.purpose.knows("search") {
+            self.ask.query.search = Some(value.to_owned()).filter(|text| !text.is_empty());
+            return Ok(());
+        }
+        if let Some((path, word)) = words::of_child(name) {
+            if strict && !self.purpose.knows("join") {
+                return Err(self.without_meaning(name));
+            }
+            return extension::child(&mut self.ask.query, path, word, value);
+        }
+        if let Some(suffix) = name.strip_prefix("filter") {
+            return self.filter(name, suffix, value);
+        }
+        if !self.purpose.knows(name) {
+            return if strict { Err(self.without_meaning(name)) } else { Ok(()) };
+        }
+        match name {
+            "include" => once(&mut self.ask.query.include, name, value, strict),
+            "exclude" => once(&mut self.ask.query.exclude, name, value, strict),
+            "order" => self.order(value),
+            "size" => {
+                self.ask.query.size = size(name, value, strict)?;
+                Ok(())
+            }
+            "page" => self.page(value),
+            "join" => {
+                let path = list(value);
+                if !path.is_empty() {
+                    self.ask.query.joins.push(path);
+                } else if strict {
+                    return Err(Error::new(Code::InvalidRequest, "`join` names no table"));
+                }
+                Ok(())
+            }
+            "format" if strict && !matches!(value, "json" | "xml") => {
+                Err(Error::new(Code::UnknownFormat, format!("no format `{value}`"))
+                    .with_hint("records go out as `json` and `xml`"))
+            }
+            "format" | "strict" => Ok(()),
+            "geometry" => {
+                self.ask.geometry = Some(value.to_owned());
+                Ok(())
+            }
+            "bbox" | "tile" => self.area(name, value),
+            "having" => {
+                let condition = filter::condition(value, true)?;
+                self.having.put(&[], condition);
+                Ok(())
+            }
+            _ => extension::take(&mut self.ask, name, value),
+        }
+    }
+
+    fn filter(&mut self, name: &str, suffix: &str, value: &str) -> Result<()> {
+        let strict = self.ask.query.strict;
+        if !self.purpose.knows("filter") {
+            return if strict { Err(self.without_meaning(name)) } else { Ok(()) };
+        }
+        if strict && !suffix.is_empty() && !suffix.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.unknown(name));
+        }
+        if let Some(condition) = filter::condition(value, strict)? {
+            self.tree.put(&filter::path(suffix), Some(condition));
+        }
+        if self.tree.len() > FILTER_TERMS_MAX {
+            return Err(Error::new(Code::InvalidFilter, format!("there are more than {FILTER_TERMS_MAX} filters")));
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, value: &str) -> Result<()> {
+        match order(value, self.ask.query.strict)? {
+            Some(order) => self.ask.query.order.push(order),
+            None if self.ask.query.strict => return Err(Error::new(Code::InvalidSort, "`order` names no column")),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn page(&mut self, value: &str) -> Result<()> {
+        let strict = self.ask.query.strict;
+        let (number, rows) = value.split_once(',').map_or((value, None), |(number, rows)| (number, Some(rows)));
+        if strict && number.trim() == "0" {
+            return Err(
+                Error::new(Code::InvalidNumber, "`page` counts from 1").with_hint("use `page=1` for the first page")
+            );
+        }
+        let number = size("page", number, strict)?.unwrap_or(1).max(1);
+        let size = rows.map(|rows| size("page", rows, strict)).transpose()?.flatten();
+        self.ask.query.page = Some(Page { number, size });
+        Ok(())
+    }
+
+    fn area(&mut self, name: &str, value: &str) -> Result<()> {
+        let read = if name == "bbox" { numbers(value).map(Area::Box) } else { numbers(value).map(Area::Tile) };
+        match read {
+            Some(area) => self.ask.areas.push(area),
+            // To pass over this would give more rows than were asked for.
+            None => {
+                let hint = if name == "bbox" { "`bbox=west,south,east,north`" } else { "`tile=zoom,column,row`" };
+                return Err(Error::new(Code::InvalidRequest, format!("`{name}={value}` is no area"))
+                    .with_hint(format!("write it as {hint}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Ask> {
+        self.ask.query.filter = self.tree.into_condition();
+        self.ask.query.having = self.having.into_condition();
+        extension::check(&self.ask)?;
+        Ok(self.ask)
+    }
+
+    fn without_meaning(&self, name: &str) -> Error {
+        if !words::ALL.contains(&name) && !name.starts_with("filter") {
+            return self.unknown(name);
+        }
+        Error::new(Code::InvalidRequest, format!("`{name}` has no meaning here")).with_hint(format!(
+            "{} takes {}",
+            self.purpose.shown(),
+            self.purpose.words().join(", ")
+        ))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let search = self.spec.search.as_deref();
+        let words: Vec<&str> = self.purpose.words().into_iter().chain(search).collect();
+        Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
+            .with_hint_if(suggest::hint(name, words.iter().copied()))
+    }
+}
+
+/// Names divided by commas; empty ones vanish.
+fn list(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// A list of which the first one given counts.
+fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -> Result<()> {
+    match slot {
+        Some(_) if strict => Err(Error::new(Code::InvalidRequest, format!("`{name}` is there twice"))
+            .with_hint(format!("put all columns into one, like `{name}=id,name`"))),
+        Some(_) => Ok(()),
+        None => {
+            let names = list(value);
+            if strict && names.is_empty() {
+                return Err(Error::new(Code::InvalidColumn, format!("`{name}` names no column")));
+            }
+            *slot = Some(names).filter(|names| !names.is_empty());
+            Ok(())
+        }
+    }
+}
+
+/// `column[,direction]`; `None` when there is no column.
+fn order(value: &str, strict: bool) -> Result<Option<Order>> {
+    let mut parts = value.splitn(3, ',');
+    let column = parts.next().unwrap_or_default();
+    let direction = parts.next().unwrap_or_default();
+    let lower = direction.to_ascii_lowercase();
+    if strict && (parts.next().is_some() || !matches!(lower.as_str(), "" | "asc" | "desc")) {
+        return Err(Error::new(Code::InvalidSort, format!("`{value}` is no order")).with_hint(format!(
+            "write `{column}`, `{column},asc` or `{column},desc`; repeat `order` for more columns"
+        )));
+    }
+    let path = column.split('.').map(str::to_owned).collect();
+    Ok((!column.is_empty()).then_some(Order { path, descending: lower.starts_with("desc") }))
+}
+
+/// A number of rows or pages. What is none counts as 0, as in PHP, or is an error in a strict request; below 0 is
+/// `None`.
+fn size(name: &str, value: &str, strict: bool) -> Result<Option<u64>> {
+    if strict {
+        return value.parse().map(Some).map_err(|error| {
+            Error::new(Code::InvalidNumber, format!("`{value}` is no number for `{name}`: {error}"))
+                .with_hint(format!("write a whole number from 0, like `{name}=10`"))
+        });
+    }
+    let text = value.trim_start();
+    if text.starts_with('-') {
+        return Ok(None);
+    }
+    let digits: String = text.trim_start_matches('+').chars().take_while(char::is_ascii_digit).collect();
+    Ok(Some(if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) }))
+}
+
+/// Exactly `N` numbers divided by commas.
+fn numbers<T: std::str::FromStr, const N: usize>(value: &str) -> Option<[T; N]> {
+    let numbers: Vec<T> = value.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+/// `true` or `false`.
+fn boolean(name: &str, value: &str) -> Result<bool> {
+    match value {
+        "" | "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(Error::new(Code::InvalidRequest, format!("`{name}` is true or false, not `{value}`"))
+            .with_hint(format!("write `{name}=1` or `{name}=0`"))),
+    }
+}

@@ -1,0 +1,106 @@
+//! Documents to answers: status, entity tag, compression, and XML for those who ask for it.
+
+use futures::StreamExt;
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_formats::Coding;
+use salver_model::observation::Observation;
+use salver_model::records::{Document, DocumentBody};
+use salver_model::{Error, Result};
+
+use super::call::Call;
+use super::json::as_php;
+use super::xml::XmlWriter;
+use crate::body::{self, Body};
+use crate::respond;
+
+/// The media type of everything that is not XML, as PHP-CRUD-API writes it.
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+/// The media type of XML.
+const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
+const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// Bodies up to this size are compressed by the thread that answers the request.
+const INLINE_BYTES_MAX: usize = 256 * 1_024;
+
+/// A document to an answer. `tag` is its entity tag when it has one.
+pub(super) async fn document(
+    call: &Call<'_>,
+    document: Document,
+    xml: bool,
+    tag: Option<HeaderValue>,
+) -> Result<Response<Body>> {
+    let status = if document.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
+    let coding = call.coding();
+    let (body, coding) = match document.body {
+        DocumentBody::Whole(bytes) => {
+            let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
+            if coding == Coding::Identity || bytes.len() <= INLINE_BYTES_MAX {
+                let (bytes, coding) = respond::compress(coding, bytes);
+                (Body::Full(bytes.into()), coding)
+            } else {
+                let packed = tokio::task::spawn_blocking(move || respond::compress(coding, bytes)).await;
+                let broken = |error| Error::internal("the compressor broke down").with_source(error);
+                let (bytes, coding) = packed.map_err(broken)?;
+                (Body::Full(bytes.into()), coding)
+            }
+        }
+        DocumentBody::Stream(stream) => {
+            let service = std::sync::Arc::clone(&call.app.service);
+            let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
+            let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
+            (body::pieces(pieces, coding, failed), coding)
+        }
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, if xml { XML } else { JSON });
+    describe(headers, coding, tag);
+    Ok(response)
+}
+
+/// The headers that follow from the coding and the tag of a body.
+pub(super) fn describe(headers: &mut http::HeaderMap, coding: Coding, tag: Option<HeaderValue>) {
+    if coding != Coding::Identity {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+        headers.insert(header::VARY, VARY);
+    }
+    if let Some(tag) = tag {
+        headers.insert(header::ETAG, tag);
+        headers.insert(header::CACHE_CONTROL, NO_CACHE);
+    }
+}
+
+/// Text of JSON that a door wrote itself, to an answer.
+pub(super) async fn text(call: &Call<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
+    document(call, Document::whole(as_php(json).into_bytes()), xml, None).await
+}
+
+/// An error to an answer, observed when it is ours.
+pub(super) fn error(call: &Call<'_>, error: &Error, xml: bool) -> Response<Body> {
+    let response = super::problem::respond(error);
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        call.app.service.observer().observe(&Observation::RequestFailed { error });
+    }
+    if !xml {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let Body::Full(bytes) = body else { return Response::from_parts(head, body) };
+    match XmlWriter::whole(&bytes) {
+        Ok(text) => {
+            head.headers.insert(header::CONTENT_TYPE, XML);
+            Response::from_parts(head, Body::Full(text.into()))
+        }
+        Err(_) => Response::from_parts(head, Body::Full(bytes)),
+    }
+}
+
+/// 304 under `tag`.
+pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
+    let mut response = Response::new(Body::Full(bytes::Bytes::new()));
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    describe(response.headers_mut(), Coding::Identity, Some(tag));
+    response
+}

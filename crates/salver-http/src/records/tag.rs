@@ -1,0 +1,125 @@
+//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each with `-CODING` behind it when compressed.
+//!
+//! `ROW` names the state of one row; `If-Match` compares it, and a record that is read alone is known by it. `ANSWER`
+//! names everything another answer follows from, at one version of the database; where a database tells its version in
+//! microseconds, `If-None-Match` compares it and nothing is read.
+
+use std::fmt::Write as _;
+
+use http::{HeaderMap, HeaderValue, header};
+use salver_formats::Coding;
+use salver_model::{Code, Error, Result, Version};
+
+/// The tag of an answer; `None` when there is nothing to make it of.
+pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> Option<HeaderValue> {
+    if row.is_none() && answer.is_none() {
+        return None;
+    }
+    let mut text = String::with_capacity(48);
+    text.push('"');
+    text.push_str(row.unwrap_or_default());
+    if let Some(answer) = answer {
+        let _ = write!(text, "-{answer}");
+    }
+    if coding != Coding::Identity {
+        text.push('-');
+        text.push_str(coding.token());
+    }
+    text.push('"');
+    HeaderValue::from_maybe_shared(bytes::Bytes::from(text)).ok()
+}
+
+/// The tag among those of `If-None-Match` that names this answer, whatever its row is.
+pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Option<HeaderValue> {
+    let given = headers.get(header::IF_NONE_MATCH)?.to_str().ok()?;
+    let found = given.split(',').map(|tag| tag.trim().trim_start_matches("W/")).find(|tag| {
+        let inside = tag.trim_matches('"');
+        let mut parts = inside.split('-').skip(1);
+        let same_answer = parts.next().is_some_and(|part| part == answer.to_string());
+        let same_coding = match parts.next() {
+            // An answer too small to be compressed goes out plain to everybody.
+            None => true,
+            Some(token) => token == coding.token(),
+        };
+        same_answer && same_coding
+    })?;
+    HeaderValue::from_str(found).ok()
+}
+
+/// The tag among those of `If-None-Match` that names this row, whatever the version of the database is.
+pub(super) fn known_row(headers: &HeaderMap, row: &str, coding: Coding) -> Option<HeaderValue> {
+    let given = headers.get(header::IF_NONE_MATCH)?.to_str().ok()?;
+    let found = given.split(',').map(|tag| tag.trim().trim_start_matches("W/")).find(|tag| {
+        let mut parts = tag.trim_matches('"').split('-');
+        let same_row = parts.next() == Some(row);
+        let given_coding = parts.find(|part| !is_answer(part)).unwrap_or(Coding::Identity.token());
+        same_row && given_coding == coding.token()
+    })?;
+    HeaderValue::from_str(found).ok()
+}
+
+/// Whether a part of a tag is an answer's version.
+fn is_answer(part: &str) -> bool {
+    part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The row that `If-Match` names.
+///
+/// # Errors
+/// `InvalidRequest` for what is not exactly one tag.
+pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(given) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let refuse = || {
+        Error::new(Code::InvalidRequest, "`If-Match` takes one entity tag")
+            .with_hint("send the `ETag` of the record as it was read, in its quotes")
+    };
+    let text = given.to_str().map_err(|_| refuse())?.trim();
+    if text.starts_with("W/") {
+        // Weak tags never match here (RFC 9110, section 13.1.1), so this names no row.
+        return Ok(Some(String::new()));
+    }
+    let inside = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(refuse)?;
+    if inside.contains(['"', ',']) || headers.get_all(header::IF_MATCH).iter().count() > 1 {
+        return Err(refuse());
+    }
+    Ok(Some(inside.split('-').next().unwrap_or_default().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue, header};
+    use salver_formats::Coding;
+    use salver_model::Version;
+
+    use super::{if_match, known, known_row, of};
+
+    fn headers(name: header::HeaderName, value: &HeaderValue) -> HeaderMap {
+        HeaderMap::from_iter([(name, value.clone())])
+    }
+
+    #[test]
+    fn the_row_and_the_answer_come_back() {
+        for (row, coding) in [(Some("abc1"), Coding::Identity), (Some("abc1"), Coding::Gzip), (None, Coding::Zstd)] {
+            let tag = of(row, Some(Version(7)), coding).unwrap();
+            assert_eq!(known(&headers(header::IF_NONE_MATCH, &tag), Version(7), coding), Some(tag.clone()));
+            assert_eq!(known(&headers(header::IF_NONE_MATCH, &tag), Version(8), coding), None);
+            if let Some(row) = row {
+                assert_eq!(known_row(&headers(header::IF_NONE_MATCH, &tag), row, coding), Some(tag.clone()));
+                assert_eq!(known_row(&headers(header::IF_NONE_MATCH, &tag), "abc", coding), None);
+            }
+            let named = if_match(&headers(header::IF_MATCH, &tag)).unwrap();
+            assert_eq!(named.as_deref(), Some(row.unwrap_or_default()));
+        }
+        assert_eq!(of(Some("a"), None, Coding::Identity).unwrap(), "\"a\"");
+        assert_eq!(of(None, None, Coding::Gzip), None);
+    }
+
+    #[test]
+    fn if_match_takes_one_strong_tag() {
+        let given = |text: &str| if_match(&headers(header::IF_MATCH, &HeaderValue::from_str(text).unwrap()));
+        assert_eq!(given("W/\"a\"").unwrap().as_deref(), Some(""));
+        for bad in ["*", "a", "\"a\", \"b\"", "\"a"] {
+            assert!(given(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! POST, PUT, PATCH and DELETE: changes of records, under an `Idempotency-Key` when one is given.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Response};
+use salver_model::records::{Change, ChangeKind, Document, DocumentBody};
+use salver_model::{Code, Error, Result, Version};
+
+use super::call::Call;
+use super::query::{self, Ask, Purpose};
+use super::route::{Keys, Target};
+use super::{body, respond, tag, transaction};
+use crate::app::App;
+use crate::body::Body;
+use crate::idempotency::{Kept, Key, Turn};
+
+/// A write that is to be done once; the request's parts, so that it can go on without the request.
+#[derive(Clone, Debug)]
+struct Once {
+    app: Arc<App>,
+    method: Method,
+    path: String,
+    query: String,
+    headers: http::HeaderMap,
+    peer: std::net::IpAddr,
+    body: Bytes,
+}
+
+/// Does a write, or answers what it was answered the first time.
+pub(super) async fn answer(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
+    let Some(text) = call.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
+        return run(call, body).await;
+    };
+    let caller = call.caller();
+    let key = Key::of(text, &caller)?;
+    let request = Version::of(&(call.method.as_str(), call.path, call.query, &body[..]));
+    let once = Once {
+        app: Arc::clone(call.app),
+        method: call.method.clone(),
+        path: call.path.to_owned(),
+        query: call.query.to_owned(),
+        headers: call.headers.clone(),
+        peer: call.peer,
+        body,
+    };
+    // In a task of its own: what was begun is done and told also when the client leaves.
+    let done = tokio::spawn(once.answer(key, request)).await;
+    done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))
+}
+
+impl Once {
+    async fn answer(self, key: Key, request: Version) -> Response<Body> {
+        let app = &self.app;
+        let patience = Duration::from_millis(app.service.limits().queue_ms_max);
+        let lead = match app.idempotency.turn(key, request, patience).await {
+            Ok(Turn::Done(kept)) => return kept.answer(),
+            Ok(Turn::Mine(lead)) => lead,
+            Err(refusal) => return refusal.answer(),
+        };
+        let Self { method, path, query, headers, peer, .. } = &self;
+        let call = Call { app, method, path, query, headers, peer: *peer };
+        let answered = run(&call, self.body.clone()).await;
+        let response = answered.unwrap_or_else(|error| respond::error(&call, &error, query::wants_xml(query)));
+        if let Some(kept) = Kept::of(&response) {
+            lead.finish(kept);
+        }
+        response
+    }
+}
+
+/// Does a write.
+async fn run(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
+    let target = Target::of(call.path).ok_or_else(|| call.nowhere())?;
+    let document = match (target, call.method) {
+        (Target::Records, &Method::POST) => transact(call, &body).await?,
+        (Target::Table(table), &Method::POST) => create(call, &table, &body).await?,
+        (Target::Table(table), method) => change_many(call, &table, kind(call, method)?, &body).await?,
+        (Target::Row(table, id), method) => change(call, &table, id, kind(call, method)?, &body).await?,
+        _ => return Err(call.nowhere()),
+    };
+    respond::document(call, whole(document).await?, query::wants_xml(call.query), None).await
+}
+
+/// The document in one piece: answers to writes are small, and may be kept.
+async fn whole(document: Document) -> Result<Document> {
+    let Document { body, undone, tag } = document;
+    let body = match body {
+        DocumentBody::Whole(bytes) => bytes,
+        DocumentBody::Stream(stream) => futures::TryStreamExt::try_concat(stream).await?,
+    };
+    Ok(Document { body: DocumentBody::Whole(body), undone, tag })
+}
+
+fn kind(call: &Call<'_>, method: &Method) -> Result<ChangeKind> {
+    match *method {
+        Method::PUT => Ok(ChangeKind::Update),
+        Method::PATCH => Ok(ChangeKind::Increment),
+        Method::DELETE => Ok(ChangeKind::Delete),
+        _ => Err(call.nowhere()),
+    }
+}
+
+/// A change with what the query string says of all kinds.
+fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
+    Change {
+        include: ask.query.include,
+        exclude: ask.query.exclude,
+        returning: ask.returning,
+        strict: ask.query.strict,
+        ..Change::new(kind, table)
+    }
+}
+
+async fn create(call: &Call<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
+    let (database, table) = call.database(table)?;
+    let ask = query::read(call.query, table, Purpose::Create, database.spec())?;
+    refuse_if_match(call)?;
+    let read = body::read(bytes, query::wants_xml(call.query))?;
+    let kind = match (ask.upsert, ask.on_conflict.is_empty()) {
+        (None, true) => ChangeKind::Create,
+        (ignore, _) => ChangeKind::Upsert { on: ask.on_conflict.clone(), ignore: ignore.unwrap_or(false) },
+    };
+    let mut change = begun(kind, table, ask);
+    (change.records, change.batch) = (read.records, read.batch);
+    call.app.service.bounded(database.change(&call.caller(), change)).await
+}
+
+async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+    let (database, table) = call.database(table)?;
+    let ask = query::read(call.query, table, Purpose::Change, database.spec())?;
+    let keys = Keys::read(id, &database.schema(), table);
+    let mut change = begun(kind, table, ask);
+    change.batch = keys.many;
+    if change.kind != ChangeKind::Delete {
+        let read = body::read(bytes, query::wants_xml(call.query))?;
+        // One record for several keys, or several for one, is told by the numbers; a single key takes an array of one.
+        if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
+            let message = format!("Argument count mismatch in '{}'", keys.text);
+            return Err(Error::new(Code::ArgumentCount, message));
+        }
+        change.batch |= read.batch;
+        change.records = read.records;
+    }
+    change.if_match = tag::if_match(call.headers)?;
+    if change.if_match.is_some() && keys.keys.len() != 1 {
+        return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and there are several keys")
+            .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
+    }
+    (change.keys, change.keys_text) = (keys.keys, keys.text);
+    call.app.service.bounded(database.change(&call.caller(), change)).await
+}
+
+/// A change of the rows a filter chooses. Without the words for it there is no such path, as in PHP-CRUD-API.
+async fn change_many(call: &Call<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+    let has = |word: &str| call.query.split('&').any(|pair| pair.starts_with(word));
+    if !has("filter") && !has("max_affected") {
+        return Err(call.nowhere());
+    }
+    let (database, table) = call.database(table)?;
+    let mut ask = query::read(call.query, table, Purpose::ChangeMany, database.spec())?;
+    refuse_if_match(call)?;
+    let (filter, affected_max) = (ask.query.filter.take(), ask.affected_max);
+    if filter.is_none() || affected_max.is_none() {
+        return Err(Error::new(Code::InvalidRequest, "a change without a key needs `filter` and `max_affected`")
+            .with_hint("write `?filter=column,op,value&max_affected=10`; more rows than that are not changed"));
+    }
+    let mut change = begun(kind, table, ask);
+    (change.filter, change.affected_max, change.strict) = (filter, affected_max, true);
+    if change.kind != ChangeKind::Delete {
+        let read = body::read(bytes, query::wants_xml(call.query))?;
+        if read.batch {
+            return Err(Error::new(Code::InvalidRequest, "a change by filter takes one object"));
+        }
+        change.records = read.records;
+    }
+    call.app.service.bounded(database.change(&call.caller(), change)).await
+}
+
+async fn transact(call: &Call<'_>, bytes: &[u8]) -> Result<Document> {
+    let mut changes = transaction::read(bytes)?;
+    refuse_if_match(call)?;
+    let Some(first) = changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
+    let first = first.table.clone();
+    let (database, _) = call.database(&first)?;
+    query::read(call.query, &first, Purpose::Transaction, database.spec())?;
+    for change in &mut changes {
+        let table = change.table.clone();
+        let (other, inside) = call.database(&table)?;
+        if !Arc::ptr_eq(database, other) {
+            let message = format!("`{first}` and `{table}` are in different databases");
+            return Err(Error::new(Code::InvalidRequest, message).with_hint("send a request for each database"));
+        }
+        change.table = inside.to_owned();
+    }
+    call.app.service.bounded(database.transact(&call.caller(), changes)).await
+}
+
+fn refuse_if_match(call: &Call<'_>) -> Result<()> {
+    if call.headers.contains_key(http::header::IF_MATCH) {
+        return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and no key is named")
+            .with_hint("name the record in the path, like `/api/records/posts/1`"));
+    }
+    Ok(())
+}

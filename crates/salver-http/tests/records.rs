@@ -1,0 +1,16 @@
+//! The records doors over HTTP, before a database that remembers what it was asked.
+
+// Helpers of tests may panic as tests do.
+#![allow(clippy::unwrap_used)]
+
+mod records {
+    mod bodies;
+    mod bulk;
+    mod errors;
+    mod gates;
+    mod idempotency;
+    mod queries;
+    mod schema;
+    mod tags;
+    mod world;
+}

@@ -1,0 +1,94 @@
+//! Entity tags: 304 without a question, and 412.
+
+use std::sync::atomic::Ordering;
+
+use salver_http::HttpOptions;
+use salver_model::records::Document;
+use salver_testkit::{Asked, FakeDatabase};
+
+use super::world::World;
+
+fn row(tag: &str) -> salver_model::Result<Document> {
+    Ok(Document { tag: Some(tag.to_owned()), ..Document::whole(b"{\"id\":1}".to_vec()) })
+}
+
+#[tokio::test]
+async fn a_record_has_the_tag_of_its_row() {
+    let world = World::new().await;
+    world.database.will_answer(row("ab12"));
+    let answer = world.get("/api/records/posts/1").await;
+    assert_eq!(answer.header("etag"), Some("\"ab12\""));
+    world.database.will_answer(row("ab12"));
+    let again = world.send("GET", "/api/records/posts/1", &[("if-none-match", "\"x\", \"ab12\"")], b"").await;
+    assert_eq!((again.said(), again.header("etag")), ((304, ""), Some("\"ab12\"")));
+    world.database.will_answer(row("ab13"));
+    assert_eq!(world.send("GET", "/api/records/posts/1", &[("if-none-match", "\"ab12\"")], b"").await.status, 200);
+    // What is joined is not told by the row.
+    world.database.will_answer(row("ab12"));
+    assert_eq!(world.get("/api/records/posts/1?join=comments").await.header("etag"), None);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_while_the_version_holds() {
+    let world = World::new().await;
+    world.database.version.store(5, Ordering::Relaxed);
+    for target in ["posts", "posts/1,2", "posts/1?join=comments", "posts?filter=id,gt,1"] {
+        let target = format!("/api/records/{target}");
+        world.database.will_answer(row("ab12"));
+        let tag = world.get(&target).await.header("etag").expect("a tag").to_owned();
+        world.database.asked();
+        let again = world.send("GET", &target, &[("if-none-match", &tag)], b"").await;
+        assert_eq!((again.said(), again.header("etag")), ((304, ""), Some(tag.as_str())), "{target}");
+        assert!(world.database.asked().is_empty(), "{target}");
+        world.database.version.fetch_add(1, Ordering::Relaxed);
+        world.database.will_answer(row("ab13"));
+        let changed = world.send("GET", &target, &[("if-none-match", &tag)], b"").await;
+        assert_eq!(changed.status, 200, "{target}");
+        world.database.asked();
+    }
+    world.database.will_answer(row("a"));
+    assert_eq!(world.get("/api/records/counts").await.header("etag"), None, "a view may differ though no row does");
+}
+
+#[tokio::test]
+async fn both_ways_give_the_same_tag() {
+    let general = World::new().await;
+    let mut database = FakeDatabase::blog();
+    database.answers_now = true;
+    let fast = World::with(database, HttpOptions::default()).await;
+    for world in [&general, &fast] {
+        world.database.version.store(5, Ordering::Relaxed);
+    }
+    for target in ["posts/1", "posts", "posts?filter=id,eq,1", "posts/1?include=id", "counts", "counts/1"] {
+        let mut answers = Vec::new();
+        for world in [&general, &fast] {
+            world.database.will_answer(row("ab12"));
+            let answer = world.get(&format!("/api/records/{target}")).await;
+            let mut headers = answer.headers;
+            headers.retain(|(name, _)| name != "date");
+            answers.push((answer.status, headers, answer.body));
+        }
+        assert_eq!(answers[0], answers[1], "{target}");
+    }
+}
+
+#[tokio::test]
+async fn if_match_goes_to_the_database() {
+    let world = World::new().await;
+    world.database.version.store(5, Ordering::Relaxed);
+    world.database.will_answer(row("ab12"));
+    let tag = world.get("/api/records/posts/1?join=comments").await.header("etag").expect("a tag").to_owned();
+    world.database.asked();
+    world.send("PUT", "/api/records/posts/1", &[("if-match", &tag)], b"{}").await;
+    let Asked::Change(change) = world.asked() else { panic!() };
+    assert_eq!(change.if_match.as_deref(), Some("ab12"));
+    for (method, target, given) in [
+        ("PUT", "posts/1", "*"),
+        ("PUT", "posts/1", "\"a\", \"b\""),
+        ("DELETE", "posts/1,2", "\"a\""),
+        ("POST", "posts", "\"a\""),
+    ] {
+        let answer = world.send(method, &format!("/api/records/{target}"), &[("if-match", given)], b"{}").await;
+        assert_eq!(answer.status, 400, "{method} {target} {given}");
+    }
+}

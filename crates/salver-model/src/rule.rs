@@ -1,0 +1,212 @@
+//! A small expression over a row and its caller: `user_id = caller.user and not status = 'draft'`.
+//!
+//! Conditions: `=` `!=` `<>` `<` `<=` `>` `>=`, `in (a, b)`, `like 'x%'`, `is null`, with `not`, `and`, `or` and
+//! parentheses, binding as in SQL. One side of a comparison may be a column; the other is a literal (`12`, `'text'`,
+//! `true`, `null`) or `caller.NAME`. What is not known of a caller is null, and null compares with nothing: a caller of
+//! whom nothing is known sees no rows of others.
+
+mod evaluate;
+mod parse;
+
+use crate::caller::Caller;
+use crate::column::ColumnPath;
+use crate::error::Result;
+use crate::filter::{Comparison, Filter};
+use crate::value::Value;
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// A column of the row.
+    Column(String),
+    /// What is known of the caller under this name.
+    Caller(String),
+    /// A literal.
+    Literal(Value),
+}
+
+/// The expression as a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expression {
+    All(Vec<Expression>),
+    Any(Vec<Expression>),
+    Not(Box<Expression>),
+    Compare { left: Term, op: Comparison, right: Term },
+    In { term: Term, list: Vec<Term> },
+    Like { term: Term, pattern: String },
+    IsNull { term: Term },
+}
+
+/// A rule: an expression that holds for a row and its caller, or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    text: String,
+    expression: Expression,
+}
+
+impl Rule {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// `Config`, with the place in the text.
+    pub fn parse(text: &str) -> Result<Self> {
+        Ok(Self { text: text.to_owned(), expression: parse::parse(text)? })
+    }
+
+    /// The rule as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Every column it names.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        let mut columns = Vec::new();
+        self.expression.for_each_term(&mut |term| {
+            if let Term::Column(name) = term {
+                columns.push(name.as_str());
+            }
+        });
+        columns
+    }
+
+    /// The rule as a filter over rows, for one caller.
+    #[must_use]
+    pub fn filter(&self, caller: &Caller) -> Filter {
+        self.expression.filter(caller, false)
+    }
+
+    /// Whether a row whose columns `value` tells passes. As in SQL, what is null does not pass.
+    #[must_use]
+    pub fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> bool {
+        self.expression.admits(value, caller) == Some(true)
+    }
+}
+
+impl Expression {
+    fn for_each_term<'a>(&'a self, visit: &mut dyn FnMut(&'a Term)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                for part in parts {
+                    part.for_each_term(visit);
+                }
+            }
+            Self::Not(inner) => inner.for_each_term(visit),
+            Self::Compare { left, right, .. } => {
+                visit(left);
+                visit(right);
+            }
+            Self::In { term, list } => {
+                visit(term);
+                list.iter().for_each(visit);
+            }
+            Self::Like { term, .. } | Self::IsNull { term } => visit(term),
+        }
+    }
+
+    /// The expression as a filter. Negations are carried down to the comparisons: there, what is null can be taken for
+    /// false under either sign, because everything above is `and` and `or`.
+    fn filter(&self, caller: &Caller, negated: bool) -> Filter {
+        let leaf = |filter: Filter| if negated { filter.negated() } else { filter };
+        match self {
+            Self::All(parts) | Self::Any(parts) => {
+                let filters = parts.iter().map(|part| part.filter(caller, negated)).collect();
+                if matches!(self, Self::All(_)) == negated { Filter::Or(filters) } else { Filter::And(filters) }
+            }
+            Self::Not(inner) => inner.filter(caller, !negated),
+            Self::Compare { left: Term::Column(column), op, right } => {
+                leaf(Filter::compare(path(column), *op, right.value(caller)))
+            }
+            Self::Compare { left, op, right: Term::Column(column) } => {
+                leaf(Filter::compare(path(column), mirrored(*op), left.value(caller)))
+            }
+            Self::In { term: Term::Column(column), list } => {
+                leaf(Filter::In { column: path(column), values: list.iter().map(|term| term.value(caller)).collect() })
+            }
+            Self::Like { term: Term::Column(column), pattern } => {
+                leaf(Filter::Like { column: path(column), pattern: pattern.clone(), ignore_case: false })
+            }
+            Self::IsNull { term: Term::Column(column) } => leaf(Filter::IsNull { column: path(column) }),
+            // No column in it: it is known now.
+            constant => match constant.admits(&|_| Value::Null, caller) {
+                Some(holds) if holds != negated => Filter::And(Vec::new()),
+                _ => Filter::Or(Vec::new()),
+            },
+        }
+    }
+}
+
+fn path(column: &str) -> ColumnPath {
+    ColumnPath::column(column)
+}
+
+/// `a < b` as `b > a`.
+fn mirrored(op: Comparison) -> Comparison {
+    match op {
+        Comparison::Eq | Comparison::NotEq => op,
+        Comparison::Lt => Comparison::Gt,
+        Comparison::LtEq => Comparison::GtEq,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::GtEq => Comparison::LtEq,
+    }
+}
+
+impl Term {
+    /// What it stands for, columns aside.
+    #[must_use]
+    pub fn value(&self, caller: &Caller) -> Value {
+        match self {
+            Self::Column(_) => Value::Null,
+            Self::Caller(name) => caller.attribute(name).map_or(Value::Null, Value::Bare),
+            Self::Literal(value) => value.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rule;
+    use crate::{Caller, Filter, Value};
+
+    fn admits(rule: &str, user: Option<&str>) -> bool {
+        let attributes = user.map(|user| ("user".to_owned(), user.to_owned())).into_iter().collect();
+        let row = |column: &str| match column {
+            "user_id" => Value::Int(7),
+            "status" => Value::Text("draft".into()),
+            _ => Value::Null,
+        };
+        Rule::parse(rule).unwrap().admits(&row, &Caller { address: None, attributes })
+    }
+
+    #[test]
+    fn rows_and_callers() {
+        assert!(admits("user_id = caller.user", Some("7")));
+        assert!(!admits("user_id = caller.user", Some("8")));
+        assert!(!admits("user_id = caller.user", None));
+        assert!(!admits("not user_id = caller.user", None));
+        assert!(!admits("not (caller.user = 'admin')", None));
+        assert!(admits("caller.user = 'root' or status in ('draft', 'new')", None));
+        assert!(admits("status like 'dr%' and gone is null and user_id is not null", None));
+        assert!(admits("5 < user_id and user_id <= 7.0", None));
+    }
+
+    #[test]
+    fn mistakes_have_places() {
+        for bad in ["", "a =", "a = b", "a == 1", "(a = 1", "a = 'x", "a in 1", "caller = 1", "a like b", "1"] {
+            let error = Rule::parse(bad).unwrap_err();
+            assert!(error.message.contains("rule"), "{bad}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn unknown_under_not_lets_nothing_through() {
+        let nothing = Filter::Or(Vec::new());
+        for rule in ["caller.user = 'x'", "not caller.user = 'x'", "not not caller.user = 'x'"] {
+            assert_eq!(Rule::parse(rule).unwrap().filter(&Caller::default()), nothing, "{rule}");
+        }
+        let some = Rule::parse("not (caller.user = 'x' and user_id = 1)").unwrap().filter(&Caller::default());
+        let Filter::Or(parts) = some else { panic!("{some:?}") };
+        assert_eq!(parts[0], nothing);
+    }
+}

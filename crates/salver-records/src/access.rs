@@ -1,0 +1,96 @@
+//! What a caller may do with which tables, columns and rows: the rules of the entry, its tenancy, and whether it may be
+//! written at all. Every operation asks here, also about the tables it joins and filters by.
+
+use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
+use salver_model::spec::{DatabaseSpec, RecordRule, matches_pattern};
+use salver_model::{Caller, Code, Error, Filter, Result, Value};
+
+/// The rules of an entry as they are for one caller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access<'a> {
+    pub(crate) spec: &'a DatabaseSpec,
+    pub(crate) caller: &'a Caller,
+}
+
+impl<'a> Access<'a> {
+    pub(crate) fn rules<'t>(
+        self,
+        operation: Operation,
+        table: &'t str,
+    ) -> impl Iterator<Item = &'a RecordRule> + use<'a, 't> {
+        self.spec.rules.iter().filter(move |rule| {
+            (rule.operations.is_empty() || rule.operations.contains(&operation))
+                && (rule.tables.is_empty() || rule.tables.iter().any(|pattern| matches_pattern(pattern, table)))
+        })
+    }
+
+    /// Whether the table is there for this operation.
+    pub(crate) fn table(self, operation: Operation, table: &str) -> bool {
+        !self.rules(operation, table).any(|rule| rule.deny)
+    }
+
+    /// Whether the column is there for this operation.
+    pub(crate) fn column(self, operation: Operation, table: &str, column: &str) -> bool {
+        let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column));
+        self.spec.rules.is_empty() || !self.rules(operation, table).any(hides)
+    }
+
+    /// The conditions every row must pass to be there: rules and tenancy.
+    pub(crate) fn rows(self, operation: Operation, table: &TableInfo) -> Vec<Filter> {
+        let rules = self.rules(operation, &table.name).filter_map(|rule| rule.rows.as_ref());
+        let mut filters: Vec<Filter> = rules.map(|rule| rule.filter(self.caller)).collect();
+        filters.extend(self.tenancy(table).into_iter().map(|(column, value)| {
+            Filter::compare(
+                salver_model::ColumnPath::column(table.columns[column].name.as_str()),
+                salver_model::Comparison::Eq,
+                value,
+            )
+        }));
+        filters
+    }
+
+    /// The columns that keep tenants apart, with the caller's value. A caller without one gets null, which no row has.
+    pub(crate) fn tenancy(self, table: &TableInfo) -> Vec<(usize, Value)> {
+        let meant = self.spec.tenancy.iter().filter(|tenancy| matches_pattern(&tenancy.table, &table.name));
+        meant.filter_map(|own| Some((table.column(&own.column)?, own.value.value(self.caller)))).collect()
+    }
+
+    /// The schema without what is not there for this operation.
+    pub(crate) fn visible(self, schema: &DatabaseSchema, operation: Operation) -> DatabaseSchema {
+        let mut tables = Vec::new();
+        for table in schema.tables().iter().filter(|table| self.table(operation, &table.name)) {
+            let kept: Vec<usize> = (0..table.columns.len())
+                .filter(|index| self.column(operation, &table.name, &table.columns[*index].name))
+                .collect();
+            let moved = |index: &usize| kept.iter().position(|own| own == index);
+            let all = |list: &[usize]| list.iter().map(moved).collect::<Option<Vec<usize>>>();
+            let mut own = table.clone();
+            own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
+            own.key = all(&table.key).unwrap_or_default();
+            own.unique = table.unique.iter().filter_map(|list| all(list)).collect();
+            own.foreign_keys.retain(|key| all(&key.columns).is_some() && self.table(operation, &key.target));
+            for key in &mut own.foreign_keys {
+                key.columns = all(&key.columns).unwrap_or_default();
+            }
+            tables.push(own);
+        }
+        DatabaseSchema::new(tables, schema.stamp())
+    }
+
+    /// That rows of the table may be changed.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `Unsupported` for views.
+    pub(crate) fn writable(self, operation: Operation, table: &TableInfo) -> Result<()> {
+        if !self.spec.writable {
+            return Err(Error::new(Code::ReadOnly, "Operation forbidden")
+                .with_hint(format!("`{}` is read-only; set `writable = true` in its [[database]]", self.spec.name)));
+        }
+        if table.kind == TableKind::View {
+            let word = Operation::ALL.iter().find(|(_, own)| *own == operation).map_or("", |(word, _)| word);
+            return Err(Error::new(Code::Unsupported, format!("Operation '{word}' not supported"))
+                .with_hint(format!("`{}` is a view", table.name)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! One connection, its prepared statements, and whether something is under way on it.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use ahash::AHashMap;
+use mysql_async::prelude::Queryable;
+use mysql_async::{BinaryProtocol, Conn, Error as Failure, Opts, Params, QueryResult, Row, Statement};
+use salver_model::limits::PREPARED_MAX;
+use tokio::time::timeout;
+
+use super::decode::RowBuffer;
+use super::failure::{self, Overdue};
+use super::pool::Inner;
+use super::values::values;
+use crate::statement::Bind;
+
+/// Longest wait for a lock of another transaction, in seconds, unless a statement may not even run so long.
+const LOCK_S_MAX: u64 = 10;
+
+type Answer<T> = Result<T, Failure>;
+
+/// A connection. Dropped while something is under way on it, it has the server end that.
+#[derive(Debug)]
+pub(super) struct Client {
+    conn: Conn,
+    prepared: AHashMap<Arc<str>, Prepared>,
+    /// Counts uses of prepared statements.
+    uses: u64,
+    used: Instant,
+    busy: bool,
+    broken: bool,
+    mariadb: bool,
+    patience: Option<Duration>,
+    pool: Weak<Inner>,
+    /// Kept from answer to answer, so that rows don't allocate.
+    pub(super) buffer: RowBuffer,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    statement: Statement,
+    used: u64,
+}
+
+impl Client {
+    /// Connects and sets the session to what all of Salver's statements are written for.
+    pub(super) async fn connect(options: &Opts, pool: &Arc<Inner>) -> Answer<Self> {
+        let mut conn = Conn::new(options.clone()).await?;
+        let version: Option<String> = conn.query_first("SELECT VERSION()").await?;
+        let mariadb = version.is_some_and(|version| version.contains("MariaDB"));
+        conn.query_drop(session(pool, mariadb)).await?;
+        Ok(Self {
+            conn,
+            prepared: AHashMap::new(),
+            uses: 0,
+            used: Instant::now(),
+            busy: false,
+            broken: false,
+            mariadb,
+            patience: pool.patience(),
+            pool: Arc::downgrade(pool),
+            buffer: RowBuffer::default(),
+        })
+    }
+
+    /// Whether the server is MariaDB, not MySQL.
+    pub(super) fn is_mariadb(&self) -> bool {
+        self.mariadb
+    }
+
+    /// How long nothing went through it.
+    pub(super) fn idle(&self) -> Duration {
+        self.used.elapsed()
+    }
+
+    /// Nothing is under way any more; `false` when the connection is of no more use.
+    pub(super) fn rest(&mut self) -> bool {
+        self.busy = false;
+        self.used = Instant::now();
+        !self.broken
+    }
+
+    /// The driver's connection, for what needs no watching.
+    pub(super) fn connection(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+
+    /// A round trip.
+    pub(super) async fn ping(&mut self) -> Answer<()> {
+        self.busy = true;
+        let answer = within(self.patience, self.conn.ping()).await;
+        self.watch(answer)
+    }
+
+    /// Runs a statement without values as text, for what can't be prepared; its rows are skipped.
+    pub(super) async fn run(&mut self, sql: &str) -> Answer<()> {
+        self.busy = true;
+        let answer = within(self.patience, self.conn.query_drop(sql)).await;
+        self.watch(answer)
+    }
+
+    /// The prepared statement of `sql`. Nothing of it has run when this fails.
+    pub(super) async fn prepare(&mut self, sql: &Arc<str>) -> Answer<Statement> {
+        self.uses += 1;
+        if let Some(known) = self.prepared.get_mut(sql) {
+            known.used = self.uses;
+            return Ok(known.statement.clone());
+        }
+        self.busy = true;
+        let answer = self.prepare_anew(sql).await;
+        self.watch(answer)
+    }
+
+    async fn prepare_anew(&mut self, sql: &Arc<str>) -> Answer<Statement> {
+        if self.prepared.len() >= PREPARED_MAX {
+            let oldest = self.prepared.iter().min_by_key(|(_, known)| known.used).map(|(sql, _)| Arc::clone(sql));
+            if let Some(known) = oldest.and_then(|sql| self.prepared.remove(&sql)) {
+                self.conn.close(known.statement).await?;
+            }
+        }
+        let statement = within(self.patience, self.conn.prep(&**sql)).await?;
+        self.prepared.insert(Arc::clone(sql), Prepared { statement: statement.clone(), used: self.uses });
+        Ok(statement)
+    }
+
+    /// Starts a statement with the values of all of `binds` in order; its rows come from [`Client::next`], all of
+    /// which must be taken.
+    pub(super) async fn start(&mut self, sql: &Arc<str>, binds: &[&[Bind]]) -> Answer<()> {
+        let statement = self.prepare(sql).await?;
+        match self.start_prepared(&statement, binds).await {
+            // The table changed too much or the server forgot: nothing has run.
+            Err(failure) if failure::is_stale(&failure) => {
+                self.prepared.remove(sql);
+                let statement = self.prepare(sql).await?;
+                self.start_prepared(&statement, binds).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn start_prepared(&mut self, statement: &Statement, binds: &[&[Bind]]) -> Answer<()> {
+        self.busy = true;
+        let started = self.conn.exec_iter(statement, Params::Positional(values(binds)));
+        let answer = within(self.patience, started).await.map(drop);
+        self.watch(answer)
+    }
+
+    /// The next row of what was started.
+    pub(super) async fn next(&mut self) -> Answer<Option<Row>> {
+        let answer = {
+            let mut rows = QueryResult::<'_, 'static, BinaryProtocol>::new(&mut self.conn);
+            within(self.patience, rows.next()).await
+        };
+        self.watch(answer)
+    }
+
+    /// Skips what is left of what was started.
+    pub(super) async fn skip(&mut self) -> Answer<()> {
+        while self.next().await?.is_some() {}
+        Ok(())
+    }
+
+    /// How many rows the last statement touched.
+    pub(super) fn affected(&self) -> u64 {
+        self.conn.affected_rows()
+    }
+
+    /// The number the last statement's new row got.
+    pub(super) fn last_key(&self) -> Option<i64> {
+        self.conn.last_insert_id().and_then(|key| i64::try_from(key).ok())
+    }
+
+    /// Rows of a statement that is prepared for this once, for looking at the schema.
+    pub(super) async fn rows(&mut self, sql: &str) -> Answer<Vec<Row>> {
+        self.busy = true;
+        let answer = within(self.patience, self.conn.query::<Row, _>(sql)).await;
+        self.watch(answer)
+    }
+
+    fn watch<T>(&mut self, answer: Answer<T>) -> Answer<T> {
+        if let Err(failure) = &answer {
+            // An overdue statement still runs on the server, and is ended when this is dropped.
+            self.broken |= !matches!(failure, Failure::Server(_)) || failure::is_lost(failure);
+            self.busy = !failure::is_lost(failure);
+        }
+        answer
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if self.busy
+            && let Some(pool) = self.pool.upgrade()
+        {
+            pool.end(self.conn.id());
+        }
+    }
+}
+
+async fn within<T>(patience: Option<Duration>, answer: impl Future<Output = Answer<T>>) -> Answer<T> {
+    match patience {
+        Some(patience) => match timeout(patience, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Failure::Other(Box::new(Overdue))),
+        },
+        None => answer.await,
+    }
+}
+
+/// What is set once on a new connection. Values that don't fit are errors, quotes are those of the standard.
+fn session(pool: &Inner, mariadb: bool) -> String {
+    let mut sql = "SET SESSION sql_mode = 'ANSI,TRADITIONAL'".to_owned();
+    let ms = pool.statement_ms_max;
+    // Who waits for a lock to the end of his time is told of the time, not of the lock.
+    let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };
+    sql.push_str(&format!(", lock_wait_timeout = {lock_s}, innodb_lock_wait_timeout = {lock_s}"));
+    if ms > 0 && mariadb {
+        sql.push_str(&format!(", max_statement_time = {}.{:03}", ms / 1_000, ms % 1_000));
+    } else if ms > 0 {
+        sql.push_str(&format!(", max_execution_time = {ms}"));
+    }
+    if pool.read_only {
+        sql.push_str("; SET SESSION TRANSACTION READ ONLY");
+    }
+    sql
+}

@@ -1,0 +1,236 @@
+//! A row of the driver as cells.
+//!
+//! Rows come in the binary protocol, typed, or as text when several reads were merged into one statement; both give the
+//! same cells.
+
+use mysql_async::consts::ColumnType;
+use mysql_async::{Column, Row, Value};
+use salver_model::Result;
+use salver_model::records::ColumnKind;
+
+use crate::cell::{Cell, OwnedCell, RowSink};
+
+/// What a row needs while it is handed over, kept from row to row.
+#[derive(Debug, Default)]
+pub(super) struct RowBuffer {
+    /// The text of values that come as numbers, like dates.
+    text: String,
+    /// Where the text of each value ends.
+    ends: Vec<usize>,
+    cells: Vec<Cell<'static>>,
+}
+
+/// The forms a column's kind asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Int,
+    Bool,
+    Single,
+    Double,
+    Bytes,
+    Text,
+}
+
+impl Form {
+    fn of(kind: Option<&ColumnKind>) -> Self {
+        match kind {
+            Some(ColumnKind::Integer | ColumnKind::BigInt) => Self::Int,
+            Some(ColumnKind::Boolean) => Self::Bool,
+            Some(ColumnKind::Float) => Self::Single,
+            Some(ColumnKind::Double) => Self::Double,
+            Some(ColumnKind::Varbinary | ColumnKind::Blob) => Self::Bytes,
+            _ => Self::Text,
+        }
+    }
+}
+
+impl RowBuffer {
+    /// Hands a row of the binary protocol to `sink`.
+    pub(super) fn hand_over<S: RowSink>(
+        &mut self,
+        row: &Row,
+        kinds: &[ColumnKind],
+        read: usize,
+        sink: &mut S,
+    ) -> Result<()> {
+        // What borrows from the text can't be made while the text grows.
+        self.text.clear();
+        self.ends.clear();
+        for (index, column) in row.columns_ref().iter().enumerate() {
+            if let Some(value) = row.as_ref(index) {
+                spell(value, column, Form::of(kinds.get(index)), &mut self.text);
+            }
+            self.ends.push(self.text.len());
+        }
+        let mut cells = recycled(std::mem::take(&mut self.cells));
+        let mut start = 0;
+        for (index, column) in row.columns_ref().iter().enumerate() {
+            let text = &self.text[start..self.ends[index]];
+            start = self.ends[index];
+            let value = row.as_ref(index).unwrap_or(&Value::NULL);
+            cells.push(cell(value, column, Form::of(kinds.get(index)), text));
+        }
+        let taken = sink.row(read, &cells);
+        self.cells = recycled(cells);
+        taken
+    }
+
+    /// Hands over a row of a merged statement, which has the read's index first and then every value as its text.
+    pub(super) fn hand_over_merged<S: RowSink>(
+        &mut self,
+        row: &Row,
+        kinds: &[ColumnKind],
+        read: usize,
+        sink: &mut S,
+    ) -> Result<()> {
+        let mut cells = recycled(std::mem::take(&mut self.cells));
+        for (index, kind) in kinds.iter().enumerate() {
+            cells.push(match row.as_ref(index + 1) {
+                Some(Value::Bytes(bytes)) => spelled(bytes, Form::of(Some(kind))),
+                _ => Cell::Null,
+            });
+        }
+        let taken = sink.row(read, &cells);
+        self.cells = recycled(cells);
+        taken
+    }
+
+    /// A row to keep.
+    pub(super) fn keep(&mut self, row: &Row, kinds: &[ColumnKind]) -> Result<Vec<OwnedCell>> {
+        /// Takes one row.
+        struct One(Vec<OwnedCell>);
+        impl RowSink for One {
+            type Piece = ();
+            fn row(&mut self, _: usize, cells: &[Cell<'_>]) -> Result<()> {
+                self.0 = cells.iter().map(|cell| cell.owned()).collect();
+                Ok(())
+            }
+        }
+        let mut one = One(Vec::new());
+        self.hand_over(row, kinds, 0, &mut one)?;
+        Ok(one.0)
+    }
+}
+
+/// The same memory for cells that borrow from somewhere else: collecting a vector's own elements works in place.
+fn recycled<'to>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'to>> {
+    cells.clear();
+    cells.into_iter().map(|_| Cell::Null).collect()
+}
+
+/// Appends the text of a value that must become text but does not come as such.
+fn spell(value: &Value, column: &Column, form: Form, text: &mut String) {
+    match value {
+        Value::Date(year, month, day, hour, minute, second, micros) => {
+            digits(u32::from(*year), 4, text);
+            text.push('-');
+            digits(u32::from(*month), 2, text);
+            text.push('-');
+            digits(u32::from(*day), 2, text);
+            if column.column_type() != ColumnType::MYSQL_TYPE_DATE {
+                text.push(' ');
+                clock(u32::from(*hour), *minute, *second, text);
+                fraction(*micros, column.decimals(), text);
+            }
+        }
+        Value::Time(negative, days, hours, minutes, seconds, micros) => {
+            if *negative {
+                text.push('-');
+            }
+            clock(days * 24 + u32::from(*hours), *minutes, *seconds, text);
+            fraction(*micros, column.decimals(), text);
+        }
+        Value::Int(value) if form == Form::Text => text.push_str(itoa::Buffer::new().format(*value)),
+        Value::UInt(value) if form == Form::Text => text.push_str(itoa::Buffer::new().format(*value)),
+        Value::Float(value) if form == Form::Text => text.push_str(zmij::Buffer::new().format(*value)),
+        Value::Double(value) if form == Form::Text => text.push_str(zmij::Buffer::new().format(*value)),
+        _ => {}
+    }
+}
+
+/// Hours may be many: a `TIME` is a span.
+fn clock(hours: u32, minutes: u8, seconds: u8, text: &mut String) {
+    digits(hours, 2, text);
+    text.push(':');
+    digits(u32::from(minutes), 2, text);
+    text.push(':');
+    digits(u32::from(seconds), 2, text);
+}
+
+/// As many digits as the column has, which is how the server itself writes them.
+fn fraction(micros: u32, decimals: u8, text: &mut String) {
+    let width = match decimals {
+        0 => return,
+        1..=6 => usize::from(decimals),
+        // Not said, as for expressions.
+        _ if micros == 0 => return,
+        _ => 6,
+    };
+    text.push('.');
+    let start = text.len();
+    digits(micros, 6, text);
+    text.truncate(start + width);
+}
+
+fn digits(number: u32, width: usize, text: &mut String) {
+    let mut buffer = itoa::Buffer::new();
+    let number = buffer.format(number);
+    for _ in number.len()..width {
+        text.push('0');
+    }
+    text.push_str(number);
+}
+
+fn cell<'a>(value: &'a Value, column: &Column, form: Form, text: &'a str) -> Cell<'a> {
+    match (value, form) {
+        (Value::NULL, _) => Cell::Null,
+        (Value::Bytes(bytes), Form::Int | Form::Bool) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
+            bits(bytes, form)
+        }
+        (Value::Bytes(bytes), _) => spelled(bytes, form),
+        (Value::Date(..) | Value::Time(..), _) | (_, Form::Text) => Cell::Text(text),
+        (Value::Int(value), Form::Bool) => Cell::Bool(*value != 0),
+        (Value::UInt(value), Form::Bool) => Cell::Bool(*value != 0),
+        (Value::Int(value), Form::Single | Form::Double) => Cell::Float(*value as f64),
+        (Value::UInt(value), Form::Single | Form::Double) => Cell::Float(*value as f64),
+        (Value::Int(value), _) => Cell::Int(*value),
+        (Value::UInt(value), _) => unsigned(*value),
+        (Value::Float(value), Form::Bool) => Cell::Bool(*value != 0.0),
+        (Value::Double(value), Form::Bool) => Cell::Bool(*value != 0.0),
+        (Value::Float(value), _) => Cell::Single(*value),
+        // The column has no more digits than this.
+        (Value::Double(value), Form::Single) => Cell::Single(*value as f32),
+        (Value::Double(value), _) => Cell::Float(*value),
+    }
+}
+
+/// A `BIT` column comes as its bytes, largest first.
+fn bits<'a>(bytes: &[u8], form: Form) -> Cell<'a> {
+    let number = bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    if form == Form::Bool { Cell::Bool(number != 0) } else { unsigned(number) }
+}
+
+fn unsigned<'a>(value: u64) -> Cell<'a> {
+    i64::try_from(value).map_or(Cell::UInt(value), Cell::Int)
+}
+
+/// A value that comes as its text, or as bytes.
+fn spelled(bytes: &[u8], form: Form) -> Cell<'_> {
+    if form == Form::Bytes {
+        return Cell::Bytes(bytes);
+    }
+    // All text comes as UTF-8, so that what is none is no text.
+    let Ok(text) = std::str::from_utf8(bytes) else { return Cell::Bytes(bytes) };
+    let number = match form {
+        Form::Text | Form::Bytes => None,
+        Form::Int => whole(text).or_else(|| text.parse().ok().map(Cell::Float)),
+        Form::Bool => text.parse::<f64>().ok().map(|number| Cell::Bool(number != 0.0)),
+        Form::Single => text.parse().ok().map(Cell::Single),
+        Form::Double => text.parse().ok().map(Cell::Float),
+    };
+    number.unwrap_or(Cell::Text(text))
+}
+
+fn whole<'a>(text: &str) -> Option<Cell<'a>> {
+    text.parse().ok().map(Cell::Int).or_else(|| text.parse().ok().map(Cell::UInt))
+}

@@ -1,0 +1,186 @@
+//! Connections that wait for work. Taking one costs a place in a semaphore and a pop: no ping, no reset, no `SET`. What
+//! a connection needs to be set to is set once, when it is made.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Error as Failure, Opts};
+use salver_model::spec::DatabaseSpec;
+use salver_model::{Code, Error, Result};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::address::Address;
+use super::client::Client;
+use super::failure;
+
+/// Longest wait for a connection that is free.
+const WAIT_MS_MAX: u64 = 5_000;
+/// Longest making of a connection.
+const CONNECT_MS_MAX: u64 = 5_000;
+/// A connection that was idle for longer is asked whether it lives before a change is sent through it: a change can't
+/// be sent twice.
+const IDLE_MS_MAX: u64 = 200;
+/// How much longer than its own limit a statement is waited for.
+const GRACE_MS: u64 = 1_000;
+
+/// Connections to one database.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    inner: Arc<Inner>,
+}
+
+/// What the connections share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    options: Opts,
+    /// How messages call the database.
+    pub(super) place: String,
+    /// Longest run of a statement; 0 is no bound.
+    pub(super) statement_ms_max: u64,
+    /// Nothing may be changed through any connection.
+    pub(super) read_only: bool,
+    free: Mutex<Vec<Client>>,
+    places: Arc<Semaphore>,
+    connections_max: usize,
+    /// One connection at a time is made beside the others to end what nobody waits for.
+    ending: Semaphore,
+}
+
+/// A connection and its place among those there may be. The connection is closed unless it is given back.
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) client: Client,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Pool {
+    pub(super) fn new(spec: &DatabaseSpec, address: Address) -> Self {
+        let connections_max = spec.connections_max.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            inner: Arc::new(Inner {
+                options: address.options,
+                place: address.place,
+                statement_ms_max: spec.statement_ms_max,
+                read_only: !spec.writable && !spec.definable,
+                free: Mutex::default(),
+                places: Arc::new(Semaphore::new(connections_max)),
+                connections_max,
+                ending: Semaphore::new(1),
+            }),
+        }
+    }
+
+    /// How messages call the database.
+    pub(super) fn place(&self) -> &str {
+        &self.inner.place
+    }
+
+    /// A connection, which may turn out to be lost.
+    pub(super) async fn lease(&self) -> Result<Lease> {
+        let place = self.wait().await?;
+        let client = match self.inner.pop() {
+            Some(client) => client,
+            None => self.connect().await?,
+        };
+        Ok(Lease { client, _place: place })
+    }
+
+    /// A connection that was alive a moment ago.
+    pub(super) async fn lease_alive(&self) -> Result<Lease> {
+        let place = self.wait().await?;
+        let client = match self.inner.pop() {
+            Some(client) if client.idle() < Duration::from_millis(IDLE_MS_MAX) => client,
+            Some(mut client) => match client.ping().await {
+                Ok(()) => client,
+                Err(_) => {
+                    drop(client);
+                    self.forget();
+                    self.connect().await?
+                }
+            },
+            None => self.connect().await?,
+        };
+        Ok(Lease { client, _place: place })
+    }
+
+    /// A connection made now, after one was found lost: the others were probably lost with it.
+    pub(super) async fn lease_new(&self) -> Result<Lease> {
+        let place = self.wait().await?;
+        self.forget();
+        Ok(Lease { client: self.connect().await?, _place: place })
+    }
+
+    /// Takes back a connection on which nothing is under way.
+    pub(super) fn give_back(&self, mut lease: Lease) {
+        if lease.client.rest() {
+            self.inner.push(lease.client);
+        }
+    }
+
+    async fn wait(&self) -> Result<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        match timeout(Duration::from_millis(WAIT_MS_MAX), Arc::clone(&self.inner.places).acquire_owned()).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(closed)) => Err(Error::internal("the connections are closed").with_source(closed)),
+            Err(_) => Err(Error::new(
+                Code::DatabaseUnavailable,
+                format!(
+                    "out of connections: all {} to the database {} are busy",
+                    self.inner.connections_max,
+                    self.place()
+                ),
+            )
+            .with_hint("try again; `connections_max` of the database is the limit")),
+        }
+    }
+
+    async fn connect(&self) -> Result<Client> {
+        self.inner.connect().await.map_err(|failure| failure::connecting(failure, self.place()))
+    }
+
+    /// Closes every connection that waits.
+    fn forget(&self) {
+        let gone = std::mem::take(&mut *self.inner.free.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(gone);
+    }
+}
+
+impl Inner {
+    /// How long a statement is waited for; it should have been ended by the server before.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        (self.statement_ms_max > 0).then(|| Duration::from_millis(self.statement_ms_max.saturating_add(GRACE_MS)))
+    }
+
+    fn pop(&self) -> Option<Client> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn push(&self, client: Client) {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+    }
+
+    async fn connect(self: &Arc<Self>) -> Result<Client, Failure> {
+        let made = timeout(Duration::from_millis(CONNECT_MS_MAX), Client::connect(&self.options, self)).await;
+        made.unwrap_or_else(|_| Err(Failure::Other(Box::new(failure::Overdue))))
+    }
+
+    /// Ends, beside everything else, what a connection was doing when nobody waited for it any more.
+    pub(super) fn end(self: Arc<Self>, connection: u32) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let Ok(_turn) = self.ending.acquire().await else { return };
+            if let Ok(mut client) = self.connect().await {
+                // It may have ended by itself; then there is nothing to end, which the server says as an error.
+                let _ = timeout(
+                    Duration::from_millis(CONNECT_MS_MAX),
+                    client.connection().query_drop(format!("KILL {connection}")),
+                )
+                .await;
+            }
+        });
+    }
+}

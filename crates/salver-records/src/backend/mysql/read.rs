@@ -1,0 +1,153 @@
+//! Running reads: one as it is, several as one statement where they can be merged, else inside one snapshot.
+
+use std::sync::Arc;
+
+use mysql_async::{Error as Failure, Value};
+use salver_model::{Error, Result};
+use tokio::sync::mpsc;
+
+use super::client::Client;
+use super::failure;
+use super::merge::merged;
+use super::pool::Pool;
+use crate::cell::RowSink;
+use crate::statement::{Bind, Read};
+
+/// Why reads ended early.
+enum Ended {
+    /// The database or the way to it.
+    Failure(Failure),
+    /// The sink.
+    Error(Error),
+    /// Nobody takes the pieces any more.
+    Unwanted,
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// Where rows go.
+struct Way<'a, S: RowSink> {
+    sink: &'a mut S,
+    out: Option<&'a mpsc::Sender<Result<S::Piece>>>,
+    /// Rows that went there: nothing can be read again once one did.
+    rows: u64,
+}
+
+impl<S: RowSink> Way<'_, S> {
+    async fn send(&mut self) -> Result<(), Ended> {
+        if let Some(out) = self.out {
+            while let Some(piece) = self.sink.piece() {
+                out.send(Ok(piece)).await.map_err(|_| Ended::Unwanted)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `reads`, all of which see one state of the database.
+pub(super) async fn read<S: RowSink>(
+    pool: &Pool,
+    reads: &[Read],
+    mut sink: S,
+    out: Option<mpsc::Sender<Result<S::Piece>>>,
+) -> Result<S> {
+    let mut way = Way { sink: &mut sink, out: out.as_ref(), rows: 0 };
+    let mut lease = pool.lease().await?;
+    let mut ended = run(&mut lease.client, reads, &mut way).await;
+    if let Err(Ended::Failure(failure)) = &ended
+        && failure::is_lost(failure)
+        && way.rows == 0
+    {
+        // The connection may have been lost long ago, with the server that was there then.
+        drop(lease);
+        lease = pool.lease_new().await?;
+        ended = run(&mut lease.client, reads, &mut way).await;
+    }
+    match ended {
+        Ok(()) => {
+            pool.give_back(lease);
+            Ok(sink)
+        }
+        Err(Ended::Failure(failure)) => {
+            if matches!(failure, Failure::Server(_)) {
+                pool.give_back(lease);
+            }
+            Err(failure::error(failure, pool.place()))
+        }
+        // What is left of the answer is ended with the connection.
+        Err(Ended::Error(error)) => Err(error),
+        Err(Ended::Unwanted) => Ok(sink),
+    }
+}
+
+async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), Ended> {
+    match reads {
+        [] => Ok(()),
+        [only] => one(client, only, 0, way).await,
+        several => {
+            if let Some(sql) = merged(several) {
+                match together(client, &sql.into(), several, way).await {
+                    // What can't be said in one statement can be said in several; if they fail too, theirs is the
+                    // failure to tell.
+                    Err(Ended::Failure(Failure::Server(cause)))
+                        if way.rows == 0 && !failure::is_lost(&Failure::Server(cause.clone())) => {}
+                    ended => return ended,
+                }
+            }
+            in_snapshot(client, several, way).await
+        }
+    }
+}
+
+async fn one<S: RowSink>(client: &mut Client, read: &Read, index: usize, way: &mut Way<'_, S>) -> Result<(), Ended> {
+    client.start(&read.sql, &[&read.binds]).await?;
+    while let Some(row) = client.next().await? {
+        client.buffer.hand_over(&row, &read.kinds, index, way.sink).map_err(Ended::Error)?;
+        way.rows += 1;
+        way.send().await?;
+    }
+    Ok(())
+}
+
+async fn together<S: RowSink>(
+    client: &mut Client,
+    sql: &Arc<str>,
+    reads: &[Read],
+    way: &mut Way<'_, S>,
+) -> Result<(), Ended> {
+    let binds: Vec<&[Bind]> = reads.iter().map(|read| read.binds.as_slice()).collect();
+    client.start(sql, &binds).await?;
+    while let Some(row) = client.next().await? {
+        let index = match row.as_ref(0) {
+            Some(Value::Int(index)) => usize::try_from(*index).ok(),
+            Some(Value::UInt(index)) => usize::try_from(*index).ok(),
+            _ => None,
+        };
+        let Some((index, read)) = index.and_then(|index| Some((index, reads.get(index)?))) else {
+            return Err(Ended::Error(Error::internal("a merged row belongs to no read")));
+        };
+        client.buffer.hand_over_merged(&row, &read.kinds, index, way.sink).map_err(Ended::Error)?;
+        way.rows += 1;
+        way.send().await?;
+    }
+    Ok(())
+}
+
+async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), Ended> {
+    client.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
+    for (index, read) in reads.iter().enumerate() {
+        if let Err(ended) = one(client, read, index, way).await {
+            // The connection goes back to the others after a failure of the statement.
+            if let Ended::Failure(Failure::Server(_)) = &ended {
+                client.run("ROLLBACK").await?;
+            }
+            return Err(ended);
+        }
+    }
+    client.run("COMMIT").await?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Bound values as the driver sends them.
+
+use mysql_async::Value;
+
+use crate::statement::Bind;
+
+/// Values for the placeholders of a statement. References to earlier steps have been replaced before.
+pub(super) fn values(binds: &[&[Bind]]) -> Vec<Value> {
+    let mut values = Vec::with_capacity(binds.iter().map(|some| some.len()).sum());
+    values.extend(binds.iter().copied().flatten().map(value));
+    values
+}
+
+fn value(bind: &Bind) -> Value {
+    match bind {
+        // A reference that nobody replaced finds nothing.
+        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => Value::NULL,
+        Bind::Bool(value) => Value::Int(i64::from(*value)),
+        Bind::Int(value) => Value::Int(*value),
+        Bind::Float(value) => Value::Double(*value),
+        Bind::Text(text) => Value::Bytes(text.as_bytes().to_vec()),
+        Bind::Bytes(bytes) => Value::Bytes(bytes.clone()),
+    }
+}

@@ -1,0 +1,205 @@
+//! Running programs of changes, in one transaction or, when there is nothing to undo, without any.
+
+use std::borrow::Cow;
+
+use salver_model::{Code, Error, Result};
+
+use super::client::Client;
+use super::failure;
+use super::pool::{Lease, Pool};
+use crate::cell::OwnedCell;
+use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
+
+/// Runs `program`.
+pub(super) async fn write(pool: &Pool, program: Program) -> Result<Outcome> {
+    match program.steps.as_slice() {
+        [] => Ok(Outcome { steps: Vec::new(), committed: !program.dry_run }),
+        // The database undoes a statement that fails, so that one alone needs no transaction around it.
+        [only] if only.check.is_none() && !program.dry_run => alone(pool, only).await,
+        _ => together(pool, &program).await,
+    }
+}
+
+async fn alone(pool: &Pool, step: &Step) -> Result<Outcome> {
+    let mut lease = pool.lease_alive().await?;
+    let binds = match resolved(step, &[]) {
+        Ok(binds) => binds,
+        Err(error) => {
+            pool.give_back(lease);
+            return Ok(Outcome { steps: vec![Err(error)], committed: false });
+        }
+    };
+    // Until it is prepared nothing of the change was sent.
+    let mut prepared = lease.client.prepare(&step.sql).await;
+    if prepared.as_ref().is_err_and(failure::is_lost) {
+        drop(lease);
+        lease = pool.lease_new().await?;
+        prepared = lease.client.prepare(&step.sql).await;
+    }
+    let done = match prepared {
+        Ok(_) => run(&mut lease.client, step, &binds).await,
+        Err(failure) if failure::is_lost(&failure) => return Err(failure::error(failure, pool.place())),
+        Err(failure) => Err(Stopped::Failure(failure)),
+    };
+    let result = match done {
+        Ok(done) => Ok(done),
+        Err(Stopped::Failure(failure)) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
+            return Err(failure::outcome_unknown(failure, pool.place()));
+        }
+        Err(stopped) => Err(stopped.error(pool.place())),
+    };
+    pool.give_back(lease);
+    let committed = result.is_ok();
+    Ok(Outcome { steps: vec![result], committed })
+}
+
+async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
+    let mut lease = begin(pool).await?;
+    let mut steps: Vec<Result<Done>> = Vec::with_capacity(program.steps.len());
+    let mut failed = false;
+    for step in &program.steps {
+        let result = match resolved(step, &steps) {
+            Ok(binds) => match run(&mut lease.client, step, &binds).await {
+                Ok(done) => checked(step, done),
+                Err(Stopped::Failure(failure)) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
+                    // The transaction ends with its connection.
+                    return Err(failure::error(failure, pool.place()));
+                }
+                Err(stopped) => Err(stopped.error(pool.place())),
+            },
+            Err(error) => Err(error),
+        };
+        let error = result.as_ref().err().map(|error| (failure::again(error), failure::ends_transaction(error)));
+        steps.push(result);
+        let Some((error, ends_transaction)) = error else { continue };
+        failed = true;
+        if !program.try_all {
+            break;
+        }
+        if ends_transaction {
+            steps.resize_with(program.steps.len(), || Err(failure::again(&error)));
+            break;
+        }
+    }
+    finish(pool, lease, !failed && !program.dry_run).await?;
+    Ok(Outcome { steps, committed: !failed && !program.dry_run })
+}
+
+/// A connection in a transaction.
+pub(super) async fn begin(pool: &Pool) -> Result<Lease> {
+    let mut lease = pool.lease_alive().await?;
+    let mut begun = lease.client.run("START TRANSACTION").await;
+    if begun.as_ref().is_err_and(failure::is_lost) {
+        drop(lease);
+        lease = pool.lease_new().await?;
+        begun = lease.client.run("START TRANSACTION").await;
+    }
+    match begun {
+        Ok(()) => Ok(lease),
+        Err(failure) => Err(failure::error(failure, pool.place())),
+    }
+}
+
+/// Ends a transaction: keeps what was done in it, or not.
+pub(super) async fn finish(pool: &Pool, mut lease: Lease, keep: bool) -> Result<()> {
+    match lease.client.run(if keep { "COMMIT" } else { "ROLLBACK" }).await {
+        Ok(()) => {
+            pool.give_back(lease);
+            Ok(())
+        }
+        // What was not to be kept is not: the transaction ends with its connection.
+        Err(_) if !keep => Ok(()),
+        Err(failure) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
+            Err(failure::outcome_unknown(failure, pool.place()))
+        }
+        Err(failure) => Err(failure::error(failure, pool.place())),
+    }
+}
+
+/// Why a step did not finish.
+enum Stopped {
+    Failure(mysql_async::Error),
+    Error(Error),
+}
+
+impl Stopped {
+    fn error(self, place: &str) -> Error {
+        match self {
+            Self::Failure(failure) => failure::error(failure, place),
+            Self::Error(error) => error,
+        }
+    }
+}
+
+async fn run(client: &mut Client, step: &Step, binds: &[Bind]) -> Result<Done, Stopped> {
+    client.start(&step.sql, &[binds]).await.map_err(Stopped::Failure)?;
+    let mut done = Done::default();
+    match &step.returns {
+        Returns::Rows(kinds) => {
+            while let Some(row) = client.next().await.map_err(Stopped::Failure)? {
+                done.rows.push(client.buffer.keep(&row, kinds).map_err(Stopped::Error)?);
+            }
+            done.affected = done.rows.len() as u64;
+        }
+        returns => {
+            client.skip().await.map_err(Stopped::Failure)?;
+            done.affected = client.affected();
+            if matches!(returns, Returns::Key) {
+                done.key = client.last_key();
+            }
+        }
+    }
+    Ok(done)
+}
+
+fn checked(step: &Step, done: Done) -> Result<Done> {
+    if let Some(check) = &step.check {
+        check(&done)?;
+    }
+    Ok(done)
+}
+
+/// The values of a step, with what earlier steps answered in the place of references to them.
+fn resolved<'a>(step: &'a Step, steps: &[Result<Done>]) -> Result<Cow<'a, [Bind]>> {
+    if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
+        return Ok(Cow::Borrowed(&step.binds));
+    }
+    step.binds
+        .iter()
+        .map(|bind| match bind {
+            Bind::Back { step, column } => {
+                let row = earlier(steps, *step)?.rows.first();
+                row.and_then(|row| row.get(*column)).map(bound).ok_or_else(|| nothing(*step))
+            }
+            Bind::BackKey { step } => earlier(steps, *step)?.key.map(Bind::Int).ok_or_else(|| nothing(*step)),
+            other => Ok(other.clone()),
+        })
+        .collect::<Result<_>>()
+        .map(Cow::Owned)
+}
+
+fn earlier(steps: &[Result<Done>], step: usize) -> Result<&Done> {
+    match steps.get(step) {
+        Some(Ok(done)) => Ok(done),
+        Some(Err(_)) => Err(Error::new(Code::Invalid, "a change refers to an earlier one, which failed")),
+        None => Err(Error::new(Code::Invalid, "a change refers to one that comes later")),
+    }
+}
+
+fn nothing(step: usize) -> Error {
+    Error::new(Code::Invalid, format!("a change refers to step {step}, which answered nothing it could take"))
+}
+
+fn bound(cell: &OwnedCell) -> Bind {
+    match cell {
+        OwnedCell::Null => Bind::Null,
+        OwnedCell::Bool(value) => Bind::Bool(*value),
+        OwnedCell::Int(value) => Bind::Int(*value),
+        // Numbers so large are taken as text without loss.
+        OwnedCell::UInt(value) => Bind::Text(value.to_string()),
+        OwnedCell::Float(value) => Bind::Float(*value),
+        OwnedCell::Single(value) => Bind::Float(f64::from(*value)),
+        OwnedCell::Text(text) => Bind::Text(text.clone()),
+        OwnedCell::Bytes(bytes) => Bind::Bytes(bytes.clone()),
+    }
+}

@@ -1,0 +1,103 @@
+//! PostgreSQL, through tokio-postgres.
+//!
+//! Reads by key go down a few shared connections, pipelined (`shared`); everything else takes a connection of its own
+//! (`pool`). Statements are prepared once a connection (`connection`), values go out as text or binary (`bind`) and
+//! come back in binary (`decode`). What the server refuses is told in Salver's words (`fault`).
+
+mod bind;
+mod connection;
+mod decode;
+mod define;
+mod fault;
+mod load;
+mod pool;
+mod read;
+mod reflect;
+mod shared;
+mod target;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod write;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use salver_model::Result;
+use salver_model::spec::DatabaseSpec;
+
+use self::fault::Fault;
+use self::pool::{Lease, Pool};
+use self::shared::Shared;
+use self::target::Target;
+
+/// Most shared connections. One server process works through each. A second one answers a quarter more where many ask;
+/// four answer no more where the server has two processors, and each is one that lists and transactions don't have.
+const SHARED_MAX: usize = 2;
+
+/// A PostgreSQL database.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    target: Arc<Target>,
+    pool: Arc<Pool>,
+    shared: Shared,
+    /// How long an answer on a shared connection is waited for.
+    patience: Option<Duration>,
+    /// The reference system of geometries that come without one.
+    geometry_srid: u32,
+}
+
+impl Postgres {
+    /// See [`crate::backend::Backend::open`].
+    pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
+        let target = Arc::new(Target::of(spec)?);
+        let shared = (spec.connections_max / 3).min(SHARED_MAX).max(usize::from(spec.connections_max > 1));
+        Ok(Self {
+            pool: Pool::new(Arc::clone(&target), spec.connections_max.saturating_sub(shared)),
+            shared: Shared::new(Arc::clone(&target), shared),
+            target,
+            patience: read::patience(spec.statement_ms_max),
+            geometry_srid: spec.geometry_srid,
+        })
+    }
+
+    /// See [`crate::backend::Backend::ping`].
+    pub(crate) async fn ping(&self) -> Result<Duration> {
+        let mut again = false;
+        loop {
+            let began = Instant::now();
+            let asked = match self.shared.ticket().await? {
+                Some(ticket) => {
+                    let asked = ticket.connection().client.batch_execute("SELECT 1").await;
+                    ticket.answered();
+                    asked
+                }
+                None => self.lease().await?.client.batch_execute("SELECT 1").await,
+            };
+            match asked.map_err(Fault::from) {
+                Ok(()) => return Ok(began.elapsed()),
+                Err(fault) if fault.is_lost() && !again => {
+                    self.recover(&fault, began);
+                    again = true;
+                }
+                Err(fault) => return Err(fault.into_error(&self.target.entry)),
+            }
+        }
+    }
+
+    async fn lease(&self) -> Result<Lease> {
+        self.pool.lease(|| self.shared.give_up_one()).await
+    }
+
+    /// Before a second try: what failed the first would fail it again.
+    fn recover(&self, fault: &Fault, began: Instant) {
+        tracing::debug!(?fault, entry = self.target.entry, "once more");
+        if fault.is_lost() {
+            self.pool.clear(began);
+            self.shared.clear(began);
+        } else {
+            self.pool.forget();
+            self.shared.forget();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Rows as the driver hands them over become cells: borrowed from the row, each column's form decided once a statement.
+//!
+//! The answers come in binary. Numbers, booleans, bytes and everything whose binary form is its text are read here;
+//! other types must be asked for as text (`column::text`), which is what the statements of this crate do.
+
+use salver_model::records::ColumnKind;
+use salver_model::{Code, Error, Result};
+use tokio_postgres::types::{FromSql, Kind, Type};
+use tokio_postgres::{Row, Statement};
+
+use crate::cell::Cell;
+
+/// The binary form of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Bool,
+    Int2,
+    Int4,
+    Int8,
+    Oid,
+    Float4,
+    Float8,
+    Text,
+    /// A version byte before the text.
+    Jsonb,
+    Bytes,
+    /// Read as a number, wanted as a truth.
+    IntAsBool,
+}
+
+/// The forms of the columns of a statement whose answer should have these kinds.
+pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<Form>> {
+    let columns = statement.columns();
+    if columns.len() != kinds.len() {
+        return Err(Error::internal(format!("{} columns came where {} were expected", columns.len(), kinds.len())));
+    }
+    columns.iter().zip(kinds).map(|(column, kind)| form(column.name(), column.type_(), *kind)).collect()
+}
+
+/// The form of the first column, when it is a whole number.
+pub(super) fn key_form(statement: &Statement) -> Option<Form> {
+    match *statement.columns().first()?.type_() {
+        Type::INT2 => Some(Form::Int2),
+        Type::INT4 => Some(Form::Int4),
+        Type::INT8 => Some(Form::Int8),
+        _ => None,
+    }
+}
+
+fn form(name: &str, native: &Type, kind: ColumnKind) -> Result<Form> {
+    Ok(match *native {
+        Type::BOOL => Form::Bool,
+        Type::INT2 | Type::INT4 | Type::INT8 if kind == ColumnKind::Boolean => Form::IntAsBool,
+        Type::INT2 => Form::Int2,
+        Type::INT4 => Form::Int4,
+        Type::INT8 => Form::Int8,
+        Type::OID => Form::Oid,
+        Type::FLOAT4 => Form::Float4,
+        Type::FLOAT8 => Form::Float8,
+        Type::BYTEA => Form::Bytes,
+        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN | Type::JSON | Type::XML => Form::Text,
+        Type::JSONB => Form::Jsonb,
+        _ if matches!(native.kind(), Kind::Enum(_)) || native.name() == "citext" => Form::Text,
+        _ => {
+            return Err(Error::new(
+                Code::Unsupported,
+                format!("the column `{name}` has the type `{native}`, which can only be read as text"),
+            ));
+        }
+    })
+}
+
+/// The bytes of one value.
+struct Raw<'a>(Option<&'a [u8]>);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(Some(raw)))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(None))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// Fills `cells` with the values of `row`.
+pub(super) fn cells<'r>(row: &'r Row, forms: &[Form], cells: &mut Vec<Cell<'r>>) -> Result<()> {
+    cells.clear();
+    for (index, form) in forms.iter().enumerate() {
+        let Raw(raw) = row.try_get(index).map_err(damaged)?;
+        cells.push(match raw {
+            None => Cell::Null,
+            Some(raw) => cell(*form, raw)?,
+        });
+    }
+    Ok(())
+}
+
+/// The same vector for another row: the elements go, what was allocated stays.
+pub(super) fn recycle<'b>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
+    cells.clear();
+    // Collected in place, since source and target have the same layout.
+    cells.into_iter().map(|_| Cell::Null).collect()
+}
+
+fn cell(form: Form, raw: &[u8]) -> Result<Cell<'_>> {
+    Ok(match form {
+        Form::Bool => Cell::Bool(raw != [0]),
+        Form::Int2 => Cell::Int(i64::from(i16::from_be_bytes(exact(raw)?))),
+        Form::Int4 => Cell::Int(i64::from(i32::from_be_bytes(exact(raw)?))),
+        Form::Int8 => Cell::Int(i64::from_be_bytes(exact(raw)?)),
+        Form::Oid => Cell::Int(i64::from(u32::from_be_bytes(exact(raw)?))),
+        Form::Float4 => Cell::Single(f32::from_be_bytes(exact(raw)?)),
+        Form::Float8 => Cell::Float(f64::from_be_bytes(exact(raw)?)),
+        Form::Text => Cell::Text(std::str::from_utf8(raw).map_err(damaged)?),
+        Form::Jsonb => Cell::Text(std::str::from_utf8(raw.get(1..).unwrap_or_default()).map_err(damaged)?),
+        Form::Bytes => Cell::Bytes(raw),
+        Form::IntAsBool => Cell::Bool(raw.iter().any(|byte| *byte != 0)),
+    })
+}
+
+fn exact<const N: usize>(raw: &[u8]) -> Result<[u8; N]> {
+    raw.try_into().map_err(damaged)
+}
+
+fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::new(Code::Execution, "the answer of the database can't be read").with_source(error)
+}

@@ -1,0 +1,40 @@
+//! Changes of the schema: in one transaction, all or none.
+
+use salver_model::Result;
+
+use super::Postgres;
+use super::fault::{Fault, unknown_outcome};
+
+impl Postgres {
+    /// See [`crate::backend::Backend::define`].
+    pub(crate) async fn define(&self, statements: Vec<String>) -> Result<()> {
+        let entry = self.target.entry.as_str();
+        let mut lease = self.lease().await?;
+        lease.begins();
+        // An entry whose rows are not writable may be definable.
+        let mut ended = lease.client.batch_execute("BEGIN READ WRITE").await;
+        for statement in &statements {
+            if ended.is_err() {
+                break;
+            }
+            ended = lease.client.batch_execute(statement).await;
+        }
+        if let Err(error) = ended {
+            let fault = Fault::Driver(error);
+            // The lease rolls back.
+            lease.answered();
+            return Err(fault.into_error(entry));
+        }
+        if let Err(error) = lease.client.batch_execute("COMMIT").await {
+            let fault = Fault::Driver(error);
+            lease.ended();
+            return Err(if fault.is_lost() { unknown_outcome(fault, entry) } else { fault.into_error(entry) });
+        }
+        lease.ended();
+        drop(lease);
+        // What was prepared for the old schema is prepared again when it is used; sooner costs less.
+        self.pool.forget();
+        self.shared.forget();
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! What the server says went wrong, in Salver's words. The only place that knows SQLSTATE codes; the server's own words
+//! go to the log alone.
+
+use salver_model::{Code, Error};
+use tokio_postgres::error::DbError;
+
+/// Why something ended early.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The driver or the server.
+    Driver(tokio_postgres::Error),
+    /// Salver: a sink, a check, a value that can't be handed over.
+    Own(Error),
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Own(error)
+    }
+}
+
+impl Fault {
+    /// The connection is gone, whatever was going on.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Driver(error) => is_lost(error),
+            Self::Own(_) => false,
+        }
+    }
+
+    /// The schema moved under a prepared statement, or the statement is gone: preparing it again helps.
+    pub(super) fn is_stale(&self) -> bool {
+        let Self::Driver(error) = self else { return false };
+        error.as_db_error().is_some_and(|server| match server.code().code() {
+            // Not told by its message, which may be in any language.
+            "0A000" => server.routine() == Some("RevalidateCachedQuery"),
+            "26000" => true,
+            _ => false,
+        })
+    }
+
+    pub(super) fn into_error(self, entry: &str) -> Error {
+        match self {
+            Self::Driver(error) => of(error, entry),
+            Self::Own(error) => error,
+        }
+    }
+}
+
+/// Whether an error is no fault of one statement, so that nothing else of its program can go on.
+pub(super) fn ends_all(error: &Error) -> bool {
+    matches!(error.code, Code::DatabaseUnavailable | Code::Contention | Code::Timeout | Code::Overloaded)
+}
+
+/// The server has no connection left to give.
+pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| code.code() == "53300")
+}
+
+fn is_lost(error: &tokio_postgres::Error) -> bool {
+    match error.as_db_error() {
+        Some(server) => matches!(server.code().code().as_bytes(), b"57P01" | b"57P02" | b"57P03" | [b'0', b'8', ..]),
+        None => error.is_closed() || is_io(error),
+    }
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
+}
+
+/// A commit was sent, and its answer will not come.
+pub(super) fn unknown_outcome(fault: Fault, entry: &str) -> Error {
+    let Fault::Driver(error) = fault else { return fault.into_error(entry) };
+    Error::new(
+        Code::DatabaseUnavailable,
+        format!("the connection to the database `{entry}` was lost while it kept the change: the outcome is unknown"),
+    )
+    .with_hint("look whether the change is there before you send it again")
+    .with_source(error)
+}
+
+/// An error of a statement.
+pub(super) fn of(error: tokio_postgres::Error, entry: &str) -> Error {
+    let told = match error.as_db_error() {
+        Some(server) => said(server, entry),
+        None if is_lost(&error) => {
+            Error::new(Code::DatabaseUnavailable, format!("the connection to the database `{entry}` was lost"))
+                .with_hint("try again in a moment")
+        }
+        None => Error::new(Code::Execution, "the answer of the database can't be read"),
+    };
+    told.with_source(error)
+}
+
+/// An error of connecting to `place`.
+pub(super) fn of_connecting(error: tokio_postgres::Error, entry: &str, place: &str) -> Error {
+    let (message, hint) = match error.as_db_error().map(|server| server.code().code()) {
+        Some("53300") => (format!("the database `{entry}` is out of connections"), "try again in a moment"),
+        Some("28P01" | "28000") => {
+            (format!("the database `{entry}` does not let its user in"), "the user and password in its `url` are wrong")
+        }
+        Some("3D000") => {
+            (format!("the server has no database as `{entry}` names it"), "the name at the end of its `url` is wrong")
+        }
+        Some("57P03") => (format!("the database `{entry}` is starting or stopping"), "try again in a moment"),
+        Some(_) => (format!("the database `{entry}` refuses the connection"), "the log has its words"),
+        None => (
+            format!("the database `{entry}` can't be reached at {place}"),
+            "is it running, and are host, port and `sslmode` in its `url` right?",
+        ),
+    };
+    Error::new(Code::DatabaseUnavailable, message).with_hint(hint).with_source(error)
+}
+
+fn said(server: &DbError, entry: &str) -> Error {
+    let code = server.code().code();
+    match code.as_bytes() {
+        b"23505" => Error::new(Code::DuplicateKey, "Duplicate key exception")
+            .with_hint_if(server.constraint().map(|name| format!("a row with these values of `{name}` exists"))),
+        [b'2', b'3', ..] => Error::new(Code::Integrity, "Data integrity violation").with_hint_if(constraint(server)),
+        b"22012" => Error::new(Code::Execution, "a division by zero"),
+        [b'2', b'2', ..] => unfit(server),
+        b"428C9" => Error::new(Code::Invalid, "a column is computed by the database and can't be written")
+            .with_hint_if(server.column().map(|name| format!("leave `{name}` out"))),
+        b"42P01" => Error::new(Code::UnknownTable, "the table is not there any more"),
+        b"42703" => Error::new(Code::UnknownColumn, "a column is not there any more"),
+        b"42P07" => Error::new(Code::TableExists, "a table of that name exists already"),
+        b"42701" => Error::new(Code::ColumnExists, "a column of that name exists already"),
+        b"42501" => Error::new(Code::Forbidden, format!("the user of the database `{entry}` may not do that")),
+        b"25006" => Error::new(Code::ReadOnly, format!("the database `{entry}` is read-only"))
+            .with_hint("`writable = true` in its settings lets rows be changed"),
+        b"40001" | b"40P01" | b"55P03" => {
+            Error::new(Code::Contention, "another transaction was in the way").with_hint("try again")
+        }
+        b"57014" => Error::new(Code::Timeout, "the statement took too long")
+            .with_hint("`statement_ms_max` in the settings of the database bounds it"),
+        b"53300" => unavailable(entry, "is out of connections"),
+        b"53100" => unavailable(entry, "is out of space"),
+        b"53200" => unavailable(entry, "is out of memory"),
+        [b'5', b'3', ..] => unavailable(entry, "is out of resources"),
+        b"58030" => unavailable(entry, "can't read or write its files"),
+        b"57P03" => unavailable(entry, "is starting or stopping"),
+        [b'5', b'7', b'P', ..] | [b'0', b'8', ..] => unavailable(entry, "closed the connection"),
+        _ => Error::new(Code::Execution, "the database could not run the statement"),
+    }
+}
+
+fn unavailable(entry: &str, what: &str) -> Error {
+    Error::new(Code::DatabaseUnavailable, format!("the database `{entry}` {what}")).with_hint("try again in a moment")
+}
+
+fn constraint(server: &DbError) -> Option<String> {
+    let name = server.constraint();
+    Some(match server.code().code() {
+        "23502" => format!("`{}` may not be null", server.column()?),
+        "23503" => format!("the foreign key `{}` refers to a row that must exist", name?),
+        "23514" => format!("the values do not pass the check `{}`", name?),
+        "23P01" => format!("a row that `{}` excludes exists", name?),
+        _ => format!("`{}` forbids it", name?),
+    })
+}
+
+fn unfit(server: &DbError) -> Error {
+    let message = match server.code().code() {
+        "22001" => "a text is too long for its column",
+        "22003" => "a number is out of the range of its column",
+        "22007" | "22008" => "a date or time can't be read",
+        "22P02" => "a value can't be read as its column's type",
+        "22021" | "22P05" => "a text has characters the database can't store",
+        "22023" => "a value is not allowed",
+        _ => "a value does not fit its column",
+    };
+    let error = Error::new(Code::Invalid, message);
+    match server.column() {
+        Some(column) => error.with_hint(format!("look at `{column}`")),
+        None => error,
+    }
+}

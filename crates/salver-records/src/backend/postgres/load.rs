@@ -1,0 +1,274 @@
+//! Many rows at once: `COPY` in pieces, each behind a savepoint, in one transaction.
+//!
+//! A piece that fails is taken apart until the bad rows are alone, and those are done with the statement, whose error
+//! is theirs. An upsert, and a table that can't be copied into, are done with the statement altogether, many rows in a
+//! flight.
+
+mod copy;
+
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures::SinkExt;
+use salver_model::limits::LOAD_PROBLEMS_MAX;
+use salver_model::{Error, Result};
+use tokio::sync::mpsc;
+use tokio_postgres::{CopyInSink, Statement};
+
+use self::copy::Copy;
+use super::Postgres;
+use super::bind::Wire;
+use super::connection::{Connection, start};
+use super::fault::{Fault, ends_all, unknown_outcome};
+use super::pool::Lease;
+use crate::dialect::Dialect;
+use crate::statement::{Bind, BulkLoad, Loaded};
+
+/// Most rows, and about the most bytes, of one piece.
+const PIECE_ROWS_MAX: usize = 4_096;
+const PIECE_BYTES_MAX: usize = 1024 * 1024;
+/// Most rows in one flight of statements.
+const FLIGHT_ROWS_MAX: usize = 256;
+/// A piece with more bad rows than these is finished by statements: to copy its parts again and again takes longer.
+const BAD_ROWS_MAX: u64 = 16;
+/// Opens a savepoint and lets go of the one before.
+const MARK: &str = "RELEASE piece; SAVEPOINT piece";
+
+const COPYABLE: &str = "\
+SELECT c.relkind IN ('r', 'p', 'f') AND NOT pg_catalog.row_security_active(c.oid)
+   AND pg_catalog.has_table_privilege(c.oid, 'INSERT') AND pg_catalog.current_setting('transaction_read_only') = 'off'
+FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1::text)";
+
+impl Postgres {
+    /// See [`crate::backend::Backend::load`].
+    pub(crate) async fn load(&self, load: BulkLoad, mut rows: mpsc::Receiver<Vec<Vec<Bind>>>) -> Result<Loaded> {
+        let entry = self.target.entry.as_str();
+        let told = |error: tokio_postgres::Error| Fault::Driver(error).into_error(entry);
+        let copy = Arc::new(Copy::of(&load, self.geometry_srid));
+        let mut lease = self.lease().await?;
+        lease.begins();
+        let insert = lease.prepare(&load.insert).await.map_err(told)?;
+        let copying = match load.upsert || !copyable(&lease, &load.table).await.map_err(told)? {
+            true => None,
+            false => Some(lease.client.prepare(&copy.sql).await.map_err(told)?),
+        };
+        lease.client.batch_execute("BEGIN; SAVEPOINT piece").await.map_err(told)?;
+        let copies = copying.is_some();
+        let mut loading =
+            Loading { lease, entry, copy: Arc::clone(&copy), copying, insert, loaded: Loaded::default(), taken: 0 };
+        let mut piece = Piece::gather(&copy, copies, &mut rows).await;
+        while !piece.rows.is_empty() {
+            // The next piece comes together while the server works at this one.
+            let next = Piece::gather(&copy, copies, &mut rows);
+            let (ended, next) = tokio::join!(Box::pin(loading.take(&piece)), next);
+            ended.map_err(|fault| fault.into_error(entry))?;
+            piece = next;
+        }
+        let keep = !load.dry_run && (load.keep_good || loading.loaded.refused == 0);
+        loading.finish(keep).await
+    }
+}
+
+/// Whether the table takes a copy: no view does, and row security looks at statements only. Asked for before, since a
+/// copy that is refused before its first row costs the driver the connection.
+async fn copyable(connection: &Connection, table: &str) -> Result<bool, tokio_postgres::Error> {
+    let mut name = String::new();
+    Dialect::Postgres.name(table, &mut name);
+    let found = connection.client.query_opt(COPYABLE, &[&name]).await?;
+    found.map_or(Ok(false), |row| row.try_get(0))
+}
+
+/// Rows that are loaded together.
+#[derive(Debug, Default)]
+struct Piece {
+    rows: Vec<Vec<Bind>>,
+    /// The rows as they are copied.
+    text: BytesMut,
+}
+
+impl Piece {
+    /// Takes rows until there are enough; none when there are no more.
+    async fn gather(copy: &Copy, copies: bool, rows: &mut mpsc::Receiver<Vec<Vec<Bind>>>) -> Self {
+        let mut piece = Self::default();
+        while piece.rows.len() < PIECE_ROWS_MAX && piece.text.len() < PIECE_BYTES_MAX {
+            let Some(mut batch) = rows.recv().await else { break };
+            if copies {
+                for row in &batch {
+                    copy.row(row, &mut piece.text);
+                }
+            }
+            piece.rows.append(&mut batch);
+        }
+        piece
+    }
+}
+
+/// A load on its way.
+struct Loading<'a> {
+    lease: Lease,
+    entry: &'a str,
+    copy: Arc<Copy>,
+    /// The prepared copy; `None` when rows go by statements.
+    copying: Option<Statement>,
+    insert: Statement,
+    loaded: Loaded,
+    /// Rows of earlier pieces.
+    taken: u64,
+}
+
+impl Loading<'_> {
+    /// Loads one piece: all of it, or its good rows.
+    async fn take(&mut self, piece: &Piece) -> Result<(), Fault> {
+        let refused_before = self.loaded.refused;
+        // The last is done first; ranges are pushed in reverse, so that rows stay in order.
+        let mut todo: Vec<_> = std::iter::once(0..piece.rows.len()).collect();
+        while let Some(range) = todo.pop() {
+            let bad = self.loaded.refused - refused_before;
+            let Some(statement) = self.copying.clone().filter(|_| range.len() > 1 && bad <= BAD_ROWS_MAX) else {
+                self.insert(&piece.rows, range).await?;
+                continue;
+            };
+            let text = if range.len() == piece.rows.len() { piece.text.clone() } else { self.text(piece, &range) };
+            let Err(error) = self.copy(&statement, text.freeze()).await else {
+                self.loaded.kept += range.len() as u64;
+                continue;
+            };
+            let stopped_at =
+                error.as_db_error().and_then(|server| server.where_()).and_then(|w| self.copy.stopped_at(w));
+            let fault = Fault::Driver(error);
+            if fault.is_lost() {
+                return Err(fault);
+            }
+            let error = fault.into_error(self.entry);
+            if ends_all(&error) {
+                return Err(Fault::Own(error));
+            }
+            self.lease.client.batch_execute("ROLLBACK TO piece").await?;
+            todo.extend(parts(range, stopped_at));
+        }
+        self.taken += piece.rows.len() as u64;
+        Ok(())
+    }
+
+    fn text(&self, piece: &Piece, range: &Range<usize>) -> BytesMut {
+        let mut text = BytesMut::new();
+        for row in &piece.rows[range.clone()] {
+            self.copy.row(row, &mut text);
+        }
+        text
+    }
+
+    async fn copy(&self, statement: &Statement, text: Bytes) -> Result<(), tokio_postgres::Error> {
+        let mut mark = Box::pin(self.lease.client.batch_execute(MARK));
+        let marked = start(&mut mark).await;
+        let sink: CopyInSink<Bytes> = self.lease.client.copy_in(statement).await?;
+        match marked {
+            Some(marked) => marked?,
+            None => mark.await?,
+        }
+        let mut sink = Box::pin(sink);
+        // A refusal in the middle is told at the end.
+        let _ = sink.send(text).await;
+        sink.as_mut().finish().await.map(|_| ())
+    }
+
+    /// Loads rows with the statement, as many in a flight as go well.
+    async fn insert(&mut self, rows: &[Vec<Bind>], range: Range<usize>) -> Result<(), Fault> {
+        let mut at = range.start;
+        let mut most = FLIGHT_ROWS_MAX;
+        let mut known: Option<(usize, Error)> = None;
+        while at < range.end {
+            let end = match known.take() {
+                Some((bad, error)) if bad == at => {
+                    self.refuse(at, error);
+                    at += 1;
+                    continue;
+                }
+                Some((bad, error)) => known.insert((bad, error)).0,
+                None => range.end.min(at + most),
+            };
+            let Some((index, fault)) = self.flight(&rows[at..end]).await? else {
+                self.loaded.kept += (end - at) as u64;
+                at = end;
+                most = FLIGHT_ROWS_MAX.min(most * 2);
+                continue;
+            };
+            if fault.is_lost() {
+                return Err(fault);
+            }
+            let error = fault.into_error(self.entry);
+            if ends_all(&error) {
+                return Err(Fault::Own(error));
+            }
+            self.lease.client.batch_execute("ROLLBACK TO piece").await?;
+            most = (most / 2).max(1);
+            known = Some((at + index, error));
+        }
+        Ok(())
+    }
+
+    /// Sends rows together; which of them failed, if one did.
+    async fn flight(&self, rows: &[Vec<Bind>]) -> Result<Option<(usize, Fault)>, Fault> {
+        type Question<'a> = Pin<Box<dyn Future<Output = Result<u64, tokio_postgres::Error>> + Send + 'a>>;
+        let client = &self.lease.client;
+        let mut mark = Box::pin(client.batch_execute(MARK));
+        let marked = start(&mut mark).await;
+        let mut questions = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut question: Question<'_> = Box::pin(client.execute_raw(&self.insert, row.iter().map(Wire)));
+            let early = start(&mut question).await;
+            questions.push((question, early));
+        }
+        match marked {
+            Some(marked) => marked?,
+            None => mark.await?,
+        }
+        for (index, (question, early)) in questions.into_iter().enumerate() {
+            let ended = match early {
+                Some(ended) => ended,
+                None => question.await,
+            };
+            if let Err(error) = ended {
+                return Ok(Some((index, Fault::Driver(error))));
+            }
+        }
+        Ok(None)
+    }
+
+    fn refuse(&mut self, index: usize, error: Error) {
+        self.loaded.refused += 1;
+        if self.loaded.problems.len() < LOAD_PROBLEMS_MAX {
+            self.loaded.problems.push((self.taken + index as u64, error));
+        }
+    }
+
+    async fn finish(mut self, keep: bool) -> Result<Loaded> {
+        let ended = self.lease.client.batch_execute(if keep { "COMMIT" } else { "ROLLBACK" }).await;
+        self.lease.ended();
+        if let Err(error) = ended {
+            let fault = Fault::Driver(error);
+            let unknown = keep && fault.is_lost();
+            return Err(if unknown { unknown_outcome(fault, self.entry) } else { fault.into_error(self.entry) });
+        }
+        if !keep {
+            self.loaded.kept = 0;
+        }
+        Ok(self.loaded)
+    }
+}
+
+/// What a failed range is taken apart into, the last first: what was good, the row at which it stopped, and the rest;
+/// or halves.
+fn parts(range: Range<usize>, stopped_at: Option<usize>) -> Vec<Range<usize>> {
+    let bad = stopped_at.map(|index| range.start + index).filter(|bad| range.contains(bad));
+    let parts = match bad {
+        Some(bad) => vec![bad + 1..range.end, bad..bad + 1, range.start..bad],
+        None => {
+            let middle = range.start + range.len() / 2;
+            vec![middle..range.end, range.start..middle]
+        }
+    };
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}

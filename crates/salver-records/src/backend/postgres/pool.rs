@@ -1,0 +1,230 @@
+//! Connections for one user at a time: transactions, lists, loads.
+//!
+//! A connection that comes back is clean by construction, so that taking one costs no round trip. What was dropped in
+//! the middle is cancelled and rolled back first; what can't be is thrown away.
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use salver_model::{Code, Error, Result};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{timeout, timeout_at};
+
+use super::connection::{Connection, Refusal};
+use super::target::{CONNECT_MS_MAX, Target};
+
+/// Longest wait for a connection.
+pub(super) const WAIT_MS_MAX: u64 = 5_000;
+/// How often a server that has no connection left is asked again while we wait.
+const FULL_RETRY_MS: u64 = 50;
+/// A connection nobody used for so long is closed.
+const IDLE_S_MAX: u64 = 300;
+
+/// The connections.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) target: Arc<Target>,
+    /// First come, first served.
+    places: Arc<Semaphore>,
+    /// The last one used is taken first, so that the others may be closed.
+    idle: Mutex<VecDeque<(Arc<Connection>, Instant)>>,
+    returned: Notify,
+    open: AtomicUsize,
+}
+
+impl Pool {
+    pub(super) fn new(target: Arc<Target>, connections_max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            target,
+            places: Arc::new(Semaphore::new(connections_max.max(1))),
+            idle: Mutex::default(),
+            returned: Notify::new(),
+            open: AtomicUsize::new(0),
+        })
+    }
+
+    /// A connection, waiting until there is one. `room` is asked to close a connection somewhere else when the server
+    /// has none left and none of ours is here to wait for.
+    pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<Lease> {
+        let deadline = tokio::time::Instant::now() + Duration::from_millis(WAIT_MS_MAX);
+        let permit = match Arc::clone(&self.places).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => timeout_at(deadline, Arc::clone(&self.places).acquire_owned())
+                .await
+                .map_err(|_| self.exhausted())?
+                .map_err(|error| Error::internal("the pool is closed").with_source(error))?,
+        };
+        loop {
+            if let Some(connection) = self.take() {
+                return Ok(self.hand_out(connection, permit));
+            }
+            match Connection::open(&self.target).await {
+                Ok(connection) => {
+                    self.open.fetch_add(1, Ordering::Relaxed);
+                    return Ok(self.hand_out(Arc::new(connection), permit));
+                }
+                Err(Refusal { error, full }) if !full || tokio::time::Instant::now() >= deadline => return Err(error),
+                Err(_) => {
+                    if self.open.load(Ordering::Relaxed) == 0 {
+                        room();
+                    }
+                    let pause = Duration::from_millis(FULL_RETRY_MS);
+                    // Either way it is tried again.
+                    let _ = timeout(pause, self.returned.notified()).await;
+                }
+            }
+        }
+    }
+
+    fn hand_out(self: &Arc<Self>, connection: Arc<Connection>, permit: OwnedSemaphorePermit) -> Lease {
+        Lease { connection, pool: Arc::clone(self), permit: Some(permit), state: State::default() }
+    }
+
+    fn take(&self) -> Option<Arc<Connection>> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((connection, _)) = idle.pop_back() {
+            if !connection.is_closed() {
+                return Some(connection);
+            }
+            self.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        None
+    }
+
+    fn put(&self, connection: Arc<Connection>) {
+        if connection.is_closed() {
+            self.open.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            let now = Instant::now();
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            idle.push_back((connection, now));
+            while idle.len() > 1
+                && idle.front().is_some_and(|(_, since)| now - *since > Duration::from_secs(IDLE_S_MAX))
+            {
+                idle.pop_front();
+                self.open.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.returned.notify_one();
+    }
+
+    /// After a loss the older connections that nobody uses are suspect too, and go.
+    pub(super) fn clear(&self, before: Instant) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = idle.len();
+        idle.retain(|(connection, _)| connection.opened >= before);
+        self.open.fetch_sub(all - idle.len(), Ordering::Relaxed);
+    }
+
+    /// Forgets the statements prepared on connections nobody uses: the schema moved.
+    pub(super) fn forget(&self) {
+        for (connection, _) in &*self.idle.lock().unwrap_or_else(PoisonError::into_inner) {
+            connection.forget();
+        }
+    }
+
+    fn exhausted(&self) -> Error {
+        Error::new(
+            Code::DatabaseUnavailable,
+            format!("the database `{}` is out of connections: all are in use", self.target.entry),
+        )
+        .with_hint("try again in a moment, or raise `connections_max` in its settings")
+    }
+
+    /// Makes a connection clean again whose user went away in the middle.
+    async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
+        let patience = Duration::from_millis(CONNECT_MS_MAX);
+        let cleaning = async {
+            if state.asks {
+                // It returns when the server has passed the signal on, so it can't hit a later statement.
+                connection.client.cancel_token().cancel_query(self.target.tls.clone()).await?;
+            }
+            if state.transaction {
+                connection.client.batch_execute("ROLLBACK").await
+            } else {
+                connection.client.check_connection().await
+            }
+        };
+        match timeout(patience, Box::pin(cleaning)).await {
+            Ok(Ok(())) => self.put(connection),
+            _ => {
+                connection.abort();
+                self.open.fetch_sub(1, Ordering::Relaxed);
+                self.returned.notify_one();
+            }
+        }
+    }
+}
+
+/// What a connection is in the middle of.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// A statement was sent whose answer is not all here.
+    asks: bool,
+    /// A transaction is open.
+    transaction: bool,
+}
+
+/// A connection for one user. Dropping it gives it back, clean.
+#[derive(Debug)]
+pub(super) struct Lease {
+    connection: Arc<Connection>,
+    pool: Arc<Pool>,
+    permit: Option<OwnedSemaphorePermit>,
+    state: State,
+}
+
+impl Lease {
+    /// Something was sent; until [`Lease::answered`] a drop cancels it.
+    pub(super) fn asks(&mut self) {
+        self.state.asks = true;
+    }
+
+    /// A transaction was begun; until [`Lease::ended`] a drop rolls it back.
+    pub(super) fn begins(&mut self) {
+        self.state = State { asks: true, transaction: true };
+    }
+
+    /// Everything that was sent is answered, or will be at once and nobody wants the answer.
+    pub(super) fn answered(&mut self) {
+        self.state.asks = false;
+    }
+
+    /// Everything is answered and no transaction is open.
+    pub(super) fn ended(&mut self) {
+        self.state = State::default();
+    }
+}
+
+impl Deref for Lease {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let connection = Arc::clone(&self.connection);
+        if connection.is_closed() || !(self.state.asks || self.state.transaction) {
+            self.pool.put(connection);
+            return;
+        }
+        let (pool, permit, state) = (Arc::clone(&self.pool), self.permit.take(), self.state);
+        match Handle::try_current() {
+            Ok(runtime) => {
+                runtime.spawn(async move {
+                    pool.clean_up(connection, state).await;
+                    drop(permit);
+                });
+            }
+            // The runtime ends, and with it every connection.
+            Err(_) => connection.abort(),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Reads: by key on a shared connection, others on one of their own, several in one snapshot and one round trip.
+
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
+
+use futures::TryStreamExt;
+use salver_model::{Code, Error, Result};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_postgres::{RowStream, Statement};
+
+use super::Postgres;
+use super::bind::Wire;
+use super::connection::{Connection, start};
+use super::decode::{Form, cells, forms, recycle};
+use super::fault::Fault;
+use crate::cell::RowSink;
+use crate::statement::Read;
+
+/// All reads of a flight see what was there when the first of them ran.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// How much longer than the server we wait for the end of a statement that has run out of its time.
+const GRACE_MS: u64 = 1_000;
+
+/// Where rows go.
+struct Rows<S: RowSink> {
+    sink: S,
+    out: Option<mpsc::Sender<Result<S::Piece>>>,
+    /// Whether the sink has seen a row, so that nothing can be done again.
+    seen: bool,
+}
+
+impl Postgres {
+    /// See [`crate::backend::Backend::read`].
+    pub(crate) async fn read<S: RowSink>(
+        &self,
+        reads: Vec<Read>,
+        sink: S,
+        out: Option<mpsc::Sender<Result<S::Piece>>>,
+    ) -> Result<S> {
+        let mut rows = Rows { sink, out, seen: false };
+        let mut again = false;
+        loop {
+            let began = Instant::now();
+            let ended = match reads.as_slice() {
+                [] => Ok(()),
+                [only] if only.point => self.read_point(only, &mut rows).await,
+                _ => Box::pin(self.read_exclusive(&reads, &mut rows)).await,
+            };
+            match ended {
+                Ok(()) => return Ok(rows.sink),
+                // Nothing has gone out, so that a second try shows nobody two answers.
+                Err(fault) if !again && !rows.seen && (fault.is_lost() || fault.is_stale()) => {
+                    self.recover(&fault, began);
+                    again = true;
+                }
+                Err(fault) => return Err(fault.into_error(&self.target.entry)),
+            }
+        }
+    }
+
+    /// On a shared connection, behind the reads of others.
+    async fn read_point<S: RowSink>(&self, read: &Read, rows: &mut Rows<S>) -> Result<(), Fault> {
+        let Some(ticket) = self.shared.ticket().await? else {
+            return Box::pin(self.read_exclusive(std::slice::from_ref(read), rows)).await;
+        };
+        let connection = ticket.connection();
+        let answer = async {
+            let statement = connection.prepare(&read.sql).await?;
+            let forms = forms(&statement, &read.kinds)?;
+            let stream = connection.client.query_raw(&statement, read.binds.iter().map(Wire)).await?;
+            take(stream, &forms, 0, rows, false).await
+        };
+        let ended = match self.patience {
+            Some(patience) => timeout(patience, answer).await,
+            None => Ok(answer.await),
+        };
+        let Ok(ended) = ended else {
+            // The server's own limit has not held: it hangs, and whoever is behind us does too.
+            ticket.dead();
+            let message = format!("the database `{}` does not answer any more", self.target.entry);
+            return Err(Fault::Own(Error::new(Code::DatabaseUnavailable, message).with_hint("try again in a moment")));
+        };
+        ticket.answered();
+        ended?;
+        // Not before the line is free for others.
+        drop(ticket);
+        Ok(rows.send().await?)
+    }
+
+    async fn read_exclusive<S: RowSink>(&self, reads: &[Read], rows: &mut Rows<S>) -> Result<(), Fault> {
+        let mut lease = self.lease().await?;
+        let texts: Vec<_> = reads.iter().map(|read| &read.sql).collect();
+        lease.asks();
+        let prepared = lease.prepare_all(&texts).await;
+        lease.answered();
+        let prepared = prepared?;
+        let mut all_forms = Vec::with_capacity(reads.len());
+        for (read, statement) in reads.iter().zip(&prepared) {
+            all_forms.push(forms(statement, &read.kinds)?);
+        }
+        lease.asks();
+        let ended = if let ([read], [statement], [forms]) = (reads, prepared.as_slice(), all_forms.as_slice()) {
+            one(&lease, read, statement, forms, rows).await
+        } else {
+            flight(&lease, reads, &prepared, &all_forms, rows).await
+        };
+        // What the server refused is over; what the sink refused, or nobody wants any more, is cancelled.
+        if !matches!(ended, Err(Fault::Own(_))) {
+            lease.answered();
+        }
+        ended
+    }
+}
+
+/// How long a statement on a shared connection is waited for; `None` without a limit.
+pub(super) fn patience(statement_ms_max: u64) -> Option<Duration> {
+    (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max + GRACE_MS))
+}
+
+/// One statement sees one state by itself.
+async fn one<S: RowSink>(
+    connection: &Connection,
+    read: &Read,
+    statement: &Statement,
+    forms: &[Form],
+    rows: &mut Rows<S>,
+) -> Result<(), Fault> {
+    let stream = connection.client.query_raw(statement, read.binds.iter().map(Wire)).await?;
+    take(stream, forms, 0, rows, true).await
+}
+
+/// Several statements in one transaction, sent together with its begin and end. After a failure the server refuses the
+/// rest and ends the transaction by itself.
+async fn flight<S: RowSink>(
+    connection: &Connection,
+    reads: &[Read],
+    prepared: &[Statement],
+    all_forms: &[Vec<Form>],
+    rows: &mut Rows<S>,
+) -> Result<(), Fault> {
+    type Question<'a> = Pin<Box<dyn Future<Output = Result<RowStream, tokio_postgres::Error>> + Send + 'a>>;
+    let client = &connection.client;
+    let mut begin = Box::pin(client.batch_execute(BEGIN));
+    let begun = start(&mut begin).await;
+    let mut questions = Vec::with_capacity(reads.len());
+    for (read, statement) in reads.iter().zip(prepared) {
+        let mut question: Question<'_> = Box::pin(client.query_raw(statement, read.binds.iter().map(Wire)));
+        let early = start(&mut question).await;
+        questions.push((question, early));
+    }
+    let mut commit = Box::pin(client.batch_execute("COMMIT"));
+    let committed = start(&mut commit).await;
+
+    match begun {
+        Some(begun) => begun?,
+        None => begin.await?,
+    }
+    for (index, (question, early)) in questions.into_iter().enumerate() {
+        let stream = match early {
+            Some(stream) => stream?,
+            None => question.await?,
+        };
+        take(stream, &all_forms[index], index, rows, true).await?;
+    }
+    match committed {
+        Some(committed) => committed?,
+        None => commit.await?,
+    }
+    Ok(())
+}
+
+/// Hands the rows of one answer to the sink. With `sends`, what the sink has finished goes out while rows come: who
+/// takes it slowly slows the server down, which only an exclusive connection may do.
+async fn take<S: RowSink>(
+    stream: RowStream,
+    forms: &[Form],
+    index: usize,
+    rows: &mut Rows<S>,
+    sends: bool,
+) -> Result<(), Fault> {
+    let mut stream = pin!(stream);
+    let mut spare = Vec::with_capacity(forms.len());
+    while let Some(row) = stream.try_next().await? {
+        let mut values = recycle(spare);
+        cells(&row, forms, &mut values)?;
+        rows.seen = true;
+        rows.sink.row(index, &values)?;
+        spare = recycle(values);
+        if sends {
+            rows.send().await?;
+        }
+    }
+    Ok(())
+}
+
+impl<S: RowSink> Rows<S> {
+    /// Sends what is finished.
+    async fn send(&mut self) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        while let Some(piece) = self.sink.piece() {
+            if out.send(Ok(piece)).await.is_err() {
+                return Err(Error::new(Code::Execution, "nobody takes the rows any more"));
+            }
+        }
+        Ok(())
+    }
+}

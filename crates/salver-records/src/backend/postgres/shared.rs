@@ -1,0 +1,252 @@
+//! Connections that many use at the same time, for reads by key.
+//!
+//! Questions of all tasks go down a few connections one behind the other, without waiting for each other's answers: the
+//! server works through them, and one system call carries many. So a read costs no check-out and no round trip but its
+//! own. A connection whose answers stop coming is passed by: what blocks one read must not block all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
+use salver_model::{Code, Error, Result};
+use tokio::sync::Mutex;
+
+use super::connection::{Connection, Refusal};
+use super::target::Target;
+
+/// A line that has not answered for so long while somebody waits is passed by.
+const BLOCKED_MS: u64 = 50;
+/// So many more must wait on one line before another is taken.
+const WAITING_ALIKE: usize = 4;
+/// For so long the room that was made for others stays theirs.
+const GIVEN_UP_MS: u64 = 60_000;
+
+/// The shared connections.
+#[derive(Debug)]
+pub(super) struct Shared {
+    target: Arc<Target>,
+    slots: Box<[Slot]>,
+    /// How many of the slots may be used, and since when not all.
+    allowed: AtomicUsize,
+    reduced_ms: AtomicU64,
+    epoch: Instant,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    line: ArcSwapOption<Line>,
+    /// Only one connects; who waited for it shares its failure.
+    gate: Mutex<Option<Failure>>,
+}
+
+#[derive(Debug)]
+struct Failure {
+    at: Instant,
+    full: bool,
+    message: String,
+    hint: Option<String>,
+}
+
+/// One shared connection.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) connection: Connection,
+    waiting: AtomicUsize,
+    /// When it last answered, or was idle: milliseconds since the epoch of [`Shared`].
+    moved_ms: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(target: Arc<Target>, connections: usize) -> Self {
+        Self {
+            target,
+            slots: (0..connections).map(|_| Slot::default()).collect(),
+            allowed: AtomicUsize::new(connections),
+            reduced_ms: AtomicU64::new(0),
+            epoch: Instant::now(),
+        }
+    }
+
+    /// A place on a line; `None` when there is none to be had without waiting for somebody else's statement.
+    pub(super) async fn ticket(&self) -> Result<Option<Ticket<'_>>> {
+        let now_ms = self.now_ms();
+        let slots = &self.slots[..self.allowed(now_ms)];
+        for connects in [true, false] {
+            let Some(slot) = least(slots, now_ms, connects) else { continue };
+            let line = match slot.line.load_full() {
+                Some(line) if !line.connection.is_closed() => Some(line),
+                _ if connects => self.connect(slot).await?,
+                _ => None,
+            };
+            if let Some(line) = line {
+                return Ok(Some(Ticket::new(self, line)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Fills a slot. `None` when the server is out of connections.
+    async fn connect(&self, slot: &Slot) -> Result<Option<Arc<Line>>> {
+        let began = Instant::now();
+        let mut gate = slot.gate.lock().await;
+        if let Some(line) = slot.line.load_full()
+            && !line.connection.is_closed()
+        {
+            return Ok(Some(line));
+        }
+        if let Some(failure) = &*gate
+            && failure.at >= began
+        {
+            return failure.again();
+        }
+        match Connection::open(&self.target).await {
+            Ok(connection) => {
+                let line = Arc::new(Line {
+                    connection,
+                    waiting: AtomicUsize::new(0),
+                    moved_ms: AtomicU64::new(self.now_ms()),
+                });
+                slot.line.store(Some(Arc::clone(&line)));
+                *gate = None;
+                Ok(Some(line))
+            }
+            Err(Refusal { error, full }) => {
+                *gate = Some(Failure {
+                    at: Instant::now(),
+                    full,
+                    message: error.message.clone(),
+                    hint: error.hint.clone(),
+                });
+                if full { Ok(None) } else { Err(error) }
+            }
+        }
+    }
+
+    /// Lets go of the lines opened `before`: who is on one finishes, who comes gets a new one.
+    pub(super) fn clear(&self, before: Instant) {
+        for slot in &self.slots {
+            let current = slot.line.load();
+            if current.as_ref().is_some_and(|line| line.connection.opened < before) {
+                slot.line.compare_and_swap(&current, None);
+            }
+        }
+    }
+
+    /// Closes a line, because the server has no connection left for those who need one of their own.
+    pub(super) fn give_up_one(&self) {
+        let left = self.allowed.load(Ordering::Relaxed).saturating_sub(1);
+        self.reduced_ms.store(self.now_ms(), Ordering::Relaxed);
+        self.allowed.store(left, Ordering::Relaxed);
+        for slot in &self.slots[left..] {
+            slot.line.store(None);
+        }
+    }
+
+    fn allowed(&self, now_ms: u64) -> usize {
+        let allowed = self.allowed.load(Ordering::Relaxed);
+        if allowed == self.slots.len() || now_ms.saturating_sub(self.reduced_ms.load(Ordering::Relaxed)) < GIVEN_UP_MS {
+            return allowed;
+        }
+        self.allowed.store(self.slots.len(), Ordering::Relaxed);
+        self.slots.len()
+    }
+
+    /// Forgets the statements prepared on the lines: the schema moved.
+    pub(super) fn forget(&self) {
+        for slot in &self.slots {
+            if let Some(line) = &*slot.line.load() {
+                line.connection.forget();
+            }
+        }
+    }
+
+    /// Ends a line that does not answer any more.
+    fn retire(&self, line: &Arc<Line>) {
+        line.connection.abort();
+        for slot in &self.slots {
+            let current = slot.line.load();
+            if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, line)) {
+                slot.line.compare_and_swap(&current, None);
+            }
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The slot with the fewest waiting, the first of them: a server process that is asked again at once is still awake, so
+/// that few readers are better off behind each other. Empty slots only with `connects`.
+fn least(slots: &[Slot], now_ms: u64, connects: bool) -> Option<&Slot> {
+    let mut best: Option<(usize, &Slot)> = None;
+    for slot in slots {
+        let load = match &*slot.line.load() {
+            Some(line) if line.connection.is_closed() && connects => 0,
+            Some(line) if line.connection.is_closed() || line.is_blocked(now_ms) => continue,
+            Some(line) => line.waiting.load(Ordering::Relaxed) / WAITING_ALIKE,
+            None if connects => 0,
+            None => continue,
+        };
+        if load == 0 {
+            return Some(slot);
+        }
+        if best.is_none_or(|(least, _)| load < least) {
+            best = Some((load, slot));
+        }
+    }
+    best.map(|(_, slot)| slot)
+}
+
+impl Failure {
+    fn again(&self) -> Result<Option<Arc<Line>>> {
+        if self.full {
+            return Ok(None);
+        }
+        Err(Error::new(Code::DatabaseUnavailable, self.message.clone()).with_hint_if(self.hint.clone()))
+    }
+}
+
+impl Line {
+    fn is_blocked(&self, now_ms: u64) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+            && now_ms.saturating_sub(self.moved_ms.load(Ordering::Relaxed)) > BLOCKED_MS
+    }
+}
+
+/// A question on its way down a line.
+#[derive(Debug)]
+pub(super) struct Ticket<'a> {
+    shared: &'a Shared,
+    line: Arc<Line>,
+}
+
+impl<'a> Ticket<'a> {
+    fn new(shared: &'a Shared, line: Arc<Line>) -> Self {
+        if line.waiting.fetch_add(1, Ordering::Relaxed) == 0 {
+            line.moved_ms.store(shared.now_ms(), Ordering::Relaxed);
+        }
+        Self { shared, line }
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.line.connection
+    }
+
+    /// The answer is here.
+    pub(super) fn answered(&self) {
+        self.line.moved_ms.store(self.shared.now_ms(), Ordering::Relaxed);
+    }
+
+    /// No answer will come.
+    pub(super) fn dead(&self) {
+        self.shared.retire(&self.line);
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.line.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}

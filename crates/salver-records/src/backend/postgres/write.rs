@@ -1,0 +1,419 @@
+//! Programs that change rows.
+//!
+//! A program goes out in as few flights as its steps allow: begin, every step that does not need the answer of another,
+//! and the commit too when nothing has to be looked at before. Only when a step fails and every one must have its own
+//! result is it done again, step by step behind savepoints.
+
+use std::borrow::Cow;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::TryStreamExt;
+use salver_model::{Code, Error, Result};
+use tokio_postgres::{RowStream, Statement};
+
+use super::Postgres;
+use super::bind::{Wire, from_cell};
+use super::connection::{Connection, start};
+use super::decode::{Form, cells, forms, key_form};
+use super::fault::{Fault, ends_all, unknown_outcome};
+use super::pool::Lease;
+use crate::cell::Cell;
+use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
+
+/// Most steps that are sent before the first answer is looked at.
+const FLIGHT_MAX: usize = 256;
+
+/// What one step came to.
+type StepResult = std::result::Result<Done, Error>;
+
+/// Why a program stopped without an outcome.
+enum Stop {
+    /// What went wrong, and whether a commit may have happened all the same.
+    Fault { fault: Fault, commit_sent: bool },
+    /// Nothing has happened, and it may be tried again: a prepared statement is not what it was, or the connection was
+    /// lost before anything was sent.
+    Nothing(Fault),
+    /// Steps must be done one by one.
+    StepByStep,
+}
+
+impl From<tokio_postgres::Error> for Stop {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Fault { fault: Fault::Driver(error), commit_sent: false }
+    }
+}
+
+impl Postgres {
+    /// See [`crate::backend::Backend::write`].
+    ///
+    /// [`Returns::Key`]: the first column of the first row the step answers, when it is an integer; so an insert whose
+    /// key is wanted says `RETURNING` and the key's column.
+    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+        if program.steps.is_empty() {
+            return Ok(Outcome { steps: Vec::new(), committed: !program.dry_run });
+        }
+        let mut again = false;
+        loop {
+            let began = Instant::now();
+            let mut lease = self.lease().await?;
+            let ended = Box::pin(self.attempt(&mut lease, &program)).await;
+            drop(lease);
+            match ended {
+                Ok(outcome) => return Ok(outcome),
+                Err(Stop::Nothing(fault)) if !again => {
+                    self.recover(&fault, began);
+                    again = true;
+                }
+                Err(Stop::Fault { fault, commit_sent: true }) if fault.is_lost() => {
+                    self.pool.clear(began);
+                    return Err(unknown_outcome(fault, &self.target.entry));
+                }
+                Err(Stop::Fault { fault, .. } | Stop::Nothing(fault)) => {
+                    if fault.is_lost() {
+                        self.pool.clear(began);
+                    }
+                    return Err(fault.into_error(&self.target.entry));
+                }
+                Err(Stop::StepByStep) => return Err(Error::internal("a program went round in a circle")),
+            }
+        }
+    }
+
+    async fn attempt(&self, lease: &mut Lease, program: &Program) -> Result<Outcome, Stop> {
+        let entry = self.target.entry.as_str();
+        let texts: Vec<&Arc<str>> = program.steps.iter().map(|step| &step.sql).collect();
+        lease.asks();
+        let prepared = lease.prepare_all(&texts).await;
+        lease.answered();
+        let prepared = match prepared.map_err(Fault::Driver) {
+            Ok(prepared) => prepared,
+            Err(fault) if fault.is_lost() => return Err(Stop::Nothing(fault)),
+            // Which step it was comes out step by step.
+            Err(_) => return step_by_step(lease, program, entry).await,
+        };
+        if let ([step], [statement], false) = (program.steps.as_slice(), prepared.as_slice(), program.dry_run)
+            && step.check.is_none()
+        {
+            return alone(lease, step, statement, entry).await;
+        }
+        match in_flights(lease, program, &prepared, entry).await {
+            Err(Stop::StepByStep) => step_by_step(lease, program, entry).await,
+            ended => ended,
+        }
+    }
+}
+
+/// One statement is a transaction by itself: one round trip.
+async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &str) -> Result<Outcome, Stop> {
+    let binds = resolve(step, &[] as &[Done]).map_err(own)?;
+    let forms = answer_forms(statement, &step.returns).map_err(own)?;
+    lease.asks();
+    let ended = async {
+        let stream = lease.client.query_raw(statement, binds.iter().map(Wire)).await?;
+        done(stream, &forms, &step.returns).await
+    }
+    .await;
+    lease.answered();
+    match ended {
+        Ok(done) => Ok(Outcome { steps: vec![Ok(done)], committed: true }),
+        Err(fault) if fault.is_stale() => Err(Stop::Nothing(fault)),
+        Err(fault) if fault.is_lost() => Err(Stop::Fault { fault, commit_sent: true }),
+        Err(Fault::Own(error)) => Err(own(error)),
+        Err(fault) => {
+            let error = fault.into_error(entry);
+            if ends_all(&error) { Err(own(error)) } else { Ok(undone(error, Vec::new())) }
+        }
+    }
+}
+
+/// Everything that can be sent at once, at once.
+async fn in_flights(
+    lease: &mut Lease,
+    program: &Program,
+    prepared: &[Statement],
+    entry: &str,
+) -> Result<Outcome, Stop> {
+    let steps = &program.steps;
+    let mut results: Vec<Done> = Vec::with_capacity(steps.len());
+    lease.begins();
+    while results.len() < steps.len() {
+        let first = results.len();
+        let end = flight_end(steps, first).map_err(own)?;
+        let mut binds = Vec::with_capacity(end - first);
+        let mut unresolved = None;
+        for step in &steps[first..end] {
+            match resolve(step, results.as_slice()) {
+                Ok(resolved) => binds.push(resolved),
+                Err(error) => {
+                    unresolved = Some(Fault::Own(error));
+                    break;
+                }
+            }
+        }
+        let end = first + binds.len();
+        let looked_at = steps[first..end].iter().any(|step| step.check.is_some());
+        let commits = end == steps.len() && !program.dry_run && !looked_at;
+        let flight = Flight {
+            connection: lease,
+            steps: &steps[first..end],
+            prepared: &prepared[first..end],
+            begins: first == 0,
+            commits,
+        };
+        let (mut more, ended) = Box::pin(flight.fly(&binds)).await;
+        drop(binds);
+        results.append(&mut more);
+        match ended.and(unresolved.map_or(Ok(()), Err)) {
+            Ok(()) if commits => {
+                lease.ended();
+                return Ok(Outcome { steps: results.into_iter().map(Ok).collect(), committed: true });
+            }
+            Ok(()) => {}
+            Err(fault) if fault.is_lost() => return Err(Stop::Fault { fault, commit_sent: commits }),
+            Err(fault) => {
+                // After a commit that came too late there is nothing to roll back, and it does no harm.
+                roll_back(lease).await?;
+                if fault.is_stale() {
+                    return Err(Stop::Nothing(fault));
+                }
+                let error = fault.into_error(entry);
+                // When all steps are done it was the commit: no step's fault.
+                return if ends_all(&error) || results.len() == steps.len() {
+                    Err(own(error))
+                } else if program.try_all {
+                    Err(Stop::StepByStep)
+                } else {
+                    Ok(undone(error, results.into_iter().map(Ok).collect()))
+                };
+            }
+        }
+    }
+    finish(lease, results.into_iter().map(Ok).collect(), !program.dry_run).await
+}
+
+/// The steps that may go in one flight: from `first` until one needs an answer that is not here.
+fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
+    let mut end = first;
+    while end < steps.len() && end - first < FLIGHT_MAX {
+        let needs = steps[end].binds.iter().filter_map(|bind| match bind {
+            Bind::Back { step, .. } | Bind::BackKey { step } => Some(*step),
+            _ => None,
+        });
+        match needs.max() {
+            Some(step) if step >= end => return Err(Error::internal("a step refers to one that is not before it")),
+            Some(step) if step >= first => break,
+            _ => end += 1,
+        }
+    }
+    Ok(end)
+}
+
+/// Steps that leave together.
+struct Flight<'a> {
+    connection: &'a Connection,
+    steps: &'a [Step],
+    prepared: &'a [Statement],
+    begins: bool,
+    commits: bool,
+}
+
+impl Flight<'_> {
+    /// What the steps did up to the first failure, and it.
+    async fn fly(self, binds: &[Cow<'_, [Bind]>]) -> (Vec<Done>, Result<(), Fault>) {
+        let mut results = Vec::with_capacity(self.steps.len());
+        let ended = self.run(binds, &mut results).await;
+        (results, ended)
+    }
+
+    async fn run(&self, binds: &[Cow<'_, [Bind]>], results: &mut Vec<Done>) -> Result<(), Fault> {
+        type Question<'a> = Pin<Box<dyn Future<Output = Result<RowStream, tokio_postgres::Error>> + Send + 'a>>;
+        let client = &self.connection.client;
+        let all_forms = self.steps.iter().zip(self.prepared);
+        let all_forms = all_forms.map(|(step, statement)| answer_forms(statement, &step.returns));
+        let all_forms = all_forms.collect::<Result<Vec<_>>>()?;
+        let mut begin = Box::pin(client.batch_execute("BEGIN"));
+        let begun = if self.begins { start(&mut begin).await } else { Some(Ok(())) };
+        let mut questions = Vec::with_capacity(self.steps.len());
+        for (statement, binds) in self.prepared.iter().zip(binds) {
+            let mut question: Question<'_> = Box::pin(client.query_raw(statement, binds.iter().map(Wire)));
+            let early = start(&mut question).await;
+            questions.push((question, early));
+        }
+        let mut commit = Box::pin(client.batch_execute("COMMIT"));
+        let committed = if self.commits { start(&mut commit).await } else { Some(Ok(())) };
+
+        match begun {
+            Some(begun) => begun?,
+            None => begin.await?,
+        }
+        for ((step, forms), (question, early)) in self.steps.iter().zip(all_forms).zip(questions) {
+            let stream = match early {
+                Some(stream) => stream?,
+                None => question.await?,
+            };
+            let done = done(stream, &forms, &step.returns).await?;
+            if let Some(check) = &step.check {
+                check(&done)?;
+            }
+            results.push(done);
+        }
+        match committed {
+            Some(committed) => committed?,
+            None => commit.await?,
+        }
+        Ok(())
+    }
+}
+
+/// One step after the other; with `try_all` each behind a savepoint, so that those behind a failed one have their turn.
+async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Result<Outcome, Stop> {
+    let mut results: Vec<StepResult> = Vec::with_capacity(program.steps.len());
+    lease.begins();
+    lease.client.batch_execute("BEGIN").await?;
+    for step in &program.steps {
+        if program.try_all {
+            let mark = if results.is_empty() { "SAVEPOINT step" } else { "RELEASE step; SAVEPOINT step" };
+            lease.client.batch_execute(mark).await?;
+        }
+        let error = match single(lease, step, &results).await {
+            Ok(done) => {
+                results.push(Ok(done));
+                continue;
+            }
+            Err(fault) if fault.is_lost() => return Err(Stop::Fault { fault, commit_sent: false }),
+            Err(fault) if fault.is_stale() => {
+                roll_back(lease).await?;
+                return Err(Stop::Nothing(fault));
+            }
+            Err(fault) => fault.into_error(entry),
+        };
+        if ends_all(&error) {
+            roll_back(lease).await?;
+            return Err(own(error));
+        }
+        results.push(Err(error));
+        if !program.try_all {
+            break;
+        }
+        lease.client.batch_execute("ROLLBACK TO step").await?;
+    }
+    let keep = !program.dry_run && results.iter().all(Result::is_ok);
+    finish(lease, results, keep).await
+}
+
+async fn single(connection: &Connection, step: &Step, results: &[StepResult]) -> Result<Done, Fault> {
+    let binds = resolve(step, results)?;
+    let statement = connection.prepare(&step.sql).await?;
+    let forms = answer_forms(&statement, &step.returns)?;
+    let stream = connection.client.query_raw(&statement, binds.iter().map(Wire)).await?;
+    let done = done(stream, &forms, &step.returns).await?;
+    if let Some(check) = &step.check {
+        check(&done)?;
+    }
+    Ok(done)
+}
+
+/// Commits or rolls back.
+async fn finish(lease: &mut Lease, steps: Vec<StepResult>, keep: bool) -> Result<Outcome, Stop> {
+    if keep {
+        if let Err(error) = lease.client.batch_execute("COMMIT").await {
+            let fault = Fault::Driver(error);
+            if !fault.is_lost() {
+                lease.ended();
+            }
+            return Err(Stop::Fault { fault, commit_sent: true });
+        }
+        lease.ended();
+    } else {
+        roll_back(lease).await?;
+    }
+    Ok(Outcome { steps, committed: keep })
+}
+
+async fn roll_back(lease: &mut Lease) -> Result<(), tokio_postgres::Error> {
+    lease.client.batch_execute("ROLLBACK").await?;
+    lease.ended();
+    Ok(())
+}
+
+/// A step failed, and nothing was kept.
+fn undone(error: Error, mut steps: Vec<StepResult>) -> Outcome {
+    steps.push(Err(error));
+    Outcome { steps, committed: false }
+}
+
+fn own(error: Error) -> Stop {
+    Stop::Fault { fault: Fault::Own(error), commit_sent: false }
+}
+
+/// What is read of a step's answer. Looked at before anything is sent, since afterwards it may be kept.
+fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
+    match returns {
+        Returns::Rows(kinds) => forms(statement, kinds),
+        Returns::Key => Ok(key_form(statement).into_iter().collect()),
+        Returns::Count => Ok(Vec::new()),
+    }
+}
+
+/// Reads a step's whole answer.
+async fn done(stream: RowStream, forms: &[Form], returns: &Returns) -> Result<Done, Fault> {
+    let mut done = Done::default();
+    let mut stream = pin!(stream);
+    while let Some(row) = stream.try_next().await? {
+        if forms.is_empty() {
+            continue;
+        }
+        let mut values = Vec::with_capacity(forms.len());
+        cells(&row, forms, &mut values)?;
+        match returns {
+            Returns::Rows(_) => done.rows.push(values.into_iter().map(Cell::owned).collect()),
+            _ if done.key.is_none() => {
+                if let Some(Cell::Int(key)) = values.first() {
+                    done.key = Some(*key);
+                }
+            }
+            _ => {}
+        }
+    }
+    done.affected = stream.rows_affected().unwrap_or(0);
+    Ok(done)
+}
+
+/// What came out of earlier steps.
+trait Earlier {
+    fn step(&self, index: usize) -> Option<&Done>;
+}
+
+impl Earlier for [Done] {
+    fn step(&self, index: usize) -> Option<&Done> {
+        self.get(index)
+    }
+}
+
+impl Earlier for [StepResult] {
+    fn step(&self, index: usize) -> Option<&Done> {
+        self.get(index)?.as_ref().ok()
+    }
+}
+
+/// The step's values, with those of earlier steps in their places.
+fn resolve<'a, E: Earlier + ?Sized>(step: &'a Step, earlier: &E) -> Result<Cow<'a, [Bind]>> {
+    if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
+        return Ok(Cow::Borrowed(&step.binds));
+    }
+    let missing =
+        |step: usize| Error::new(Code::Invalid, format!("step {step} answered nothing that could be referred to"));
+    let binds = step.binds.iter().map(|bind| match bind {
+        Bind::Back { step, column } => {
+            let cell = earlier.step(*step).and_then(|done| done.rows.first()).and_then(|row| row.get(*column));
+            cell.map(from_cell).ok_or_else(|| missing(*step))
+        }
+        Bind::BackKey { step } => {
+            earlier.step(*step).and_then(|done| done.key).map(Bind::Int).ok_or_else(|| missing(*step))
+        }
+        plain => Ok(plain.clone()),
+    });
+    Ok(Cow::Owned(binds.collect::<Result<_>>()?))
+}

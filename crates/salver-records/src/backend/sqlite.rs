@@ -1,0 +1,145 @@
+//! The SQLite backend: the database is in the process, so that a read by key is a function call, and all writes of a
+//! moment share one fsync.
+
+mod connections;
+mod fault;
+mod group;
+mod init;
+mod kinds;
+mod load;
+mod location;
+mod open;
+mod program;
+mod read;
+mod reflect;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod version;
+mod watch;
+mod writer;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use salver_model::records::TableInfo;
+use salver_model::spec::DatabaseSpec;
+use salver_model::{Error, Result};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::backend::sqlite::connections::Connections;
+use crate::backend::sqlite::group::Waiting;
+use crate::backend::sqlite::location::Location;
+use crate::backend::sqlite::read::StopOnDrop;
+use crate::backend::sqlite::rows::Stop;
+use crate::backend::sqlite::writer::{Job, Queue};
+use crate::cell::RowSink;
+use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
+
+/// A SQLite database.
+pub(crate) struct Sqlite {
+    connections: Arc<Connections>,
+    queue: Queue,
+    ms_max: u64,
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite").field("connections", &self.connections).finish_non_exhaustive()
+    }
+}
+
+impl Sqlite {
+    pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
+        if let (Some(statements), Location::File(path)) = (&spec.init, Location::of_url(&spec.url)?) {
+            init::make(&path, statements)?;
+        }
+        let connections = Arc::new(Connections::new(spec)?);
+        let ms_max = spec.statement_ms_max;
+        Ok(Self { queue: Queue::new(Arc::clone(&connections), ms_max), connections, ms_max })
+    }
+
+    pub(crate) async fn reflect(&self) -> Result<Vec<TableInfo>> {
+        self.on_reader(|connection| {
+            connection.execute_batch("BEGIN")?;
+            let tables = reflect::reflect(connection)?;
+            connection.execute_batch("COMMIT")?;
+            Ok(tables)
+        })
+        .await
+    }
+
+    /// The number SQLite keeps in the file, which moves with every change of the schema, and which file it is.
+    pub(crate) async fn stamp(&self) -> Result<u64> {
+        self.connections.look();
+        read::on_reader(&self.connections, self.ms_max, |reader| {
+            let version: i64 = reader.connection.query_row("PRAGMA schema_version", [], |row| row.get(0))?;
+            let file = reader.era.file.map_or(0, location::FileId::mixed);
+            Ok(version.cast_unsigned() ^ file ^ reader.era.number.rotate_left(32))
+        })
+        .await
+    }
+
+    pub(crate) async fn read<S: RowSink>(
+        &self,
+        reads: Vec<Read>,
+        sink: S,
+        out: Option<mpsc::Sender<Result<S::Piece>>>,
+    ) -> Result<S> {
+        read::read(&self.connections, self.ms_max, reads, sink, out).await
+    }
+
+    pub(crate) fn read_now<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
+        read::read_now(&self.connections, read, sink)
+    }
+
+    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+        if program.steps.is_empty() {
+            return Ok(Outcome { steps: Vec::new(), committed: !program.dry_run });
+        }
+        let stop = self.new_run();
+        let (answer, answered) = oneshot::channel();
+        self.queue.put(Job::Program(Waiting { program, run: stop.run, answer })).await?;
+        answered.await.map_err(|_| Error::internal("the change broke off"))?
+    }
+
+    pub(crate) async fn define(&self, statements: Vec<String>) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        self.queue.put(Job::Define { statements, answer }).await?;
+        answered.await.map_err(|_| Error::internal("the change of the schema broke off"))?
+    }
+
+    pub(crate) async fn load(&self, load: BulkLoad, rows: mpsc::Receiver<Vec<Vec<Bind>>>) -> Result<Loaded> {
+        load::load(&self.queue, load, rows, self.new_run()).await
+    }
+
+    pub(crate) async fn ping(&self) -> Result<Duration> {
+        self.on_reader(|connection| {
+            let since = Instant::now();
+            connection.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
+            Ok(since.elapsed())
+        })
+        .await
+    }
+
+    pub(crate) fn version(&self) -> Option<u64> {
+        self.connections.on_lane(|reader| self.connections.clock.version(&self.connections, reader))
+    }
+
+    async fn on_reader<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R> {
+        read::on_reader(&self.connections, self.ms_max, |reader| work(&reader.connection).map_err(Stop::Sqlite)).await
+    }
+
+    /// A run of the writer, which is stopped when its caller has gone. What was answered is stopped too; nothing with
+    /// its number runs then.
+    fn new_run(&self) -> StopOnDrop {
+        let run = self.connections.runs.fetch_add(1, Ordering::Relaxed);
+        StopOnDrop { watch: Arc::clone(&self.connections.writer_watch), run }
+    }
+}

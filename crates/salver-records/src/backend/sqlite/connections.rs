@@ -1,0 +1,399 @@
+//! The connections to one database: lanes for reads on the caller's own thread, a pool for all other reads, and the
+//! writer's one.
+//!
+//! All connections that read one and the same file belong to one era. When another file lies at the path the era is
+//! over: every connection is closed, at once or when its work ends, and only then the new file is opened. A
+//! connection to the old file would share its log's name with the new one.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use salver_model::spec::DatabaseSpec;
+use salver_model::{Code, Error, Result};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::location::{FileId, Location, beside};
+use super::open;
+use super::version::Clock;
+use super::watch::Watch;
+use crate::cell::Cell;
+
+/// The time in which one file lay at the path.
+#[derive(Debug)]
+pub(super) struct Era {
+    /// Which one, from 0.
+    pub(super) number: u64,
+    /// The file; none in memory.
+    pub(super) file: Option<FileId>,
+    /// The file is read as if nothing ever changed it.
+    still: bool,
+    over: Arc<AtomicBool>,
+    /// The file's log, once there is one.
+    log: Mutex<Option<FileId>>,
+}
+
+impl Era {
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}
+
+/// A connection that reads.
+pub(super) struct Reader {
+    // First, so that it is closed before the era is let go.
+    pub(super) connection: Connection,
+    pub(super) watch: Arc<Watch>,
+    /// Memory for the cells of a row.
+    pub(super) spare: Vec<Cell<'static>>,
+    /// What SQLite said of the last change that was seen, and the version that was told for it.
+    pub(super) seen: Option<(i64, u64)>,
+    pub(super) era: Arc<Era>,
+}
+
+impl Reader {
+    /// Lets `watch` decide over what runs here.
+    pub(super) fn under(&mut self, watch: &Arc<Watch>) -> Result<()> {
+        watch.set(&mut self.connection, &self.era.over).map_err(super::fault::fault)?;
+        self.watch = Arc::clone(watch);
+        Ok(())
+    }
+}
+
+/// The connection that writes.
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    pub(super) watch: Arc<Watch>,
+    /// The length of the log, in pages, and what it was at the last checkpoint.
+    pub(super) log_pages: Arc<AtomicU32>,
+    pub(super) log_pages_checked: u32,
+    pub(super) era: Arc<Era>,
+}
+
+/// A connection of one thread; padded, so that threads don't share a line of the processor's cache.
+#[repr(align(128))]
+#[derive(Default)]
+struct Lane(Mutex<Option<Reader>>);
+
+/// What only those look at who open connections.
+#[derive(Default)]
+struct State {
+    era: Option<Arc<Era>>,
+    /// The era before, while some of its connections are open, and its log.
+    leaving: Option<(Weak<Era>, Option<FileId>)>,
+    eras: u64,
+    /// The writer that was opened to begin the era, until it is asked for.
+    writer: Option<Writer>,
+    /// Keeps a database in memory alive.
+    anchor: Option<Connection>,
+}
+
+/// Every connection to a database.
+pub(super) struct Connections {
+    /// The entry's name, for messages.
+    pub(super) name: String,
+    location: Location,
+    writable: bool,
+    lanes: Box<[Lane]>,
+    pool: Mutex<Vec<Reader>>,
+    places: Arc<Semaphore>,
+    pub(super) clock: Clock,
+    /// An era has begun, so that lanes may be opened.
+    begun: AtomicBool,
+    // Behind the readers, so that it is the last to close: only a writer can clear away the log.
+    pub(super) writer: Mutex<Option<Writer>>,
+    /// What the writer runs under, for those who stop waiting.
+    pub(super) writer_watch: Arc<Watch>,
+    pub(super) runs: AtomicU64,
+    state: Mutex<State>,
+}
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connections").field("location", &self.location).finish_non_exhaustive()
+    }
+}
+
+/// Locks; a panic of another holder left nothing half done in what is guarded here.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// The number of the calling thread, in the order in which threads first asked.
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|number| *number)
+}
+
+impl Connections {
+    pub(super) fn new(spec: &DatabaseSpec) -> Result<Self> {
+        let lanes = std::thread::available_parallelism().map_or(8, |cores| (2 * cores.get()).max(8));
+        Ok(Self {
+            name: spec.name.to_string(),
+            location: Location::of_url(&spec.url)?,
+            writable: spec.writable || spec.definable,
+            lanes: std::iter::repeat_with(Lane::default).take(lanes).collect(),
+            pool: Mutex::default(),
+            places: Arc::new(Semaphore::new(spec.connections_max.max(1))),
+            clock: Clock::new(),
+            begun: AtomicBool::new(false),
+            writer: Mutex::default(),
+            writer_watch: Arc::new(Watch::new()),
+            runs: AtomicU64::new(1),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Whether anything here may write.
+    pub(super) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// A place among the connections of the pool.
+    pub(super) async fn place(&self, ms_max: u64) -> Result<OwnedSemaphorePermit> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let waited =
+            tokio::time::timeout(Duration::from_millis(ms_max), Arc::clone(&self.places).acquire_owned()).await;
+        match waited {
+            Ok(Ok(place)) => Ok(place),
+            _ => Err(Error::new(
+                Code::DatabaseUnavailable,
+                format!("all connections of the database `{}` are in use", self.name),
+            )
+            .with_hint("ask again, or raise its `connections_max`")),
+        }
+    }
+
+    /// Runs `work` with this thread's own connection; `None` when there is none at the moment.
+    pub(super) fn on_lane<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> Option<R> {
+        let own = thread_number() % self.lanes.len();
+        let next = (own + 1) % self.lanes.len();
+        let mut slot = try_lock(&self.lanes[own].0).or_else(|| try_lock(&self.lanes[next].0))?;
+        if slot.as_ref().is_none_or(|reader| reader.era.is_over()) {
+            *slot = None;
+            if !self.begun.load(Ordering::Acquire) {
+                return None;
+            }
+            *slot = self.open_reader(Duration::ZERO).ok();
+        }
+        let result = work(slot.as_mut()?);
+        if slot.as_ref().is_some_and(|reader| reader.era.is_over()) {
+            *slot = None;
+        }
+        Some(result)
+    }
+
+    /// Takes a connection out of the pool, or makes one.
+    pub(super) fn take_reader(&self) -> Result<Reader> {
+        loop {
+            let waiting = lock(&self.pool).pop();
+            match waiting {
+                Some(reader) if reader.era.is_over() => drop(reader),
+                Some(reader) => return Ok(reader),
+                None => return self.open_reader(open::BUSY_MAX),
+            }
+        }
+    }
+
+    /// Gives it back.
+    pub(super) fn keep_reader(&self, reader: Reader) {
+        let mut pool = lock(&self.pool);
+        // Asked under the lock, under which the pool is cleared when an era ends.
+        if !reader.era.is_over() {
+            pool.push(reader);
+        }
+    }
+
+    /// A new connection that reads, of the era that is.
+    pub(super) fn open_reader(&self, busy: Duration) -> Result<Reader> {
+        let mut era = self.era()?;
+        let mut connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
+        // The file may have been replaced between the two; a third time would be a quarrel that is not ours.
+        if era.file != self.file_now(era.still) {
+            drop(connection);
+            self.end(&era);
+            drop(era);
+            era = self.era()?;
+            connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
+        }
+        let watch = Arc::new(Watch::new());
+        watch.set(&mut connection, &era.over).map_err(super::fault::fault)?;
+        Ok(Reader { connection, watch, spare: Vec::new(), seen: None, era })
+    }
+
+    /// A connection that writes, of the era that is.
+    pub(super) fn open_writer(&self) -> Result<Writer> {
+        let era = self.era()?;
+        if let Some(writer) = lock(&self.state).writer.take()
+            && Arc::ptr_eq(&writer.era, &era)
+        {
+            return Ok(writer);
+        }
+        let log_pages = Arc::default();
+        let connection = open::writer(&self.location, false, &log_pages).map_err(|error| self.named(error))?;
+        self.writer_of(&era, connection, log_pages)
+    }
+
+    fn writer_of(&self, era: &Arc<Era>, mut connection: Connection, log_pages: Arc<AtomicU32>) -> Result<Writer> {
+        self.writer_watch.set(&mut connection, &era.over).map_err(super::fault::fault)?;
+        let watch = Arc::clone(&self.writer_watch);
+        Ok(Writer { connection, watch, log_pages, log_pages_checked: 0, era: Arc::clone(era) })
+    }
+
+    /// The era that is; begins one when there is none.
+    pub(super) fn era(&self) -> Result<Arc<Era>> {
+        let mut state = lock(&self.state);
+        if let Some(era) = &state.era {
+            return Ok(Arc::clone(era));
+        }
+        self.clear_up(&mut state)?;
+        let log_pages = Arc::default();
+        let (era, connection) = self.begin(&mut state, &log_pages)?;
+        let era = Arc::new(era);
+        state.writer = connection.map(|connection| self.writer_of(&era, connection, log_pages)).transpose()?;
+        state.eras += 1;
+        state.era = Some(Arc::clone(&era));
+        self.begun.store(true, Ordering::Release);
+        Ok(era)
+    }
+
+    /// Looks whether another file lies at the path now, and ends the era if so.
+    pub(super) fn look(&self) {
+        let era = lock(&self.state).era.clone();
+        let Some(era) = era else { return };
+        if era.file != self.file_now(era.still) {
+            tracing::info!(database = self.name, "the file of the database was replaced");
+            self.end(&era);
+        }
+    }
+
+    fn file_now(&self, still: bool) -> Option<FileId> {
+        match &self.location {
+            Location::File(path) => FileId::of(path, still).ok(),
+            Location::Memory(_) => None,
+        }
+    }
+
+    /// Finds or makes the file; where it may be written, the writer comes first, so that the file and its log are
+    /// there for the readers.
+    fn begin(&self, state: &mut State, log_pages: &Arc<AtomicU32>) -> Result<(Era, Option<Connection>)> {
+        // Made once only: a file that is taken away later will come back, and an empty one must not be in its way.
+        let create = self.writable && state.eras == 0;
+        let mut era = Era { number: state.eras, file: None, still: false, over: Arc::default(), log: Mutex::default() };
+        let path = match &self.location {
+            Location::Memory(_) => {
+                state.anchor = Some(open::reader(&self.location, false, open::BUSY_MAX)?);
+                return Ok((era, None));
+            }
+            Location::File(path) => path,
+        };
+        if let Err(error) = FileId::of(path, false)
+            && !create
+        {
+            return Err(self.missing(error));
+        }
+        let mut writer = None;
+        if self.writable {
+            let opened = open::writer(&self.location, create, log_pages);
+            writer = Some(opened.map_err(|error| self.named(error))?);
+        } else {
+            era.still = open::must_be_still(&self.location).map_err(|error| self.named(error))?;
+        }
+        era.file = Some(FileId::of(path, era.still).map_err(|error| self.missing(error))?);
+        Ok((era, writer))
+    }
+
+    /// Ends `era`: no new work begins in it, and what is idle is closed.
+    fn end(&self, era: &Arc<Era>) {
+        {
+            let mut state = lock(&self.state);
+            let Some(current) = state.era.take_if(|current| Arc::ptr_eq(current, era)) else { return };
+            self.begun.store(false, Ordering::Release);
+            current.over.store(true, Ordering::Release);
+            let log = *lock(&current.log);
+            state.leaving = Some((Arc::downgrade(&current), log));
+            state.writer = None;
+        }
+        let over = |reader: &mut Reader| reader.era.is_over();
+        // Who holds one of these looks at its era when done.
+        for lane in &self.lanes {
+            if let Some(mut slot) = try_lock(&lane.0) {
+                slot.take_if(over);
+            }
+        }
+        lock(&self.pool).retain(|reader| !reader.era.is_over());
+        self.clock.close();
+        if let Some(mut writer) = try_lock(&self.writer) {
+            writer.take_if(|writer| writer.era.is_over());
+        }
+    }
+
+    /// Waits for nothing: while connections of the last era are open the database is not there. When the last is
+    /// closed, the log that it left at the path goes too, if it is still its own: SQLite would take it for the new
+    /// file's.
+    fn clear_up(&self, state: &mut State) -> Result<()> {
+        let Some((era, log)) = &state.leaving else { return Ok(()) };
+        if era.strong_count() > 0 {
+            return Err(Error::new(
+                Code::DatabaseUnavailable,
+                format!("the file of the database `{}` was replaced, and work on the old one still ends", self.name),
+            )
+            .with_hint("ask again"));
+        }
+        if let (Some(log), Location::File(path)) = (log, &self.location) {
+            let left = beside(path, "-wal");
+            if FileId::of(&left, false).is_ok_and(|id| id == *log) {
+                tracing::warn!(path = %left.display(), "removing the log of the database that was replaced");
+                for leftover in [left, beside(path, "-shm")] {
+                    if let Err(error) = std::fs::remove_file(&leftover) {
+                        tracing::warn!(%error, path = %leftover.display(), "it can't be removed");
+                    }
+                }
+            }
+        }
+        state.leaving = None;
+        Ok(())
+    }
+
+    /// Remembers which file the log of this era is.
+    pub(super) fn note_log(&self, era: &Era) {
+        let mut log = lock(&era.log);
+        if log.is_none()
+            && let Location::File(path) = &self.location
+        {
+            *log = FileId::of(&beside(path, "-wal"), false).ok();
+        }
+    }
+
+    fn missing(&self, error: std::io::Error) -> Error {
+        let hint = if self.writable {
+            "put the file there"
+        } else {
+            "see the path in its URL, or set `writable = true` to have the file made"
+        };
+        Error::new(Code::DatabaseUnavailable, format!("the database `{}` has no file", self.name))
+            .with_hint(hint)
+            .with_source(error)
+    }
+
+    /// Says which database it is about.
+    fn named(&self, mut error: Error) -> Error {
+        error.message = format!("database `{}`: {}", self.name, error.message);
+        error
+    }
+}

@@ -1,0 +1,141 @@
+//! Opening connections: flags, pragmas, and what is tried when a file is where nothing may be written.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+use salver_model::limits::PREPARED_MAX;
+use salver_model::{Code, Error, Result};
+
+use super::fault::{fault, primary, result_code};
+use super::location::{Location, beside};
+
+/// How long to wait while another process holds the database.
+pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
+/// Pages of a reader, in KiB; taken as they are read. Pages are not mapped into memory: a program that overwrites the
+/// file in place would kill the server with a signal.
+const READER_CACHE_KIB: i64 = 16 * 1024;
+/// Pages of the writer, in KiB: an update of many rows spills what does not fit.
+const WRITER_CACHE_KIB: i64 = 64 * 1024;
+/// A log that grew larger by one great change is cut to this size afterwards, in bytes. Below it the file is written
+/// over and over, since growing a file makes each fsync dearer.
+const LOG_BYTES_KEPT: i64 = 64 * 1024 * 1024;
+
+/// A connection that reads only; `busy` is how long it waits for writers of other processes.
+pub(super) fn reader(location: &Location, still: bool, busy: Duration) -> Result<Connection> {
+    try_reader(location, still, busy).map_err(fault)
+}
+
+/// Opens, and reads the head of the file.
+fn try_reader(location: &Location, still: bool, busy: Duration) -> rusqlite::Result<Connection> {
+    let connection = match location {
+        Location::File(path) if still => Connection::open_with_flags(still_uri(path), reading(true)),
+        Location::File(path) => Connection::open_with_flags(path, reading(false)),
+        Location::Memory(uri) => Connection::open_with_flags(uri, memory()),
+    }?;
+    prepare_reader(&connection, busy)?;
+    Ok(connection)
+}
+
+fn prepare_reader(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    settle(connection, busy)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+    // Opening alone reads nothing.
+    connection.query_row("PRAGMA schema_version", [], |_| Ok(()))
+}
+
+/// Whether the file can only be read as if nothing ever changed it: its journal is a write-ahead log, and the index of
+/// the log can't be made because the directory is not ours to write. Fails when the file can't be read at all.
+pub(super) fn must_be_still(location: &Location) -> Result<bool> {
+    let Location::File(path) = location else { return Ok(false) };
+    let Err(error) = try_reader(location, false, BUSY_MAX) else { return Ok(false) };
+    let log_in_use = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    if log_in_use || !matches!(primary(result_code(&error)), ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY) {
+        return Err(fault(error));
+    }
+    reader(location, true, BUSY_MAX).map(|_| true)
+}
+
+/// The one connection that writes. `create` makes a file that is not there; `pages` will have the length of the log.
+pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) -> Result<Connection> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+    let opened = match location {
+        Location::File(path) => Connection::open_with_flags(path, flags),
+        Location::Memory(uri) => Connection::open_with_flags(uri, memory()),
+    };
+    let mut connection = opened.map_err(fault)?;
+    prepare_writer(&mut connection, pages).map_err(fault)?;
+    if matches!(location, Location::File(_)) && connection.is_readonly("main").map_err(fault)? {
+        return Err(Error::new(Code::DatabaseUnavailable, "the database can't be written")
+            .with_hint("let the server write the file and its directory, or serve it without `writable`"));
+    }
+    Ok(connection)
+}
+
+fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqlite::Result<()> {
+    settle(connection, BUSY_MAX)?;
+    // Another program in the middle of something can keep the journal what it is; all works with it, only slower.
+    match connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)) {
+        Ok(mode) if mode == "wal" || mode == "memory" => {}
+        Ok(mode) => tracing::warn!(mode, "the database takes no write-ahead log"),
+        Err(error) if primary(result_code(&error)) == ffi::SQLITE_BUSY => {
+            tracing::warn!("the database takes no write-ahead log now: another program uses it");
+        }
+        Err(error) => return Err(error),
+    }
+    // Each commit waits until the disk has it. With NORMAL the last commits would be lost with the power.
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_KEPT, |_| Ok(()))?;
+    // In place of SQLite's own checkpoints, which would make those wait whose commit was one too many.
+    let pages = Arc::clone(pages);
+    connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, length| {
+        pages.store(u32::try_from(length).unwrap_or(0), Ordering::Relaxed);
+        Ok(())
+    }))
+}
+
+/// What every connection has.
+fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(busy)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED_MAX);
+    // Without this a quoted name of a column that is gone would be taken for text.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    // Else a statement is planned anew for every value, since another plan might be better for it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    Ok(())
+}
+
+fn reading(uri: bool) -> OpenFlags {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_URI, uri);
+    flags
+}
+
+fn memory() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI
+}
+
+/// The URI of a file nothing changes.
+fn still_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}

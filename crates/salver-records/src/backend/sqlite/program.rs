@@ -1,0 +1,115 @@
+//! One program run inside a transaction that is already open: its steps, its checks, and what it undoes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rusqlite::Connection;
+use salver_model::{Code, Error, Result};
+
+use super::rows::{self, Stop};
+use super::watch::Watch;
+use crate::statement::{Done, Outcome, Program, Returns, Step};
+
+/// A connection with a transaction open, and what bounds the statements in it.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) watch: &'a Watch,
+    /// The number of the run, for those who stop waiting for it.
+    pub(super) run: u64,
+    pub(super) ms_max: u64,
+}
+
+/// Runs a statement without values or answer.
+pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.raw_execute().map(drop)
+}
+
+/// Runs `program`. What the outcome calls committed is so once the transaction around it is. What failed has left
+/// nothing, unless the transaction is gone: then nothing of it is left at all.
+pub(super) fn run(within: Within<'_>, program: &Program) -> Outcome {
+    // One statement is undone by SQLite itself when it fails.
+    let single = program.steps.len() == 1 && program.steps.iter().all(|step| step.check.is_none());
+    let behind_savepoint = program.dry_run || !single;
+    if behind_savepoint && let Err(error) = execute(within.connection, "SAVEPOINT program") {
+        return Outcome { steps: vec![Err(within.watch.explain(error))], committed: false };
+    }
+    let steps = steps(within, program);
+    let good = steps.iter().all(Result::is_ok);
+    let committed = good && !program.dry_run;
+    if behind_savepoint && within.connection.is_autocommit() {
+        return Outcome { steps, committed: false };
+    }
+    if behind_savepoint {
+        within.watch.begin(0, 0);
+        let back = if committed { Ok(()) } else { execute(within.connection, "ROLLBACK TO program") };
+        if let Err(error) = back.and_then(|()| execute(within.connection, "RELEASE program")) {
+            // Nothing can be said of a transaction that can't be rolled back to a point in it: all of it goes.
+            let undone = execute(within.connection, "ROLLBACK");
+            tracing::error!(%error, ?undone, "a savepoint failed");
+            return Outcome { steps: vec![Err(super::fault::fault(error))], committed: false };
+        }
+    }
+    Outcome { steps, committed }
+}
+
+fn steps(within: Within<'_>, program: &Program) -> Vec<Result<Done>> {
+    let mut results: Vec<Result<Done>> = Vec::with_capacity(program.steps.len());
+    for step in &program.steps {
+        within.watch.begin(within.run, within.ms_max);
+        let result = checked(within, step, &results);
+        let failed = result.is_err();
+        results.push(result);
+        if failed && !program.try_all {
+            break;
+        }
+        // Some failures end the transaction; a further statement would be on its own, and stay.
+        if within.connection.is_autocommit() {
+            let left = program.steps.len() - results.len();
+            results.extend(
+                std::iter::repeat_with(|| {
+                    Err(Error::new(Code::Execution, "not tried: an earlier failure ended the transaction"))
+                })
+                .take(left),
+            );
+            break;
+        }
+    }
+    results
+}
+
+fn checked(within: Within<'_>, step: &Step, earlier: &[Result<Done>]) -> Result<Done> {
+    let done = run_step(within.connection, step, earlier).map_err(|stop| match stop {
+        Stop::Sqlite(error) => within.watch.explain(error),
+        Stop::Own(error) => error,
+    })?;
+    if let Some(check) = &step.check {
+        // A check is others' code, and other programs stand in the same transaction.
+        catch_unwind(AssertUnwindSafe(|| check(&done)))
+            .unwrap_or_else(|_| Err(Error::internal("the check of a change broke off")))?;
+    }
+    Ok(done)
+}
+
+fn run_step(connection: &Connection, step: &Step, earlier: &[Result<Done>]) -> Result<Done, Stop> {
+    let mut statement = connection.prepare_cached(&step.sql)?;
+    rows::bind_all(&mut statement, &step.binds, earlier)?;
+    let mut done = Done::default();
+    match &step.returns {
+        Returns::Count => done.affected = statement.raw_execute()? as u64,
+        Returns::Key => {
+            done.affected = statement.raw_execute()? as u64;
+            done.key = (done.affected > 0).then(|| connection.last_insert_rowid());
+        }
+        Returns::Rows(kinds) => {
+            let columns = statement.column_count();
+            let reads = statement.readonly();
+            let mut answer = statement.raw_query();
+            while let Some(row) = answer.next()? {
+                done.rows.push(rows::owned(row, columns, kinds)?);
+            }
+            drop(answer);
+            done.affected = if reads { done.rows.len() as u64 } else { connection.changes() };
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,143 @@
+//! Reads: at once on the caller's thread, or on a thread that may block.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use salver_model::{Code, Error, Result};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
+
+use super::connections::{Connections, Reader};
+use super::fault;
+use super::rows::{self, Stop};
+use super::watch::Watch;
+use crate::cell::RowSink;
+use crate::statement::Read;
+
+/// The number of the only run of a watch that is made for one run.
+const ONLY_RUN: u64 = 1;
+
+/// Stops a run when nobody waits for it any more.
+pub(super) struct StopOnDrop {
+    pub(super) watch: Arc<Watch>,
+    pub(super) run: u64,
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.watch.stop(self.run);
+    }
+}
+
+/// Runs `work` with a connection of the pool, on a thread that may block; stops it when the future is dropped. A
+/// statement that begins in it has `ms_max` from its own beginning.
+pub(super) async fn on_reader<R: Send + 'static>(
+    connections: &Arc<Connections>,
+    ms_max: u64,
+    work: impl FnOnce(&mut Reader) -> Result<R, Stop> + Send + 'static,
+) -> Result<R> {
+    let place = connections.place(ms_max).await?;
+    let watch = Arc::new(Watch::new());
+    // A run that is over is stopped too, which does nothing: its watch is never used again.
+    let _stop = StopOnDrop { watch: Arc::clone(&watch), run: ONLY_RUN };
+    let connections = Arc::clone(connections);
+    let task = tokio::task::spawn_blocking(move || {
+        let result = run(&connections, &watch, ms_max, work);
+        drop(place);
+        result
+    });
+    task.await.map_err(|error| Error::internal("reading the database broke off").with_source(error))?
+}
+
+fn run<R>(
+    connections: &Connections,
+    watch: &Arc<Watch>,
+    ms_max: u64,
+    work: impl FnOnce(&mut Reader) -> Result<R, Stop>,
+) -> Result<R> {
+    if watch.is_stopped(ONLY_RUN) {
+        return Err(Error::new(Code::Execution, "the caller is gone"));
+    }
+    let mut reader = connections.take_reader()?;
+    watch.begin(ONLY_RUN, ms_max);
+    reader.under(watch)?;
+    let result = work(&mut reader);
+    let spoiled = matches!(&result, Err(Stop::Sqlite(error)) if fault::spoils(error));
+    // A read that failed in the middle of its transaction must not leave it open, for the next would see old rows.
+    let settled = reader.connection.is_autocommit() || reader.connection.execute_batch("ROLLBACK").is_ok();
+    if spoiled {
+        drop(reader);
+        connections.look();
+    } else if settled {
+        connections.keep_reader(reader);
+    }
+    result.map_err(|stop| match stop {
+        Stop::Sqlite(error) => watch.explain(error),
+        Stop::Own(error) => error,
+    })
+}
+
+/// Runs `reads` in one transaction, so that they see one state.
+pub(super) async fn read<S: RowSink>(
+    connections: &Arc<Connections>,
+    ms_max: u64,
+    reads: Vec<Read>,
+    mut sink: S,
+    out: Option<Sender<Result<S::Piece>>>,
+) -> Result<S> {
+    on_reader(connections, ms_max, move |reader| {
+        // One statement sees one state anyway.
+        let together = reads.len() > 1;
+        if together {
+            reader.connection.prepare_cached("BEGIN")?.raw_execute()?;
+        }
+        for (index, read) in reads.iter().enumerate() {
+            let watch = Arc::clone(&reader.watch);
+            watch.begin(ONLY_RUN, ms_max);
+            let parts = (&reader.connection, &mut reader.spare);
+            match &out {
+                None => rows::feed(parts, (index, read), &mut sink, |_| Ok(()))?,
+                Some(out) => rows::feed(parts, (index, read), &mut sink, |sink| send(sink, out, &watch))?,
+            }
+        }
+        if together {
+            reader.connection.prepare_cached("COMMIT")?.raw_execute()?;
+        }
+        Ok(sink)
+    })
+    .await
+}
+
+/// Sends what is finished.
+fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch) -> Result<()> {
+    let Some(piece) = sink.piece() else { return Ok(()) };
+    let gone = || Error::new(Code::Execution, "the caller is gone");
+    match out.try_send(Ok(piece)) {
+        Ok(()) => Ok(()),
+        Err(TrySendError::Closed(_)) => Err(gone()),
+        Err(TrySendError::Full(piece)) => {
+            let since = Instant::now();
+            out.blocking_send(piece).map_err(|_| gone())?;
+            watch.extend(since.elapsed());
+            Ok(())
+        }
+    }
+}
+
+/// One read on the calling thread; `None` when it takes longer, and for every failure of SQLite, which the other way
+/// meets again and can wait for or explain.
+pub(super) fn read_now<S: RowSink>(
+    connections: &Connections,
+    read: &Read,
+    sink: &mut dyn FnMut() -> S,
+) -> Option<Result<S>> {
+    connections.on_lane(|reader| {
+        reader.watch.begin_at_once();
+        let mut sink = sink();
+        match rows::feed((&reader.connection, &mut reader.spare), (0, read), &mut sink, |_| Ok(())) {
+            Ok(()) => Some(Ok(sink)),
+            Err(Stop::Own(error)) => Some(Err(error)),
+            Err(Stop::Sqlite(_)) => None,
+        }
+    })?
+}

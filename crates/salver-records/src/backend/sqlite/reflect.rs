@@ -1,0 +1,170 @@
+//! The schema of a SQLite database, read through its table-valued pragmas in one transaction.
+
+use rusqlite::{Connection, Row};
+use salver_model::records::{ColumnInfo, ForeignKey, TableInfo, TableKind};
+
+use super::kinds::declared;
+
+/// The tables and views, by name.
+const TABLES: &str = "SELECT name, type, wr FROM pragma_table_list \
+    WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+    ORDER BY name";
+/// The columns of a table; `hidden` is 1 for those of virtual tables that are no columns, 2 and 3 for generated ones.
+const COLUMNS: &str = "SELECT name, type, \"notnull\", dflt_value IS NOT NULL, pk, hidden FROM pragma_table_xinfo(?) \
+    WHERE hidden <> 1 ORDER BY cid";
+/// The foreign keys, one row a column, in the order in which they were declared.
+const FOREIGN_KEYS: &str =
+    "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq";
+/// The unique indexes over whole tables.
+const INDEXES: &str =
+    "SELECT name, origin FROM pragma_index_list(?) WHERE \"unique\" AND NOT partial ORDER BY seq DESC";
+/// The columns of an index; expressions have no name.
+const INDEX_COLUMNS: &str = "SELECT name FROM pragma_index_info(?) ORDER BY seqno";
+
+/// Every table and view.
+pub(super) fn reflect(connection: &Connection) -> rusqlite::Result<Vec<TableInfo>> {
+    let names = all(connection, TABLES, None, |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
+    })?;
+    let mut tables = Vec::with_capacity(names.len());
+    for (name, kind, without_rowid) in names {
+        let kind = if kind == "view" { TableKind::View } else { TableKind::Table };
+        match table(connection, &name, kind, without_rowid) {
+            Ok(table) => tables.push(table),
+            // A view of what is gone, or a virtual table of a module that is not here: it can't be read either.
+            Err(error) => tracing::warn!(table = name, %error, "the table can't be read, and is left out"),
+        }
+    }
+    for index in 0..tables.len() {
+        let keys = foreign_keys(connection, &tables, &tables[index])?;
+        tables[index].foreign_keys = keys;
+    }
+    Ok(tables)
+}
+
+fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bool) -> rusqlite::Result<TableInfo> {
+    let mut key = Vec::new();
+    let columns = all(connection, COLUMNS, Some(name), |row| column(row, &mut key))?;
+    key.sort_unstable();
+    let mut table = TableInfo {
+        name: name.to_owned(),
+        real_name: name.to_owned(),
+        kind,
+        columns,
+        key: Vec::new(),
+        foreign_keys: Vec::new(),
+        unique: Vec::new(),
+        comment: None,
+    };
+    if kind == TableKind::View {
+        table.key = table.column("id").into_iter().collect();
+        return Ok(table);
+    }
+    table.key = key.into_iter().filter_map(|(_, name)| table.column(&name)).collect();
+    let mut key_index = false;
+    for (index, origin) in
+        all(connection, INDEXES, Some(name), |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?
+    {
+        if origin == "pk" {
+            key_index = true;
+            continue;
+        }
+        let names = all(connection, INDEX_COLUMNS, Some(&index), |row| row.get::<_, Option<String>>(0))?;
+        let unique: Option<Vec<usize>> = names.iter().map(|name| find(&table, name.as_deref()?)).collect();
+        table.unique.extend(unique);
+    }
+    for index in table.key.clone() {
+        table.columns[index].nullable = false;
+    }
+    // The number of a row by another name: SQLite makes no index for it.
+    if let Some(only) = table.single_key()
+        && !key_index
+        && !without_rowid
+        && table.columns[only].native.eq_ignore_ascii_case("integer")
+    {
+        table.columns[only].auto_increment = true;
+        table.columns[only].has_default = true;
+    }
+    Ok(table)
+}
+
+/// A column; notes it when it belongs to the primary key.
+fn column(row: &Row<'_>, key: &mut Vec<(u32, String)>) -> rusqlite::Result<ColumnInfo> {
+    let name: String = row.get(0)?;
+    let native: String = row.get(1)?;
+    let place: u32 = row.get(4)?;
+    let hidden: u32 = row.get(5)?;
+    if place > 0 {
+        key.push((place, name.clone()));
+    }
+    let said = declared(&native);
+    Ok(ColumnInfo {
+        real_name: name.clone(),
+        name,
+        kind: said.kind,
+        native,
+        length: said.length,
+        precision: said.precision,
+        scale: said.scale,
+        nullable: !row.get::<_, bool>(2)?,
+        has_default: row.get(3)?,
+        auto_increment: false,
+        generated: hidden == 2 || hidden == 3,
+        words: Vec::new(),
+        comment: None,
+    })
+}
+
+/// The foreign keys of `table` to tables that are there.
+fn foreign_keys(connection: &Connection, tables: &[TableInfo], table: &TableInfo) -> rusqlite::Result<Vec<ForeignKey>> {
+    let rows = all(connection, FOREIGN_KEYS, Some(&table.real_name), |row| {
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, String>(2)?,
+            row.get::<_, Option<String>>(3)?,
+        ))
+    })?;
+    let mut keys = Vec::new();
+    for group in rows.chunk_by(|one, other| one.0 == other.0) {
+        let Some(target) = tables.iter().find(|other| same(&other.real_name, &group[0].1)) else { continue };
+        let columns: Option<Vec<usize>> = group.iter().map(|row| find(table, &row.2)).collect();
+        // Without names it is the primary key there.
+        let there: Option<Vec<usize>> = if group.iter().all(|row| row.3.is_none()) {
+            Some(target.key.clone())
+        } else {
+            group.iter().map(|row| find(target, row.3.as_deref()?)).collect()
+        };
+        let (Some(columns), Some(there)) = (columns, there) else { continue };
+        if columns.len() == there.len() {
+            keys.push(ForeignKey {
+                constraint: String::new(),
+                columns,
+                target: target.name.clone(),
+                target_columns: there.into_iter().map(|index| target.columns[index].name.clone()).collect(),
+            });
+        }
+    }
+    Ok(keys)
+}
+
+/// The column SQLite means by `name`: case does not count there.
+fn find(table: &TableInfo, name: &str) -> Option<usize> {
+    table.columns.iter().position(|column| same(&column.real_name, name))
+}
+
+fn same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// The rows of a statement with at most one value.
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    value: Option<&str>,
+    row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(value), row)?;
+    rows.collect()
+}

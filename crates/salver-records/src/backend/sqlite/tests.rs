@@ -1,0 +1,108 @@
+//! What the SQLite backend promises, against real files.
+
+mod faults;
+mod loads;
+mod measure;
+mod reading;
+mod schema;
+mod versions;
+mod writing;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use salver_model::records::ColumnKind;
+use salver_model::spec::{DatabaseKind, DatabaseSpec};
+use salver_model::{Name, Result};
+
+use super::Sqlite;
+use crate::cell::{Collect, OwnedCell};
+use crate::statement::{Bind, Check, Outcome, Program, Read, Returns, Step};
+
+/// A database in a directory of its own, and a connection beside Salver's, as another process would have it.
+struct Fixture {
+    directory: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Fixture {
+    /// A file made by `sql`.
+    fn new(sql: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("test.db");
+        let fixture = Self { directory, path };
+        fixture.other().execute_batch(sql).unwrap();
+        fixture
+    }
+
+    fn spec(&self, writable: bool) -> DatabaseSpec {
+        spec_of(&self.path, writable)
+    }
+
+    fn open(&self) -> Sqlite {
+        Sqlite::open(&self.spec(true)).unwrap()
+    }
+
+    /// What another process would have.
+    fn other(&self) -> Connection {
+        let connection = Connection::open(&self.path).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        connection
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        self.other().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+fn spec_of(path: &Path, writable: bool) -> DatabaseSpec {
+    let url = format!("sqlite:{}", path.display());
+    let mut spec = DatabaseSpec::new(Name::new("test").unwrap(), DatabaseKind::Sqlite, url);
+    spec.writable = writable;
+    spec
+}
+
+fn read(sql: &str, binds: Vec<Bind>) -> Read {
+    Read { sql: Arc::from(sql), binds, kinds: Arc::from([]), point: true }
+}
+
+fn step(sql: &str, binds: Vec<Bind>) -> Step {
+    Step { sql: Arc::from(sql), binds, returns: Returns::Count, check: None }
+}
+
+fn rows_step(sql: &str, binds: Vec<Bind>) -> Step {
+    let kinds: Arc<[ColumnKind]> = Arc::from([]);
+    Step { returns: Returns::Rows(kinds), ..step(sql, binds) }
+}
+
+fn checked(step: Step, check: impl Fn(&crate::statement::Done) -> Result<()> + Send + Sync + 'static) -> Step {
+    let check: Check = Box::new(check);
+    Step { check: Some(check), ..step }
+}
+
+fn program(steps: Vec<Step>) -> Program {
+    Program { steps, try_all: false, dry_run: false }
+}
+
+async fn run(database: &Sqlite, sql: &str, binds: Vec<Bind>) -> Result<Outcome> {
+    database.write(program(vec![step(sql, binds)])).await
+}
+
+/// The rows of one statement.
+async fn rows(database: &Sqlite, sql: &str) -> Result<Vec<Vec<OwnedCell>>> {
+    let mut collected = database.read(vec![read(sql, Vec::new())], Collect::default(), None).await?;
+    Ok(collected.rows.pop().unwrap_or_default())
+}
+
+/// The only cell of one statement, which is a number.
+async fn number(database: &Sqlite, sql: &str) -> i64 {
+    match rows(database, sql).await.unwrap()[0][0] {
+        OwnedCell::Int(value) => value,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+fn text(text: &str) -> Bind {
+    Bind::Text(text.to_owned())
+}

@@ -1,0 +1,89 @@
+//! The version of a database's content: a number that moves with every commit, whoever made it.
+//!
+//! SQLite tells each connection by a counter of its own that another connection committed. So that one commit moves
+//! the version once and not once for each connection that notices it, one connection, the sentinel, decides; it is
+//! asked only by those whose own counter moved, and all others ask nobody.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::Connection;
+
+use super::connections::{Connections, Reader, lock};
+
+/// Counts commits.
+pub(super) struct Clock {
+    number: AtomicU64,
+    sentinel: Mutex<Sentinel>,
+}
+
+#[derive(Default)]
+struct Sentinel {
+    reader: Option<Reader>,
+    seen: Option<i64>,
+}
+
+impl Clock {
+    /// Begins with the time, in nanoseconds, so that no number comes again after a restart.
+    pub(super) fn new() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = u64::try_from(since.as_nanos()).unwrap_or(0);
+        Self { number: AtomicU64::new(number), sentinel: Mutex::default() }
+    }
+
+    /// The version of what `reader` would read now.
+    ///
+    /// The reader's counter is read before the sentinel's. A commit between the two is one the caller, who reads after
+    /// both, sees, and the version is already that of the sentinel.
+    pub(super) fn version(&self, connections: &Connections, reader: &mut Reader) -> u64 {
+        reader.watch.begin_at_once();
+        let Ok(counter) = data_version(&reader.connection) else { return self.moved() };
+        if let Some((seen, version)) = reader.seen
+            && seen == counter
+        {
+            return version;
+        }
+        let version = self.ask(connections);
+        reader.seen = Some((counter, version));
+        version
+    }
+
+    /// Lets go of a file that was replaced.
+    pub(super) fn close(&self) {
+        if let Ok(mut sentinel) = self.sentinel.try_lock() {
+            sentinel.reader.take_if(|reader| reader.era.is_over());
+        }
+    }
+
+    fn ask(&self, connections: &Connections) -> u64 {
+        let mut sentinel = lock(&self.sentinel);
+        if sentinel.reader.as_ref().is_none_or(|reader| reader.era.is_over()) {
+            *sentinel = Sentinel::default();
+            sentinel.reader = connections.open_reader(Duration::ZERO).ok();
+        }
+        let counter = sentinel.reader.as_ref().and_then(|reader| {
+            reader.watch.begin_at_once();
+            data_version(&reader.connection).ok()
+        });
+        let version = match counter {
+            Some(counter) if sentinel.seen == Some(counter) => self.number.load(Ordering::Relaxed),
+            _ => self.moved(),
+        };
+        sentinel.seen = counter;
+        sentinel.reader.take_if(|reader| reader.era.is_over());
+        version
+    }
+
+    /// A number nobody was told yet: where SQLite can't say, everything may have changed.
+    fn moved(&self) -> u64 {
+        self.number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// SQLite's counter of changes that others made, as this connection sees it now.
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    let mut statement = connection.prepare_cached("PRAGMA data_version")?;
+    let mut rows = statement.raw_query();
+    rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?.get(0)
+}

@@ -1,0 +1,185 @@
+//! The thread that writes: SQLite has one writer at a time, so there is one here, with a queue.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::wal::CheckpointMode;
+use salver_model::{Code, Error, Result};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::oneshot;
+
+use super::connections::{Connections, Writer, lock};
+use super::fault::{commit_fault, fault, spoils};
+use super::group::{self, Waiting};
+use super::load::{self, Feed};
+use super::program::execute;
+use crate::statement::{BulkLoad, Loaded};
+
+/// Jobs that wait for the writer; more wait to wait.
+const QUEUE_MAX: usize = 4_096;
+/// Pages in the log after which they are brought into the file.
+const CHECKPOINT_PAGES: u32 = 1_000;
+
+/// Something to be written.
+pub(super) enum Job {
+    /// A program.
+    Program(Waiting),
+    /// Statements that change the schema.
+    Define { statements: Vec<String>, answer: oneshot::Sender<Result<()>> },
+    /// Rows, as they arrive.
+    Load { load: BulkLoad, rows: Receiver<Feed>, run: u64, answer: oneshot::Sender<Result<Loaded>> },
+}
+
+impl Job {
+    fn refuse(self, error: Error) {
+        match self {
+            Self::Program(waiting) => drop(waiting.answer.send(Err(error))),
+            Self::Define { answer, .. } => drop(answer.send(Err(error))),
+            Self::Load { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+}
+
+/// The way to the writer.
+pub(super) struct Queue {
+    connections: Arc<Connections>,
+    ms_max: u64,
+    jobs: Mutex<Option<Sender<Job>>>,
+}
+
+impl Queue {
+    pub(super) fn new(connections: Arc<Connections>, ms_max: u64) -> Self {
+        Self { connections, ms_max, jobs: Mutex::default() }
+    }
+
+    /// Puts a job in.
+    pub(super) async fn put(&self, job: Job) -> Result<()> {
+        if !self.connections.is_writable() {
+            return Err(Error::new(
+                Code::ReadOnly,
+                format!("the database `{}` is served for reading only", self.connections.name),
+            )
+            .with_hint("set `writable = true` in its entry"));
+        }
+        self.sender()?.send(job).await.map_err(|_| Error::internal("the writer has ended"))
+    }
+
+    /// The queue's way in; starts the thread when there is none.
+    fn sender(&self) -> Result<Sender<Job>> {
+        let mut jobs = lock(&self.jobs);
+        if let Some(sender) = jobs.as_ref()
+            && !sender.is_closed()
+        {
+            return Ok(sender.clone());
+        }
+        let (sender, receiver) = mpsc::channel(QUEUE_MAX);
+        let (connections, ms_max) = (Arc::clone(&self.connections), self.ms_max);
+        std::thread::Builder::new()
+            .name(format!("sqlite {}", connections.name))
+            .spawn(move || work(&connections, receiver, ms_max))
+            .map_err(|error| Error::internal("the writer's thread can't be started").with_source(error))?;
+        Ok(jobs.insert(sender).clone())
+    }
+}
+
+/// The thread: works until nobody can put anything in any more.
+fn work(connections: &Connections, mut jobs: Receiver<Job>, ms_max: u64) {
+    let mut next = None;
+    while let Some(job) = next.take().or_else(|| jobs.blocking_recv()) {
+        let mut slot = lock(&connections.writer);
+        // Looked at each time: a change of a file that is no longer at its path would be acknowledged and lost.
+        connections.look();
+        if slot.as_ref().is_some_and(|writer| writer.era.is_over()) {
+            *slot = None;
+        }
+        if slot.is_none() {
+            match connections.open_writer() {
+                Ok(writer) => *slot = Some(writer),
+                Err(error) => {
+                    job.refuse(error);
+                    continue;
+                }
+            }
+        }
+        let Some(writer) = slot.as_mut() else { continue };
+        // Whoever waits for a job that panics sees its answer's sender go.
+        let done = catch_unwind(AssertUnwindSafe(|| one(writer, job, &mut jobs, ms_max)));
+        let spoiled = match done {
+            Ok((following, spoiled)) => {
+                next = following;
+                spoiled
+            }
+            Err(_) => true,
+        };
+        connections.note_log(&writer.era);
+        if spoiled || writer.era.is_over() {
+            *slot = None;
+        } else {
+            checkpoint(writer);
+        }
+    }
+}
+
+/// Does `job`. Answers the job after it, if it took one, and whether the connection is spoiled.
+fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> (Option<Job>, bool) {
+    match job {
+        Job::Program(first) => {
+            let ended = group::run(writer, first, jobs, ms_max);
+            (ended.next, ended.spoiled)
+        }
+        Job::Define { statements, answer } => {
+            let result = define(writer, &statements, ms_max);
+            let spoiled = !writer.connection.is_autocommit();
+            let _ = answer.send(result);
+            (None, spoiled)
+        }
+        Job::Load { load, rows, run, answer } => {
+            let result = load::run(writer, &load, rows, run, ms_max);
+            let spoiled = !writer.connection.is_autocommit();
+            let _ = answer.send(result);
+            (None, spoiled)
+        }
+    }
+}
+
+/// Changes the schema, in one transaction.
+fn define(writer: &Writer, statements: &[String], ms_max: u64) -> Result<()> {
+    let connection = &writer.connection;
+    writer.watch.begin(0, 0);
+    execute(connection, "BEGIN IMMEDIATE").map_err(fault)?;
+    for statement in statements {
+        writer.watch.begin(0, ms_max);
+        if let Err(error) = connection.execute_batch(statement) {
+            let error = writer.watch.explain(error);
+            writer.watch.begin(0, 0);
+            let _ = execute(connection, "ROLLBACK");
+            return Err(error);
+        }
+    }
+    writer.watch.begin(0, 0);
+    execute(connection, "COMMIT").map_err(|error| {
+        let _ = execute(connection, "ROLLBACK");
+        commit_fault(error)
+    })
+}
+
+/// Brings the log into the file, after those who waited were answered.
+fn checkpoint(writer: &mut Writer) {
+    let pages = writer.log_pages.load(Ordering::Relaxed);
+    if pages < writer.log_pages_checked {
+        // The log began anew.
+        writer.log_pages_checked = 0;
+    }
+    // A reader that stays long keeps the log from beginning anew; not each commit after that tries again.
+    if pages < writer.log_pages_checked.saturating_add(CHECKPOINT_PAGES) {
+        return;
+    }
+    writer.log_pages_checked = pages;
+    writer.watch.begin(0, 0);
+    match writer.connection.wal_checkpoint_v2(Some("main"), CheckpointMode::PASSIVE) {
+        Ok(_) => {}
+        // What is in the log is safe there; if the disk is ill the next commit will say so.
+        Err(error) => tracing::warn!(%error, spoils = spoils(&error), "the log could not be brought into the database"),
+    }
+}

@@ -1,0 +1,93 @@
+//! One value on its way out of a database, and what takes rows of them.
+
+use salver_model::Result;
+
+/// A value as the driver has it, borrowed from the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    /// A 32-bit float, which has fewer digits.
+    Single(f32),
+    /// Text, also the text form of dates, decimals, JSON, UUIDs and geometries, as the database writes it.
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+/// A value that is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OwnedCell {
+    Null,
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    Single(f32),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Cell<'_> {
+    pub(crate) fn owned(self) -> OwnedCell {
+        match self {
+            Self::Null => OwnedCell::Null,
+            Self::Bool(value) => OwnedCell::Bool(value),
+            Self::Int(value) => OwnedCell::Int(value),
+            Self::UInt(value) => OwnedCell::UInt(value),
+            Self::Float(value) => OwnedCell::Float(value),
+            Self::Single(value) => OwnedCell::Single(value),
+            Self::Text(value) => OwnedCell::Text(value.to_owned()),
+            Self::Bytes(value) => OwnedCell::Bytes(value.to_vec()),
+        }
+    }
+}
+
+impl OwnedCell {
+    pub(crate) fn borrow(&self) -> Cell<'_> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Bool(value) => Cell::Bool(*value),
+            Self::Int(value) => Cell::Int(*value),
+            Self::UInt(value) => Cell::UInt(*value),
+            Self::Float(value) => Cell::Float(*value),
+            Self::Single(value) => Cell::Single(*value),
+            Self::Text(value) => Cell::Text(value),
+            Self::Bytes(value) => Cell::Bytes(value),
+        }
+    }
+}
+
+/// Takes rows as the driver hands them over.
+pub(crate) trait RowSink: Send + 'static {
+    /// What goes out while rows still come: bytes of JSON, a record batch.
+    type Piece: Send + 'static;
+
+    /// Takes one row of the read with this index.
+    fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()>;
+
+    /// Takes out what is finished, once there is enough of it to be worth sending.
+    fn piece(&mut self) -> Option<Self::Piece> {
+        None
+    }
+}
+
+/// Keeps rows: `rows[read]` has the rows of each read.
+#[derive(Debug, Default)]
+pub(crate) struct Collect {
+    pub(crate) rows: Vec<Vec<Vec<OwnedCell>>>,
+}
+
+impl RowSink for Collect {
+    type Piece = ();
+
+    fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        if self.rows.len() <= read {
+            self.rows.resize_with(read + 1, Vec::new);
+        }
+        self.rows[read].push(cells.iter().map(|cell| cell.owned()).collect());
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Changing records: what a door asks becomes the steps of one transaction, and what they did becomes the answer.
+//!
+//! `ground` proves what may be written, `record` makes values of what came in, one file an operation makes steps of
+//! them, and `answer` tells what became of it. Nothing is sent before everything is proved.
+
+mod admit;
+mod answer;
+mod back;
+mod checks;
+mod convert;
+mod create;
+mod decimal;
+mod delete;
+mod filtered;
+mod ground;
+mod load;
+mod loose_moment;
+mod moment;
+mod plan;
+mod record;
+mod sanitize;
+mod shown;
+mod tagged;
+mod tags;
+mod update;
+mod upsert;
+mod wkt;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use salver_model::limits::CHANGES_MAX;
+use salver_model::records::{Change, ChangeKind, Document, Operation, Record};
+use salver_model::{Code, Error, Result};
+
+use self::create::{Row, Shared};
+use self::ground::Ground;
+use self::plan::{Answer, Item, Plan, Planned};
+use self::record::{Backs, Values};
+use self::shown::Shown;
+use crate::scope::Scope;
+use crate::statement::{Outcome, Program};
+
+pub(crate) use load::load;
+
+/// Makes one change.
+pub(crate) async fn one(scope: &Scope<'_>, change: &Change) -> Result<Document> {
+    back::wanted(std::slice::from_ref(change))?;
+    let mut plan = Plan::default();
+    add(&mut plan, scope, change, &[])?;
+    let batch = change.batch;
+    if !batch && let Some(error) = plan.take_failure() {
+        return Err(error);
+    }
+    let outcome = run(scope, &mut plan, batch).await?;
+    answer::one(&plan, outcome)
+}
+
+/// Makes several changes, all or none.
+pub(crate) async fn several(scope: &Scope<'_>, changes: &[Change]) -> Result<Document> {
+    if changes.len() > CHANGES_MAX {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            format!("{} operations are too many for one request", changes.len()),
+        )
+        .with_hint(format!("{CHANGES_MAX} are the most")));
+    }
+    let wanted = back::wanted(changes)?;
+    let mut plan = Plan::default();
+    for (at, (change, wanted)) in changes.iter().zip(&wanted).enumerate() {
+        add(&mut plan, scope, change, wanted).map_err(|error| {
+            let hint = error
+                .hint
+                .clone()
+                .map_or_else(|| format!("see operation {at}"), |hint| format!("{hint} (operation {at})"));
+            error.with_hint(hint)
+        })?;
+    }
+    let outcome = run(scope, &mut plan, true).await?;
+    answer::several(&plan, outcome)
+}
+
+/// Runs the steps of a plan in one transaction. When a part of it has failed already the others are only tried, so that
+/// each can be told of.
+async fn run(scope: &Scope<'_>, plan: &mut Plan, try_all: bool) -> Result<Outcome> {
+    let dry_run = plan.items().any(|item| matches!(item.answer, Answer::Failed(_)));
+    let steps = std::mem::take(&mut plan.steps);
+    if steps.is_empty() {
+        return Ok(Outcome { steps: Vec::new(), committed: !dry_run });
+    }
+    scope.backend.write(Program { steps, try_all, dry_run }).await
+}
+
+/// Adds a change to a plan; `wanted` columns of its first row are kept for later ones.
+fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -> Result<()> {
+    let ground = Ground::new(scope, change)?;
+    let wanted_columns = back::columns(&ground, wanted)?;
+    let mut shared = Shared { shown: Shown::of(&ground)?, wanted: &wanted_columns, ..Shared::default() };
+    let earlier = std::mem::take(&mut plan.changes);
+    let backs = |change: usize, column: &str| back::resolve(&earlier, change, column);
+    let guarded = plan.steps.len();
+    tagged::guard(plan, &ground)?;
+    let items = items(plan, &ground, &backs, &mut shared);
+    plan.changes = earlier;
+    let mut items = items?;
+    if let Some(first) = items.first_mut() {
+        // What guards the change belongs to its first part.
+        first.steps.start = guarded;
+    }
+    let exports = wanted.iter().cloned().zip(shared.exports).collect();
+    plan.changes.push(Planned { table: ground.table.name.clone(), batch: change.batch, items, exports });
+    Ok(())
+}
+
+/// The parts of a change.
+fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut Shared<'_>) -> Result<Vec<Item>> {
+    let change = ground.change;
+    if let Some(condition) = &change.filter {
+        let values = match change.records.first() {
+            Some(record) if change.kind != ChangeKind::Delete => values(ground, record, backs)?,
+            _ => Ok(Values::new()),
+        };
+        return Ok(vec![match values {
+            Ok(values) => filtered::filtered(plan, ground, condition, values, shared)?,
+            Err(error) => failed(plan, error),
+        }]);
+    }
+    if change.kind == ChangeKind::Delete {
+        return change.keys.iter().map(|key| delete::delete(plan, ground, key, shared)).collect();
+    }
+    let mut items = Vec::with_capacity(change.records.len());
+    for (at, record) in change.records.iter().enumerate() {
+        let item = match (&change.kind, change.keys.get(at)) {
+            (ChangeKind::Update | ChangeKind::Increment, Some(key)) => match values(ground, record, backs)? {
+                Ok(values) => update::update(plan, ground, key, values, shared)?,
+                Err(error) => failed(plan, error),
+            },
+            _ => new_row(plan, ground, record, backs, (at, shared))?,
+        };
+        items.push(item);
+    }
+    Ok(items)
+}
+
+/// A row that is new, or may be.
+fn new_row(
+    plan: &mut Plan,
+    ground: &Ground<'_>,
+    record: &Record,
+    backs: &Backs<'_>,
+    (at, shared): (usize, &mut Shared<'_>),
+) -> Result<Item> {
+    let keyed;
+    let record = match ground.change.keys.get(at) {
+        // The key in the path is the row's, whatever the record says.
+        Some(key) if matches!(ground.change.kind, ChangeKind::Upsert { .. }) => {
+            keyed = ground.with_key(record, key)?;
+            &keyed
+        }
+        _ => record,
+    };
+    let fields = ground.fields(record)?;
+    let row = match ground.values(&fields, backs) {
+        Ok(values) => Row { fields: &fields, values },
+        Err(error) => return Ok(failed(plan, error)),
+    };
+    match ground.change.kind {
+        ChangeKind::Upsert { .. } => upsert::upsert(plan, ground, row, shared),
+        _ => create::create(plan, ground, row, shared),
+    }
+}
+
+/// The values of a record that changes rows; inside, why they don't fit.
+fn values(ground: &Ground<'_>, record: &Record, backs: &Backs<'_>) -> Result<Result<Values>> {
+    let mut fields = ground.fields(record)?;
+    if ground.operation == Operation::Increment {
+        fields = ground.numbers(fields)?;
+    }
+    Ok(ground.values(&fields, backs))
+}
+
+/// A part that could not be made steps.
+fn failed(plan: &Plan, error: Error) -> Item {
+    let at = plan.steps.len();
+    Item { steps: at..at, answer: Answer::Failed(error) }
+}

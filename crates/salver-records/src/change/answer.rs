@@ -1,0 +1,192 @@
+//! What became of a plan, as JSON: numbers and keys when all went well, else one document for each part, of which those
+//! that would have gone well say so.
+
+use salver_model::records::number::TREEQL_SUCCESS;
+use salver_model::records::{Document, treeql_code, treeql_message};
+use salver_model::{Code, Error, Result};
+
+use super::ground::invalid;
+use super::plan::{Answer, Item, Plan, Planned};
+use crate::cell::{Cell, OwnedCell};
+use crate::json;
+use crate::statement::{Done, Outcome};
+
+/// The answer to a plan of one change.
+pub(crate) fn one(plan: &Plan, outcome: Outcome) -> Result<Document> {
+    let Some(change) = plan.changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
+    if outcome.committed && !change.items.iter().any(|item| matches!(item.answer, Answer::Failed(_))) {
+        let mut out = Vec::with_capacity(16 * change.items.len());
+        write_change(change, &outcome.steps, &mut out);
+        return Ok(Document::whole(out));
+    }
+    let outcome = survivable(outcome, plan)?;
+    if !change.batch {
+        let error = outcome.steps.into_iter().find_map(Result::err).unwrap_or_else(uncommitted);
+        return Err(known(error, &change.table));
+    }
+    undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str())))
+}
+
+/// The answer to a plan of several changes: an array with each one's.
+pub(crate) fn several(plan: &Plan, outcome: Outcome) -> Result<Document> {
+    if outcome.committed && !plan.items().any(|item| matches!(item.answer, Answer::Failed(_))) {
+        let mut out = vec![b'['];
+        for (at, change) in plan.changes.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_change(change, &outcome.steps, &mut out);
+        }
+        out.push(b']');
+        return Ok(Document::whole(out));
+    }
+    let outcome = survivable(outcome, plan)?;
+    undone(
+        plan.changes
+            .iter()
+            .map(|change| (change.items.iter().find_map(|item| failure(item, &outcome.steps)), change.table.as_str())),
+    )
+}
+
+/// Some failures are not of one part: they are the answer to the whole, which may be asked for again.
+fn survivable(outcome: Outcome, plan: &Plan) -> Result<Outcome> {
+    let whole = |error: &Error| {
+        matches!(
+            error.code,
+            Code::DatabaseUnavailable
+                | Code::Contention
+                | Code::Timeout
+                | Code::OutOfMemory
+                | Code::Internal
+                | Code::UnknownTable
+                | Code::UnknownColumn
+        )
+    };
+    let at = outcome.steps.iter().position(|step| step.as_ref().is_err_and(whole));
+    let failed =
+        outcome.steps.iter().any(Result::is_err) || plan.items().any(|item| matches!(item.answer, Answer::Failed(_)));
+    match at {
+        Some(at) => {
+            let error = outcome.steps.into_iter().nth(at).and_then(Result::err);
+            Err(error.unwrap_or_else(uncommitted))
+        }
+        None if !failed => Err(uncommitted()),
+        None => Ok(outcome),
+    }
+}
+
+fn uncommitted() -> Error {
+    Error::new(Code::DatabaseUnavailable, "the database did not keep the change").with_hint("try again")
+}
+
+/// Why an item failed, if it did.
+fn failure<'o>(item: &'o Item, steps: &'o [Result<Done>]) -> Option<&'o Error> {
+    match &item.answer {
+        Answer::Failed(error) => Some(error),
+        _ => steps.get(item.steps.clone())?.iter().find_map(|step| step.as_ref().err()),
+    }
+}
+
+/// A backend's error in the words clients know; it can't know what the table is called.
+fn known(mut error: Error, table: &str) -> Error {
+    if error.code == Code::Invalid && !error.message.starts_with("Input validation failed") {
+        let own = invalid(table, std::mem::take(&mut error.details));
+        error.hint = error.hint.or(Some(std::mem::replace(&mut error.message, own.message)));
+        error.details = own.details;
+    }
+    error
+}
+
+fn undone<'e>(parts: impl Iterator<Item = (Option<&'e Error>, &'e str)>) -> Result<Document> {
+    let mut out = vec![b'['];
+    for (error, table) in parts {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        match error {
+            None => document(TREEQL_SUCCESS, "Success", &[], &mut out),
+            Some(error) if error.code == Code::Invalid => {
+                let own = invalid(table, Vec::new());
+                document(treeql_code(error.code), &own.message, &error.details, &mut out);
+            }
+            Some(error) => document(treeql_code(error.code), &treeql_message(error), &error.details, &mut out),
+        }
+    }
+    out.push(b']');
+    let mut document = Document::whole(out);
+    document.undone = true;
+    Ok(document)
+}
+
+/// Appends `{"code":1010,"message":"..."}`.
+fn document(code: u16, message: &str, details: &[(String, String)], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"code\":");
+    json::unsigned(u64::from(code), out);
+    out.extend_from_slice(b",\"message\":");
+    json::string(message, out);
+    if !details.is_empty() {
+        out.extend_from_slice(b",\"details\":");
+        for (at, (name, why)) in details.iter().enumerate() {
+            out.push(if at == 0 { b'{' } else { b',' });
+            json::string(name, out);
+            out.push(b':');
+            json::string(why, out);
+        }
+        out.push(b'}');
+    }
+    out.push(b'}');
+}
+
+/// Appends a change's answer.
+fn write_change(change: &Planned, steps: &[Result<Done>], out: &mut Vec<u8>) {
+    if !change.batch {
+        match change.items.first() {
+            Some(item) => write_item(item, steps, out),
+            None => out.extend_from_slice(b"[]"),
+        }
+        return;
+    }
+    out.push(b'[');
+    for (at, item) in change.items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write_item(item, steps, out);
+    }
+    out.push(b']');
+}
+
+fn write_item(item: &Item, steps: &[Result<Done>], out: &mut Vec<u8>) {
+    let nothing = Done::default();
+    let done = |step: usize| steps.get(step).and_then(|step| step.as_ref().ok()).unwrap_or(&nothing);
+    match &item.answer {
+        Answer::Ready(json) => out.extend_from_slice(json),
+        Answer::Affected(step) => json::unsigned(done(*step).affected, out),
+        Answer::Key(step) => json::integer(done(*step).key.unwrap_or(0), out),
+        Answer::Cell { step, form } => {
+            let cell = done(*step).rows.first().and_then(|row| row.first()).map_or(Cell::Null, OwnedCell::borrow);
+            json::value(cell, *form, out);
+        }
+        Answer::Row { step, of, row } => match done(*step).rows.first() {
+            Some(cells) if done(*of).affected > 0 => write_row(row, cells, out),
+            _ => out.extend_from_slice(b"null"),
+        },
+        Answer::Rows { step, row } => {
+            out.push(b'[');
+            for (at, cells) in done(*step).rows.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_row(row, cells, out);
+            }
+            out.push(b']');
+        }
+        Answer::Failed(_) => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Appends one row.
+fn write_row(row: &json::JsonRow, cells: &[OwnedCell], out: &mut Vec<u8>) {
+    let cells: Vec<Cell<'_>> = cells.iter().map(OwnedCell::borrow).collect();
+    row.write(&cells, out);
+}

@@ -1,0 +1,48 @@
+//! References to what earlier changes of the same request made: `{"post_id": {"$ref": ...}}` in whatever way a door
+//! writes them, a column of the first row of an earlier change.
+
+use salver_model::records::{Change, Field};
+use salver_model::{Code, Error, Result};
+
+use super::ground::Ground;
+use super::plan::Planned;
+use super::shown::readable;
+use crate::statement::Bind;
+
+/// The columns of each change that later ones refer to.
+///
+/// # Errors
+/// A reference to the change itself, to a later one, or to one that is not there.
+pub(crate) fn wanted(changes: &[Change]) -> Result<Vec<Vec<String>>> {
+    let mut wanted: Vec<Vec<String>> = vec![Vec::new(); changes.len()];
+    for (own, change) in changes.iter().enumerate() {
+        for field in change.records.iter().flatten().map(|(_, field)| field) {
+            let Field::Back { change, column } = field else { continue };
+            if *change >= own {
+                return Err(Error::new(
+                    Code::InvalidRequest,
+                    format!("operation {own} refers to operation {change}, which does not come before it"),
+                )
+                .with_hint("operations are counted from 0; refer to earlier ones"));
+            }
+            if !wanted[*change].contains(column) {
+                wanted[*change].push(column.clone());
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// The indexes of the columns that are wanted of a change.
+pub(crate) fn columns(ground: &Ground<'_>, names: &[String]) -> Result<Vec<usize>> {
+    names.iter().map(|name| readable(ground, name)).collect()
+}
+
+/// Where the value of a reference is.
+pub(crate) fn resolve(earlier: &[Planned], change: usize, column: &str) -> Result<Bind> {
+    let found = earlier.get(change).and_then(|change| change.exports.iter().find(|(name, _)| name == column));
+    found.map(|(_, bind)| bind.clone()).ok_or_else(|| {
+        Error::new(Code::InvalidRequest, format!("operation {change} has no row whose `{column}` could be referred to"))
+            .with_hint("refer to an operation that makes or changes one row")
+    })
+}

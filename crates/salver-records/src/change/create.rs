@@ -1,0 +1,232 @@
+//! New rows.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::records::{Field, Operation};
+
+use super::admit::{Admission, found, refused};
+use super::ground::Ground;
+use super::plan::{Answer, Item, Plan};
+use super::record::{Fields, Values};
+use super::shown::{Shown, step};
+use crate::dialect::Dialect;
+use crate::json::{self, Form, JsonRow};
+use crate::statement::{Bind, Returns, Step};
+
+/// What the records of one change share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared<'c> {
+    /// The columns of the rows that are answered.
+    pub(crate) shown: Option<Shown>,
+    /// Columns of the first row that later changes refer to.
+    pub(crate) wanted: &'c [usize],
+    /// Where their values are.
+    pub(crate) exports: Vec<Bind>,
+    /// The statement of the record before: the next one shares it when it names the same columns.
+    pub(crate) last: Option<Last>,
+}
+
+/// A statement, with the columns it writes and those it answers.
+#[derive(Debug)]
+pub(crate) struct Last {
+    columns: Vec<usize>,
+    returned: Vec<usize>,
+    sql: Arc<str>,
+}
+
+/// A row on its way in.
+pub(crate) struct Row<'v> {
+    pub(crate) fields: &'v Fields<'v>,
+    pub(crate) values: Values,
+}
+
+/// Adds the steps of one new row.
+pub(crate) fn create(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
+    let first = plan.steps.len();
+    let admission = ground.admission(&row.values, true);
+    if admission == Admission::Refused {
+        return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) });
+    }
+    let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
+    let told = Told::of(ground, &row, shared.shown.as_ref(), wanted);
+    // Copies for the steps behind; most rows have none.
+    let follows = admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
+    let given: Values = if follows { row.values.clone() } else { Values::new() };
+    let answer = key_answer(ground, row.fields, &told, first);
+    plan.step(insert(ground, row.values, &told, shared));
+    let value = |column: usize| {
+        let own = given.iter().find(|(own, bind)| *own == column && *bind != Bind::Null).map(|(_, bind)| bind.clone());
+        let key = || (told.numbered == Some(column)).then_some(Bind::BackKey { step: first });
+        let cell =
+            || told.returned.iter().position(|own| *own == column).map(|at| Bind::Back { step: first, column: at });
+        own.or_else(key).or_else(cell)
+    };
+    let key =
+        || ground.table.key.iter().map(|column| (*column, value(*column).unwrap_or(Bind::Null))).collect::<Values>();
+    if admission == Admission::Ask {
+        plan.step(ground.select_row(&[], &key(), Operation::Create, Some(found()))?);
+    }
+    let mut shows = first;
+    if !told.asked.is_empty() {
+        shows = plan.step(ground.select_row(&told.asked, &key(), Operation::Read, None)?);
+    }
+    for column in wanted {
+        let asked = || told.asked.iter().position(|own| own == column).map(|at| Bind::Back { step: shows, column: at });
+        shared.exports.push(value(*column).or_else(asked).unwrap_or(Bind::Null));
+    }
+    let answer = match &shared.shown {
+        Some(shown) => Answer::Row { step: shows, of: first, row: shown.row.clone() },
+        None => answer,
+    };
+    Ok(Item { steps: first..plan.steps.len(), answer })
+}
+
+/// Which columns of a new row are told by whom.
+struct Told {
+    /// The key, when the database numbers it and tells the number by itself.
+    numbered: Option<usize>,
+    /// Columns the insert answers: those that are shown first, so that a row of them can be written as it comes.
+    returned: Vec<usize>,
+    /// Columns that must be selected afterwards.
+    asked: Vec<usize>,
+}
+
+impl Told {
+    fn of(ground: &Ground<'_>, row: &Row<'_>, shown: Option<&Shown>, wanted: &[usize]) -> Self {
+        let known = |column: usize| row.values.iter().any(|(own, bind)| *own == column && *bind != Bind::Null);
+        let unknown: Vec<usize> = wanted.iter().copied().filter(|column| !known(*column)).collect();
+        let direct = if shown.is_some() { ground.returns_rows() } else { ground.scope.dialect != Dialect::Mysql };
+        let mut asked: Vec<usize> = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
+        let numbered = ground.numbered().filter(|key| !known(*key));
+        asked.extend(unknown.iter().filter(|column| numbered != Some(**column)));
+        let rows = direct && !asked.is_empty();
+        let numbered = numbered.filter(|_| !rows);
+        let mut returned = Vec::new();
+        let mut add = |column: usize| {
+            if !returned.contains(&column) {
+                returned.push(column);
+            }
+        };
+        if rows {
+            shown.iter().flat_map(|shown| &shown.columns).for_each(|column| add(*column));
+        }
+        if numbered.is_none() && (!is_verbatim(ground, row.fields) || rows) {
+            ground.table.key.iter().for_each(|column| add(*column));
+        }
+        if rows {
+            unknown.iter().for_each(|column| add(*column));
+            asked.clear();
+        }
+        Self { numbered, returned, asked }
+    }
+}
+
+/// Whether the record itself says the whole key.
+fn is_verbatim(ground: &Ground<'_>, fields: &Fields<'_>) -> bool {
+    ground.table.key.iter().all(|key| verbatim(fields, *key).is_some())
+}
+
+fn verbatim<'f>(fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
+    let (_, field) = fields.iter().find(|(own, _)| *own == column)?;
+    (!matches!(**field, Field::Null | Field::Back { .. })).then_some(&**field)
+}
+
+impl Ground<'_> {
+    /// The key, when it is one column that the database numbers.
+    pub(crate) fn numbered(&self) -> Option<usize> {
+        self.table.single_key().filter(|key| self.table.columns[*key].auto_increment)
+    }
+}
+
+/// The insert of one row.
+fn insert(ground: &Ground<'_>, values: Values, told: &Told, shared: &mut Shared<'_>) -> Step {
+    let returns = if !told.returned.is_empty() {
+        ground.rows(&told.returned)
+    } else if told.numbered.is_some() {
+        Returns::Key
+    } else {
+        Returns::Count
+    };
+    if let Some(last) = &shared.last
+        && last.returned == told.returned
+        && last.columns.iter().eq(values.iter().map(|(column, _)| column))
+    {
+        let binds = values.into_iter().map(|(_, bind)| bind).collect();
+        return Step { sql: Arc::clone(&last.sql), binds, returns, check: None };
+    }
+    let columns = values.iter().map(|(column, _)| *column).collect();
+    let mut sql = ground.scope.sql();
+    sql.push("INSERT");
+    ground.append_values(values, &mut sql);
+    if !told.returned.is_empty() {
+        ground.scope.dialect.returning(&mut sql, |sql| ground.list(&told.returned, "", sql));
+    } else if let Some(key) = told.numbered.filter(|_| ground.scope.dialect == Dialect::Postgres) {
+        sql.push(" RETURNING ").name(&ground.table.columns[key].real_name);
+    }
+    let step = step(sql, returns, None);
+    shared.last = Some(Last { columns, returned: told.returned.clone(), sql: Arc::clone(&step.sql) });
+    step
+}
+
+impl Ground<'_> {
+    /// Appends ` INTO table (columns) VALUES (values)`.
+    pub(crate) fn append_values(&self, values: Values, sql: &mut crate::dialect::Sql) {
+        let dialect = self.scope.dialect;
+        sql.push(" INTO ").name(&self.table.real_name);
+        if values.is_empty() {
+            sql.push(if dialect == Dialect::Mysql { " () VALUES ()" } else { " DEFAULT VALUES" });
+            return;
+        }
+        sql.push(" (");
+        let mut first = true;
+        for (column, _) in &values {
+            sql.separate(&mut first, ", ").name(&self.table.columns[*column].real_name);
+        }
+        sql.push(") VALUES (");
+        let mut first = true;
+        sql.binds.reserve(values.len());
+        for (column, bind) in values {
+            sql.separate(&mut first, ", ");
+            dialect.store(&self.table.columns[column], self.scope.spec().geometry_srid, bind, sql);
+        }
+        sql.push(")");
+    }
+}
+
+/// The key of a new row: as it was given, else as the database says.
+fn key_answer(ground: &Ground<'_>, fields: &Fields<'_>, told: &Told, step: usize) -> Answer {
+    let (spec, table) = (ground.scope.spec(), ground.table);
+    if let Some(json) = given_key(ground, fields) {
+        return Answer::Ready(json);
+    }
+    match (told.numbered, table.single_key()) {
+        (Some(_), _) => Answer::Key(step),
+        (None, Some(key)) => Answer::Cell { step, form: Form::of(spec, table, &table.columns[key]) },
+        (None, None) => Answer::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
+    }
+}
+
+/// The key as the record has it: one value, or of a key of several columns an object.
+pub(crate) fn given_key(ground: &Ground<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    if let Some(key) = ground.table.single_key() {
+        write(verbatim(fields, key)?, &mut out);
+        return Some(out);
+    }
+    for (at, key) in ground.table.key.iter().enumerate() {
+        out.extend_from_slice(&json::lead(at == 0, &ground.table.columns[*key].name));
+        write(verbatim(fields, *key)?, &mut out);
+    }
+    out.push(b'}');
+    Some(out)
+}
+
+fn write(field: &Field, out: &mut Vec<u8>) {
+    match field {
+        Field::Null | Field::Back { .. } => out.extend_from_slice(b"null"),
+        Field::Bool(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
+        Field::Number(text) | Field::Json(text) => out.extend_from_slice(text.as_bytes()),
+        Field::Text(text) => json::string(text, out),
+    }
+}

@@ -1,0 +1,51 @@
+//! Rows taken away by key.
+
+use salver_model::Result;
+use salver_model::records::RecordKey;
+
+use super::create::Shared;
+use super::ground::Ground;
+use super::plan::{Answer, Item, Plan};
+use super::shown::step;
+use super::update::{exports, nothing, select, with};
+use crate::condition;
+use crate::statement::Returns;
+
+/// Adds the steps that take away one row.
+pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shared: &mut Shared<'_>) -> Result<Item> {
+    let first = plan.steps.len();
+    let Some(by_key) = ground.by_key(key)? else {
+        return Ok(Item { steps: first..first, answer: nothing(shared.shown.is_some()) });
+    };
+    let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
+    let columns = with(shared.shown.as_ref(), wanted);
+    let direct = !columns.is_empty() && ground.returns_rows();
+    let mut shows = first;
+    if !columns.is_empty() && !direct {
+        let mut select = select(ground, &columns, &by_key, None)?;
+        let mut text = select.sql.to_string();
+        ground.scope.dialect.lock(&mut text);
+        select.sql = text.into();
+        shows = plan.step(select);
+    }
+    let mut sql = ground.scope.sql();
+    sql.push("DELETE FROM ").name(&ground.table.real_name).push(" WHERE ");
+    by_key.append(ground, &mut sql);
+    condition::restrict(ground.scope, ground.operation, ground.table, "", &mut sql, &mut false)?;
+    let returns = if direct {
+        ground.scope.dialect.returning(&mut sql, |sql| ground.list(&columns, "", sql));
+        ground.rows(&columns)
+    } else {
+        Returns::Count
+    };
+    let delete = plan.step(step(sql, returns, None));
+    if direct {
+        shows = delete;
+    }
+    exports(shows, &columns, wanted, shared);
+    let answer = match &shared.shown {
+        Some(shown) => Answer::Row { step: shows, of: delete, row: shown.row.clone() },
+        None => Answer::Affected(delete),
+    };
+    Ok(Item { steps: first..plan.steps.len(), answer })
+}

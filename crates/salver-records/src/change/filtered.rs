@@ -1,0 +1,195 @@
+//! Rows changed or taken away by condition, never more than were said to be meant.
+
+use salver_model::records::{ChangeKind, ColumnKind, Condition, Operation};
+use salver_model::{Code, Error, Result};
+
+use super::admit::{Admission, refused};
+use super::create::Shared;
+use super::ground::Ground;
+use super::plan::{Answer, Item, Plan};
+use super::record::Values;
+use super::shown::{Shown, step};
+use crate::cell::OwnedCell;
+use crate::condition;
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::statement::{Check, Done, Returns, Step};
+
+/// What the statement calls its table; related tables are called otherwise.
+const ALIAS: &str = "t";
+
+/// Adds the steps of one change by condition.
+pub(crate) fn filtered(
+    plan: &mut Plan,
+    ground: &Ground<'_>,
+    condition: &Condition,
+    values: Values,
+    shared: &Shared<'_>,
+) -> Result<Item> {
+    let Some(max) = ground.change.affected_max else {
+        return Err(Error::new(Code::InvalidRequest, "a change by condition must say how many rows it may touch")
+            .with_hint("add `max_affected=` with the most rows that are meant; if there are more, none changes"));
+    };
+    ground.scope.table(Operation::List, &ground.change.table)?;
+    let first = plan.steps.len();
+    let shown = shared.shown.as_ref();
+    let deletes = ground.change.kind == ChangeKind::Delete;
+    if !deletes && values.is_empty() {
+        let answer = Answer::Ready(if shown.is_some() { b"[]".to_vec() } else { b"0".to_vec() });
+        return Ok(Item { steps: first..first, answer });
+    }
+    match ground.admission(&values, false) {
+        _ if deletes => {}
+        Admission::Passed => {}
+        Admission::Refused => return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) }),
+        Admission::Ask => {
+            return Err(Error::new(Code::Unsupported, "rows can't be changed so by condition")
+                .with_hint("whether they pass the rules of the table is known of each row only: change them by key"));
+        }
+    }
+    plan.step(count(ground, condition, max)?);
+    let written: Vec<usize> = values.iter().map(|(column, _)| *column).collect();
+    let direct = shown.is_some() && ground.returns_rows();
+    let mut shows = None;
+    if let (Some(shown), false) = (shown, direct)
+        && deletes
+    {
+        shows = Some(plan.step(select(ground, condition, shown)?));
+    }
+    let statement = change(ground, condition, values, shown.filter(|_| direct))?;
+    let changed = plan.step(Step { check: Some(at_most(max)), ..statement });
+    if let (Some(shown), false) = (shown, direct)
+        && !deletes
+    {
+        same_rows(ground, condition, &written)?;
+        shows = Some(plan.step(select(ground, condition, shown)?));
+    }
+    let answer = match shown {
+        Some(shown) => Answer::Rows { step: shows.unwrap_or(changed), row: shown.row.clone() },
+        None => Answer::Affected(changed),
+    };
+    Ok(Item { steps: first..plan.steps.len(), answer })
+}
+
+/// Appends the condition, and what rules demand.
+fn conditions(ground: &Ground<'_>, condition: &Condition, sql: &mut Sql) -> Result<()> {
+    sql.push(" WHERE (");
+    // Always strict: a part of the condition that is passed over would change more rows than were asked for. What is
+    // read to find the rows, here and in related tables, must be readable.
+    condition::treeql(ground.scope, Operation::List, ground.table, ALIAS, condition, true, sql)?;
+    sql.push(")");
+    condition::restrict(ground.scope, Operation::List, ground.table, ALIAS, sql, &mut false)?;
+    condition::restrict(ground.scope, ground.operation, ground.table, ALIAS, sql, &mut false)
+}
+
+/// A look whether there are too many, so that a slip of the finger does not change a million rows and undo it again.
+fn count(ground: &Ground<'_>, condition: &Condition, max: u64) -> Result<Step> {
+    let mut sql = ground.scope.sql();
+    sql.push("SELECT count(*) FROM (SELECT 1 FROM ").name(&ground.table.real_name).push(" AS ").push(ALIAS);
+    conditions(ground, condition, &mut sql)?;
+    sql.push(" LIMIT ").push(itoa::Buffer::new().format(max.min(i64::MAX as u64 - 1) + 1)).push(") AS counted");
+    let check: Check = Box::new(move |done: &Done| {
+        let counted = done.rows.first().and_then(|row| row.first());
+        match counted {
+            Some(OwnedCell::Int(count)) if u64::try_from(*count).is_ok_and(|count| count > max) => Err(too_many(max)),
+            Some(OwnedCell::UInt(count)) if *count > max => Err(too_many(max)),
+            _ => Ok(()),
+        }
+    });
+    Ok(step(sql, Returns::Rows([ColumnKind::BigInt].into()), Some(check)))
+}
+
+/// The same behind the change, for rows that came in between.
+fn at_most(max: u64) -> Check {
+    Box::new(move |done: &Done| if done.affected > max { Err(too_many(max)) } else { Ok(()) })
+}
+
+fn too_many(max: u64) -> Error {
+    Error::new(Code::TooManyAffected, format!("more than {max} rows would change"))
+        .with_hint("nothing was changed; make the condition narrower, or raise `max_affected`")
+}
+
+/// The statement itself.
+fn change(ground: &Ground<'_>, condition: &Condition, values: Values, shown: Option<&Shown>) -> Result<Step> {
+    let mut sql = ground.scope.sql();
+    let name = &ground.table.real_name;
+    let deletes = ground.change.kind == ChangeKind::Delete;
+    // MySQL does not look into a table that it is changing, unless that comes as a table of its own.
+    let apart = ground.scope.dialect == Dialect::Mysql && looks_elsewhere(condition) && !ground.table.key.is_empty();
+    if deletes {
+        let aliased = ground.scope.dialect == Dialect::Mysql;
+        sql.push(if aliased { "DELETE t FROM " } else { "DELETE FROM " }).name(name).push(" AS ").push(ALIAS);
+    } else {
+        sql.push("UPDATE ").name(name).push(" AS ").push(ALIAS);
+        ground.set(values, &mut sql);
+    }
+    if apart {
+        sql.push(" WHERE (");
+        keys(ground, &mut sql);
+        sql.push(") IN (SELECT * FROM (SELECT DISTINCT ");
+        keys(ground, &mut sql);
+        sql.push(" FROM ").name(name).push(" AS ").push(ALIAS);
+        conditions(ground, condition, &mut sql)?;
+        sql.push(") AS meant)");
+    } else {
+        conditions(ground, condition, &mut sql)?;
+    }
+    let returns = match shown {
+        Some(shown) => {
+            // SQLite knows no alias here.
+            ground.scope.dialect.returning(&mut sql, |sql| ground.list(&shown.columns, "", sql));
+            ground.rows(&shown.columns)
+        }
+        None => Returns::Count,
+    };
+    Ok(step(sql, returns, None))
+}
+
+/// Appends the columns of the primary key.
+fn keys(ground: &Ground<'_>, sql: &mut Sql) {
+    let mut first = true;
+    for column in &ground.table.key {
+        sql.separate(&mut first, ", ").column(ALIAS, ground.table, *column);
+    }
+}
+
+/// Whether the condition reads other tables.
+fn looks_elsewhere(condition: &Condition) -> bool {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().any(looks_elsewhere),
+        Condition::Test { path, .. } => path.len() > 1,
+    }
+}
+
+/// The rows that are meant, kept from changing until the transaction ends.
+fn select(ground: &Ground<'_>, condition: &Condition, shown: &Shown) -> Result<Step> {
+    let mut sql = ground.select(&shown.columns);
+    conditions(ground, condition, &mut sql)?;
+    condition::restrict(ground.scope, Operation::Read, ground.table, ALIAS, &mut sql, &mut false)?;
+    ground.scope.dialect.lock(&mut sql.text);
+    Ok(step(sql, ground.rows(&shown.columns), None))
+}
+
+/// Sees to it that the condition finds the same rows after the change as before.
+fn same_rows(ground: &Ground<'_>, condition: &Condition, written: &[usize]) -> Result<()> {
+    let writes = |name: &str| ground.table.column(name).is_some_and(|column| written.contains(&column));
+    let ruled = |operation: Operation| {
+        let rules = ground.scope.access.rules(operation, &ground.table.name);
+        rules.filter_map(|rule| rule.rows.as_ref()).any(|rule| rule.columns().into_iter().any(writes))
+    };
+    let moves =
+        reads(condition, &writes) || looks_elsewhere(condition) || ruled(ground.operation) || ruled(Operation::List);
+    if !moves {
+        return Ok(());
+    }
+    Err(Error::new(Code::Unsupported, "the changed rows can't be answered here").with_hint(
+        "the change moves them out of the condition they are found by: read them afterwards, or change them by key",
+    ))
+}
+
+fn reads(condition: &Condition, writes: &dyn Fn(&str) -> bool) -> bool {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().any(|part| reads(part, writes)),
+        Condition::Test { path, .. } => path.last().is_some_and(|name| writes(name)),
+    }
+}

@@ -1,0 +1,176 @@
+//! Many rows as they arrive: each is proved and converted here, the good ones go to the backend's bulk load, and the
+//! bad ones into the report, by number.
+
+mod shape;
+
+use futures::StreamExt;
+use salver_model::limits::LOAD_PROBLEMS_MAX;
+use salver_model::ports::RecordStream;
+use salver_model::records::{Change, ChangeKind, Load, LoadReport, Record, RowProblem};
+use salver_model::{Error, Result};
+use tokio::sync::mpsc;
+
+use self::shape::Shape;
+use super::ground::Ground;
+use crate::scope::Scope;
+use crate::statement::{Bind, Loaded};
+
+/// Rows looked at for the columns of the load, before any is sent.
+const FIRST_ROWS: usize = 1_000;
+/// Rows sent to the backend at a time.
+const PIECE_ROWS: usize = 1_024;
+/// Pieces under way to the backend.
+const PIECES_MAX: usize = 4;
+
+/// Loads rows.
+pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream) -> Result<LoadReport> {
+    let kind = if load.upsert { ChangeKind::Upsert { on: Vec::new(), ignore: false } } else { ChangeKind::Create };
+    let mut change = Change::new(kind, load.table.as_str());
+    change.strict = true;
+    let ground = Ground::new(scope, &change)?;
+    let mut first = Vec::new();
+    while first.len() < FIRST_ROWS {
+        match rows.next().await {
+            Some(piece) => first.extend(piece?),
+            None => break,
+        }
+    }
+    if first.is_empty() {
+        return Ok(LoadReport::default());
+    }
+    let shape = Shape::of(&ground, &first, load.upsert)?;
+    let bulk = shape.bulk(&ground, load)?;
+    let (sender, receiver) = mpsc::channel(PIECES_MAX);
+    let mut intake = Intake {
+        ground: &ground,
+        shape: &shape,
+        keep_good: load.keep_good,
+        read: 0,
+        sent: 0,
+        refused: Vec::new(),
+        problems: Vec::new(),
+    };
+    // Boxed, so that it can be dropped at will: that is how a load is called off.
+    let mut loading = Box::pin(scope.backend.load(bulk, receiver));
+    let mut feeding = Box::pin(intake.feed(first, rows, sender));
+    let fed = tokio::select! {
+        fed = &mut feeding => fed,
+        // It ended before the rows did: there is no more to know.
+        loaded = &mut loading => {
+            drop(feeding);
+            return loaded.map(|loaded| intake.report(loaded));
+        }
+    };
+    drop(feeding);
+    match fed {
+        Ok(Some(sender)) => {
+            drop(sender);
+            loading.await.map(|loaded| intake.report(loaded))
+        }
+        // The load goes first: as long as the sender lives it has not seen its end, and keeps nothing.
+        Ok(None) => {
+            drop(loading);
+            Ok(intake.report(Loaded::default()))
+        }
+        Err(error) => {
+            drop(loading);
+            Err(error)
+        }
+    }
+}
+
+/// Proves and converts rows.
+struct Intake<'a> {
+    ground: &'a Ground<'a>,
+    shape: &'a Shape,
+    keep_good: bool,
+    read: u64,
+    /// Rows that went to the backend.
+    sent: u64,
+    /// For each row refused here, how many had been sent before it.
+    refused: Vec<u64>,
+    problems: Vec<RowProblem>,
+}
+
+impl Intake<'_> {
+    /// Sends every good row; gives the sender back when all is well, and nothing when the load is to be called off.
+    async fn feed(
+        &mut self,
+        first: Vec<Record>,
+        mut rows: RecordStream,
+        sender: mpsc::Sender<Vec<Vec<Bind>>>,
+    ) -> Result<Option<mpsc::Sender<Vec<Vec<Bind>>>>> {
+        let mut next = Some(first);
+        let mut piece = Vec::with_capacity(PIECE_ROWS);
+        while let Some(records) = next {
+            for record in &records {
+                self.take(record, &mut piece);
+                if piece.len() == PIECE_ROWS {
+                    let full = std::mem::replace(&mut piece, Vec::with_capacity(PIECE_ROWS));
+                    self.send(full, &sender).await?;
+                }
+            }
+            next = rows.next().await.transpose()?;
+        }
+        if !piece.is_empty() {
+            self.send(piece, &sender).await?;
+        }
+        Ok((!self.is_called_off()).then_some(sender))
+    }
+
+    /// Whether a bad row undoes all.
+    fn is_called_off(&self) -> bool {
+        !self.keep_good && !self.refused.is_empty()
+    }
+
+    async fn send(&self, rows: Vec<Vec<Bind>>, sender: &mpsc::Sender<Vec<Vec<Bind>>>) -> Result<()> {
+        if !self.is_called_off() && sender.send(rows).await.is_err() {
+            // Nobody takes them any more: the load has failed, and says why where it is waited for.
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, record: &Record, piece: &mut Vec<Vec<Bind>>) {
+        self.read += 1;
+        match self.shape.row(self.ground, record) {
+            Ok(row) => {
+                piece.push(row);
+                self.sent += 1;
+            }
+            Err(error) => {
+                self.refused.push(self.sent);
+                if self.problems.len() < LOAD_PROBLEMS_MAX {
+                    self.problems.push(RowProblem { row: self.read, error });
+                }
+            }
+        }
+    }
+
+    /// The number, from 1, of the row that was sent as number `sent`, from 0.
+    fn number(&self, sent: u64) -> u64 {
+        let refused_before = self.refused.partition_point(|before| *before <= sent);
+        sent + 1 + refused_before as u64
+    }
+
+    fn report(&mut self, loaded: Loaded) -> LoadReport {
+        let mut problems = std::mem::take(&mut self.problems);
+        let named = |mut error: Error| {
+            if error.code == salver_model::Code::Invalid && error.details.is_empty() {
+                error.hint = error.hint.take().or(Some("the database refused a value".to_owned()));
+            }
+            error
+        };
+        problems.extend(
+            loaded.problems.into_iter().map(|(sent, error)| RowProblem { row: self.number(sent), error: named(error) }),
+        );
+        problems.sort_by_key(|problem| problem.row);
+        problems.truncate(LOAD_PROBLEMS_MAX);
+        LoadReport {
+            read: self.read,
+            loaded: loaded.kept,
+            refused: self.refused.len() as u64 + loaded.refused,
+            problems,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Dates and times as text: read, proved against the calendar, and laid out as databases print them. Everything that
+//! would make a database round, shift or guess is refused.
+
+/// A time with what stands behind its seconds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Clock {
+    /// `HH:MM:SS`
+    pub(crate) text: String,
+    /// Digits of the fraction of a second, without zeros at the end.
+    pub(crate) fraction: String,
+    /// What is said of the zone: empty, `Z`, or an offset.
+    pub(crate) zone: String,
+}
+
+impl Clock {
+    /// Whether the zone, if one is said, is that of UTC.
+    pub(crate) fn is_utc(&self) -> bool {
+        self.zone.is_empty() || self.zone == "Z" || self.zone[1..].bytes().all(|byte| matches!(byte, b'0' | b':'))
+    }
+
+    /// The time with its fraction.
+    pub(crate) fn digits(&self) -> String {
+        if self.fraction.is_empty() { self.text.clone() } else { format!("{}.{}", self.text, self.fraction) }
+    }
+}
+
+/// Days of a month.
+fn days(year: u32, month: u32) -> u32 {
+    match month {
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    }
+}
+
+/// A number of `min` to `max` digits.
+fn number(text: &str, min: usize, max: usize) -> Option<u32> {
+    let fits = (min..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if fits { text.parse().ok() } else { None }
+}
+
+/// A day of the calendar as `YYYY-MM-DD`.
+pub(crate) fn day(year: u32, month: u32, day: u32) -> Option<String> {
+    let real = (1..=9999).contains(&year) && (1..=days(year, month)).contains(&day);
+    real.then(|| format!("{year:04}-{month:02}-{day:02}"))
+}
+
+/// Reads `YYYY-MM-DD`; month and day may have one digit.
+pub(crate) fn date(text: &str) -> Option<String> {
+    let mut parts = text.splitn(3, '-');
+    let (year, month, last) = (parts.next()?, parts.next()?, parts.next()?);
+    day(number(year, 4, 4)?, number(month, 1, 2)?, number(last, 1, 2)?)
+}
+
+/// Reads `HH:MM`, `HH:MM:SS`, `HH:MM:SS.fff`, each with a zone or without. With `span` it may be a span of time as
+/// MySQL has it, to 838 hours in both directions.
+pub(crate) fn time(text: &str, span: bool) -> Option<Clock> {
+    let (sign, body) = match text.strip_prefix('-') {
+        Some(rest) if span => ("-", rest),
+        _ => ("", text),
+    };
+    let end = body.find(['Z', 'z', '+', '-']).unwrap_or(body.len());
+    let (clock, zone) = body.split_at(end);
+    let (clock, fraction) = clock.trim_end().split_once('.').unwrap_or((clock.trim_end(), ""));
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || fraction.len() > 9 {
+        return None;
+    }
+    let mut parts = clock.splitn(3, ':');
+    let (hours, minutes) = (number(parts.next()?, 1, if span { 3 } else { 2 })?, number(parts.next()?, 2, 2)?);
+    let seconds = parts.next().map_or(Some(0), |text| number(text, 2, 2))?;
+    if hours > if span { 838 } else { 23 } || minutes > 59 || seconds > 59 {
+        return None;
+    }
+    Some(Clock {
+        text: format!("{sign}{hours:02}:{minutes:02}:{seconds:02}"),
+        fraction: fraction.trim_end_matches('0').to_owned(),
+        zone: offset(zone)?,
+    })
+}
+
+/// A zone, laid out as databases read it.
+fn offset(zone: &str) -> Option<String> {
+    if zone.is_empty() {
+        return Some(String::new());
+    }
+    if zone.eq_ignore_ascii_case("z") {
+        return Some("Z".to_owned());
+    }
+    let (sign, digits) = zone.split_at(1);
+    let digits = digits.replace(':', "");
+    let padded = if digits.len() == 2 { format!("{digits}00") } else { digits };
+    let (hours, minutes) = (number(padded.get(..2)?, 2, 2)?, number(padded.get(2..)?, 2, 2)?);
+    (hours <= 15 && minutes <= 59).then(|| format!("{sign}{hours:02}:{minutes:02}"))
+}
+
+/// Reads a date and a time with a space or `T` between; a date alone is its midnight.
+pub(crate) fn timestamp(text: &str) -> Option<(String, Clock)> {
+    match text.find(['T', 't', ' ']) {
+        Some(at) => Some((date(&text[..at])?, time(&text[at + 1..], false)?)),
+        None => Some((date(text)?, time("00:00:00", false)?)),
+    }
+}
+
+/// Whether `text` is laid out as `YYYY-MM-DD HH:MM:SS` already, digits aside.
+pub(crate) fn is_laid_out(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == 19
+        && bytes[4] == b'-'
+        && bytes[7] == b'-'
+        && bytes[10] == b' '
+        && bytes[13] == b':'
+        && bytes[16] == b':'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, time, timestamp};
+
+    #[test]
+    fn days_of_the_calendar_only() {
+        assert_eq!(date("2012-1-1").as_deref(), Some("2012-01-01"));
+        assert_eq!(date("2024-02-29").as_deref(), Some("2024-02-29"));
+        for bad in ["2023-02-29", "0000-00-00", "2020-13-01", "20-01-01", "2020-01-01x", "still-no-date", "2020-01", ""]
+        {
+            assert_eq!(date(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_with_fractions_and_zones() {
+        let clock = time("13:15", false).unwrap();
+        assert_eq!((clock.text.as_str(), clock.zone.as_str()), ("13:15:00", ""));
+        let clock = time("13:15:16.250+0200", false).unwrap();
+        assert_eq!((clock.digits().as_str(), clock.zone.as_str()), ("13:15:16.25", "+02:00"));
+        assert!(!clock.is_utc() && time("13:15:16-00", false).unwrap().is_utc());
+        assert_eq!(time("-120:00:00", true).unwrap().text, "-120:00:00");
+        for bad in
+            ["999:999:999", "still:no:time", "24:00:00", "12", "12:60", "12:00:00.x", "-01:00:00", "12:00:00+9999"]
+        {
+            assert_eq!(time(bad, false), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn timestamps() {
+        let (date, clock) = timestamp("2020-01-02T03:04:05.000Z").unwrap();
+        assert_eq!((date.as_str(), clock.digits().as_str(), clock.is_utc()), ("2020-01-02", "03:04:05", true));
+        assert_eq!(timestamp("2020-01-02").unwrap().1.text, "00:00:00");
+        assert_eq!(timestamp("2001-01-01 999:999:999"), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! One record on its way in: named columns become values in the order of the record, cleaned, checked and converted.
+
+use std::borrow::Cow;
+
+use salver_model::Result;
+use salver_model::records::{ColumnKind, Field, Operation, Record, RecordKey};
+
+use super::checks;
+use super::ground::{Ground, argument_count, invalid};
+use super::sanitize::Sanitizer;
+use crate::statement::Bind;
+
+/// Values of columns, by index.
+pub(crate) type Values = Vec<(usize, Bind)>;
+
+/// What to do with a reference to an earlier change.
+pub(crate) type Backs<'b> = dyn Fn(usize, &str) -> Result<Bind> + 'b;
+
+/// A record with its names resolved.
+pub(crate) type Fields<'r> = Vec<(usize, Cow<'r, Field>)>;
+
+impl Ground<'_> {
+    /// The columns a record names that are the client's to write, cleaned and checked as the entry says.
+    ///
+    /// # Errors
+    /// Unknown names in strict requests; values that the entry's checks don't let through.
+    pub(crate) fn fields<'r>(&self, record: &'r Record) -> Result<Fields<'r>> {
+        let mut fields: Fields<'r> = Vec::with_capacity(record.len() + self.forced.len());
+        for (name, field) in record {
+            let Some(column) = self.writes(name)? else { continue };
+            match fields.iter_mut().find(|(own, _)| *own == column) {
+                // As in JSON, the last one counts.
+                Some(known) => known.1 = Cow::Borrowed(field),
+                None => fields.push((column, Cow::Borrowed(field))),
+            }
+        }
+        if let Some(sanitizer) = Sanitizer::of(self.scope.spec(), self.table) {
+            for (column, field) in &mut fields {
+                sanitizer.clean(&self.table.columns[*column], field);
+            }
+        }
+        let details = checks::failures(self, &fields);
+        if details.is_empty() { Ok(fields) } else { Err(invalid(&self.table.name, details)) }
+    }
+
+    /// The values of a record's fields, and of the columns that are ours.
+    ///
+    /// # Errors
+    /// A value that its column can't hold as it is.
+    pub(crate) fn values(&self, fields: &Fields<'_>, backs: &Backs<'_>) -> Result<Values> {
+        let target = self.target();
+        let mut values = Values::with_capacity(fields.len() + self.forced.len());
+        let mut details = Vec::new();
+        for (column, field) in fields {
+            if let Field::Back { change, column: name } = &**field {
+                values.push((*column, backs(*change, name)?));
+                continue;
+            }
+            match target.bind(*column, field) {
+                // A key that the database numbers may be said to be null.
+                Ok(Bind::Null) if self.operation == Operation::Create && self.is_numbered(*column) => {}
+                Ok(bind) => values.push((*column, bind)),
+                Err(why) => details.push((self.table.columns[*column].name.clone(), why.to_owned())),
+            }
+        }
+        if !details.is_empty() {
+            return Err(invalid(&self.table.name, details));
+        }
+        for (column, bind) in &self.forced {
+            values.push((*column, bind.clone()));
+        }
+        Ok(values)
+    }
+
+    /// Whether the column is a key that the database fills in.
+    fn is_numbered(&self, column: usize) -> bool {
+        let info = &self.table.columns[column];
+        self.table.key.contains(&column) && (info.auto_increment || info.has_default)
+    }
+
+    /// The part of a record that an increment adds: numbers for columns of numbers.
+    ///
+    /// # Errors
+    /// In strict requests whatever is no such.
+    pub(crate) fn numbers<'r>(&self, fields: Fields<'r>) -> Result<Fields<'r>> {
+        let mut numbers = Fields::with_capacity(fields.len());
+        for (column, field) in fields {
+            let is_number = match &*field {
+                Field::Number(_) | Field::Back { .. } => true,
+                Field::Text(text) => super::checks::is_numeric(text),
+                Field::Null | Field::Bool(_) | Field::Json(_) => false,
+            };
+            if is_number && self.table.columns[column].kind.is_numeric() {
+                numbers.push((column, field));
+            } else if self.strict {
+                return Err(self.unfit(column, "must be numeric"));
+            }
+        }
+        Ok(numbers)
+    }
+}
+
+impl Ground<'_> {
+    /// The record with the key from the path.
+    ///
+    /// # Errors
+    /// A key with more or fewer parts than the primary key has.
+    pub(crate) fn with_key(&self, record: &Record, key: &RecordKey) -> Result<Record> {
+        if key.len() != self.table.key.len() {
+            return Err(argument_count(self.change));
+        }
+        let names = || self.table.key.iter().map(|column| self.table.columns[*column].name.as_str());
+        let parts = names().zip(self.table.key.iter().zip(key)).map(|(name, (column, part))| {
+            // A number goes out as one.
+            let whole = matches!(self.table.columns[*column].kind, ColumnKind::Integer | ColumnKind::BigInt);
+            let number = whole && part.parse::<i64>().is_ok_and(|number| number.to_string() == *part);
+            (name.to_owned(), if number { Field::Number(part.clone()) } else { Field::Text(part.clone()) })
+        });
+        let rest = record.iter().filter(|(name, _)| !names().any(|own| own == name)).cloned();
+        Ok(parts.chain(rest).collect())
+    }
+}

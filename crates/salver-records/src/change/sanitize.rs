@@ -1,0 +1,81 @@
+//! Values brought into their columns' form before they are checked: white space cut off, numbers rounded, dates in any
+//! usual writing laid out, HTML tags taken out. Only where the entry asks for it.
+
+use std::borrow::Cow;
+
+use salver_model::records::{ColumnInfo, ColumnKind, Field, TableInfo};
+use salver_model::spec::{DatabaseSpec, matches_pattern};
+
+use super::decimal::Decimal;
+use super::ground::means;
+use super::{loose_moment, tags};
+
+/// What is done to the values of one table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sanitizer<'a> {
+    spec: &'a DatabaseSpec,
+    table: &'a TableInfo,
+    typed: bool,
+}
+
+impl<'a> Sanitizer<'a> {
+    /// `None` when nothing is done to values of this table.
+    pub(crate) fn of(spec: &'a DatabaseSpec, table: &'a TableInfo) -> Option<Self> {
+        let typed = spec.sanitize.iter().any(|pattern| matches_pattern(pattern, &table.name));
+        (typed || !spec.strip_tags.is_empty()).then_some(Self { spec, table, typed })
+    }
+
+    /// Brings one value into form.
+    pub(crate) fn clean(&self, column: &ColumnInfo, field: &mut Cow<'_, Field>) {
+        if let Field::Text(text) = &**field
+            && text.contains('<')
+            && self.spec.strip_tags.iter().any(|pattern| means(pattern, &self.table.name, &column.name))
+        {
+            *field = Cow::Owned(Field::Text(tags::strip(text)));
+        }
+        if self.typed
+            && let Some(cleaned) = cleaned(column, field)
+        {
+            *field = Cow::Owned(cleaned);
+        }
+    }
+}
+
+/// The value in its column's form; `None` when it stays as it is, for the checks to judge.
+fn cleaned(column: &ColumnInfo, field: &Field) -> Option<Field> {
+    let scale = || column.scale.unwrap_or(0) as usize;
+    match field {
+        Field::Number(text) => match column.kind {
+            ColumnKind::Integer | ColumnKind::BigInt => Some(Field::Number(Decimal::parse(text)?.rounded(0))),
+            ColumnKind::Decimal => Some(Field::Text(Decimal::parse(text)?.rounded(scale()))),
+            ColumnKind::Boolean => Some(Field::Bool(text == "1")),
+            _ => None,
+        },
+        Field::Text(text) => {
+            let trimmed = text.trim();
+            match column.kind {
+                ColumnKind::Integer | ColumnKind::BigInt => {
+                    trimmed.parse::<i64>().ok().map(|_| Field::Number(trimmed.to_owned()))
+                }
+                ColumnKind::Decimal => Some(Field::Text(Decimal::parse(trimmed)?.rounded(scale()))),
+                ColumnKind::Float | ColumnKind::Double => {
+                    Decimal::parse(trimmed).map(|_| Field::Number(trimmed.to_owned()))
+                }
+                ColumnKind::Boolean => {
+                    Some(Field::Bool(["1", "true", "on", "yes"].iter().any(|word| word.eq_ignore_ascii_case(trimmed))))
+                }
+                ColumnKind::Date => loose_moment::read(trimmed).map(|(date, _)| Field::Text(date)),
+                ColumnKind::Time => loose_moment::clock(trimmed).map(Field::Text),
+                ColumnKind::Timestamp => {
+                    loose_moment::read(trimmed).map(|(date, clock)| Field::Text(format!("{date} {clock}")))
+                }
+                ColumnKind::Varbinary | ColumnKind::Blob => {
+                    Some(Field::Text(trimmed.replace('-', "+").replace('_', "/")))
+                }
+                ColumnKind::Geometry => Some(Field::Text(trimmed.to_owned())),
+                ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Uuid => None,
+            }
+        }
+        Field::Null | Field::Bool(_) | Field::Json(_) | Field::Back { .. } => None,
+    }
+}

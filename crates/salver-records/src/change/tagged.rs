@@ -1,0 +1,53 @@
+//! A change of a row that must still be what the client saw: the row is read and kept from changing, its entity tag
+//! made as a read makes it, and the change undone when it is another.
+
+use salver_model::records::{Operation, RecordKey};
+use salver_model::{Code, Error, Result};
+
+use super::ground::Ground;
+use super::plan::Plan;
+use super::update::select;
+use crate::cell::{Cell, OwnedCell};
+use crate::json::JsonRow;
+use crate::read;
+use crate::statement::{Check, Done};
+
+/// Adds the look at the row, when the change asks for one.
+pub(crate) fn guard(plan: &mut Plan, ground: &Ground<'_>) -> Result<()> {
+    let Some(tag) = &ground.change.if_match else { return Ok(()) };
+    let [key] = ground.change.keys.as_slice() else {
+        return Err(Error::new(Code::InvalidRequest, "`If-Match` says what one record must be")
+            .with_hint("change one record at a time with it"));
+    };
+    ground.scope.table(Operation::Read, &ground.change.table)?;
+    let table = ground.table;
+    let seen = |index: &usize| ground.scope.column(Operation::Read, table, &table.columns[*index].name).is_some();
+    let columns: Vec<usize> = (0..table.columns.len()).filter(seen).collect();
+    let check = matches(tag.clone(), JsonRow::new(ground.scope.spec(), table, &columns));
+    add(plan, ground, key, &columns, check)
+}
+
+fn add(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, columns: &[usize], check: Check) -> Result<()> {
+    let Some(by_key) = ground.by_key(key)? else { return Err(changed()) };
+    let mut select = select(ground, columns, &by_key, Some(check))?;
+    let mut text = select.sql.to_string();
+    ground.scope.dialect.lock(&mut text);
+    select.sql = text.into();
+    plan.step(select);
+    Ok(())
+}
+
+fn matches(tag: String, row: JsonRow) -> Check {
+    Box::new(move |done: &Done| {
+        let Some(cells) = done.rows.first() else { return Err(changed()) };
+        let cells: Vec<Cell<'_>> = cells.iter().map(OwnedCell::borrow).collect();
+        let mut json = Vec::with_capacity(256);
+        row.write(&cells, &mut json);
+        if tag == "*" || read::tag(&json) == tag { Ok(()) } else { Err(changed()) }
+    })
+}
+
+fn changed() -> Error {
+    Error::new(Code::PreconditionFailed, "the record is not what `If-Match` says")
+        .with_hint("read it again, and change what is there now")
+}

@@ -1,0 +1,186 @@
+//! Rows changed by key: columns set, and numbers added.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use salver_model::Result;
+use salver_model::records::{Operation, RecordKey};
+
+use super::admit::{Admission, ensure, refused};
+use super::create::Shared;
+use super::ground::{Ground, argument_count};
+use super::plan::{Answer, Item, Plan};
+use super::record::Values;
+use super::shown::{Shown, step};
+use crate::condition;
+use crate::dialect::Sql;
+use crate::statement::{Bind, Check, Done, Returns};
+
+/// Adds the steps that change one row.
+pub(crate) fn update(
+    plan: &mut Plan,
+    ground: &Ground<'_>,
+    key: &RecordKey,
+    values: Values,
+    shared: &mut Shared<'_>,
+) -> Result<Item> {
+    let first = plan.steps.len();
+    let item = |plan: &Plan, answer| Ok(Item { steps: first..plan.steps.len(), answer });
+    let Some(by_key) = ground.by_key(key)? else {
+        return item(plan, nothing(shared.shown.is_some()));
+    };
+    let admission = ground.admission(&values, false);
+    if admission == Admission::Refused {
+        return item(plan, Answer::Failed(refused()));
+    }
+    let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
+    if values.is_empty() {
+        // Nothing to write; the row may still be asked for.
+        let columns = with(shared.shown.as_ref(), wanted);
+        if columns.is_empty() {
+            return item(plan, nothing(false));
+        }
+        let select = plan.step(select(ground, &columns, &by_key, None)?);
+        exports(select, &columns, wanted, shared);
+        let answer = match &shared.shown {
+            Some(shown) => Answer::Row { step: select, of: select, row: shown.row.clone() },
+            None => nothing(false),
+        };
+        return item(plan, answer);
+    }
+    let mut sql = ground.scope.sql();
+    sql.push("UPDATE ").name(&ground.table.real_name);
+    ground.set(values, &mut sql);
+    sql.push(" WHERE ");
+    by_key.append(ground, &mut sql);
+    condition::restrict(ground.scope, ground.operation, ground.table, "", &mut sql, &mut false)?;
+    let columns = with(shared.shown.as_ref(), wanted);
+    let direct = !columns.is_empty() && ground.returns_rows();
+    let returns = if direct {
+        ground.scope.dialect.returning(&mut sql, |sql| ground.list(&columns, "", sql));
+        ground.rows(&columns)
+    } else {
+        Returns::Count
+    };
+    let asks = admission == Admission::Ask;
+    let touched = Arc::new(AtomicBool::new(false));
+    let update = plan.step(step(sql, returns, asks.then(|| note(&touched))));
+    if asks {
+        plan.step(select_restricted(ground, &by_key, passes(touched))?);
+    }
+    let mut shows = update;
+    if !columns.is_empty() && !direct {
+        shows = plan.step(select(ground, &columns, &by_key, None)?);
+    }
+    exports(shows, &columns, wanted, shared);
+    let answer = match &shared.shown {
+        Some(shown) => Answer::Row { step: shows, of: update, row: shown.row.clone() },
+        None => Answer::Affected(update),
+    };
+    item(plan, answer)
+}
+
+/// The answer when there is no row that could be changed.
+pub(crate) fn nothing(shown: bool) -> Answer {
+    Answer::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
+}
+
+/// The columns that are shown, and behind them those that later changes want.
+pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
+    let mut columns = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
+    for column in wanted {
+        if !columns.contains(column) {
+            columns.push(*column);
+        }
+    }
+    columns
+}
+
+/// Notes where the wanted columns are.
+pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: &mut Shared<'_>) {
+    for column in wanted {
+        let at = columns.iter().position(|own| own == column);
+        shared.exports.push(at.map_or(Bind::Null, |column| Bind::Back { step, column }));
+    }
+}
+
+/// Notes whether the step touched a row.
+fn note(touched: &Arc<AtomicBool>) -> Check {
+    let touched = Arc::clone(touched);
+    Box::new(move |done: &Done| {
+        touched.store(done.affected > 0, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// The row that was touched must be found.
+fn passes(touched: Arc<AtomicBool>) -> Check {
+    Box::new(move |done: &Done| ensure(!touched.load(Ordering::Relaxed) || !done.rows.is_empty()))
+}
+
+/// The part of a statement that finds one row.
+#[derive(Clone, Debug)]
+pub(crate) struct ByKey<'k> {
+    key: &'k RecordKey,
+}
+
+impl ByKey<'_> {
+    /// Appends the condition.
+    pub(crate) fn append(&self, ground: &Ground<'_>, sql: &mut Sql) {
+        condition::key(ground.table, "", self.key, sql);
+    }
+}
+
+impl Ground<'_> {
+    /// How to find the row with this key; `None` when no row can have it.
+    ///
+    /// # Errors
+    /// A key with more or fewer parts than the primary key has.
+    pub(crate) fn by_key<'k>(&self, key: &'k RecordKey) -> Result<Option<ByKey<'k>>> {
+        if key.len() != self.table.key.len() {
+            return Err(argument_count(self.change));
+        }
+        let mut probe = self.scope.sql();
+        Ok(condition::key(self.table, "", key, &mut probe).then_some(ByKey { key }))
+    }
+
+    /// Appends ` SET column = value, ...`.
+    pub(crate) fn set(&self, values: Values, sql: &mut Sql) {
+        sql.push(" SET ");
+        let mut first = true;
+        for (column, bind) in values {
+            let info = &self.table.columns[column];
+            sql.separate(&mut first, ", ").name(&info.real_name).push(" = ");
+            if self.operation == Operation::Increment {
+                self.scope.dialect.add(info, bind, sql);
+            } else {
+                self.scope.dialect.store(info, self.scope.spec().geometry_srid, bind, sql);
+            }
+        }
+    }
+}
+
+/// A select of columns of the row, when it may be read.
+pub(crate) fn select(
+    ground: &Ground<'_>,
+    columns: &[usize],
+    by_key: &ByKey<'_>,
+    check: Option<Check>,
+) -> Result<crate::statement::Step> {
+    let mut sql = ground.scope.sql();
+    sql.push("SELECT ");
+    ground.list(columns, "", &mut sql);
+    sql.push(" FROM ").name(&ground.table.real_name).push(" WHERE ");
+    by_key.append(ground, &mut sql);
+    condition::restrict(ground.scope, Operation::Read, ground.table, "", &mut sql, &mut false)?;
+    Ok(step(sql, ground.rows(columns), check))
+}
+
+/// A select of the row, when it passes the rules of the change.
+fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> Result<crate::statement::Step> {
+    let mut sql = ground.scope.sql();
+    sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
+    by_key.append(ground, &mut sql);
+    condition::restrict(ground.scope, ground.operation, ground.table, "", &mut sql, &mut false)?;
+    Ok(step(sql, ground.rows(&[]), Some(check)))
+}

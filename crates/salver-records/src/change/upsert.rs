@@ -1,0 +1,178 @@
+//! Rows that are new, or change the row with the same unique key.
+//!
+//! SQLite and PostgreSQL name the key they mean. MySQL's `ON DUPLICATE KEY` means any key and knows no condition, so
+//! where another key could be in the way, or rules hide rows, two statements do it: an update, and an insert of what is
+//! not there. A select behind them sees to it that the row is there and is the caller's, whatever happened.
+
+use salver_model::records::{ChangeKind, Operation};
+use salver_model::{Code, Error, Result};
+
+use super::admit::{Admission, found, refused};
+use super::create::{Row, Shared, create, given_key};
+use super::ground::Ground;
+use super::plan::{Answer, Item, Plan};
+use super::record::Values;
+use super::shown::step;
+use super::update::{exports, with};
+use crate::condition;
+use crate::dialect::Dialect;
+use crate::json::{Form, JsonRow};
+use crate::statement::{Bind, Returns, Step};
+
+/// Adds the steps of one row that is new or changes another.
+pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
+    let ChangeKind::Upsert { on, ignore } = &ground.change.kind else { return create(plan, ground, row, shared) };
+    let unique = if on.is_empty() { ground.table.key.clone() } else { ground.unique(on)? };
+    let Some(same) = same(&row.values, &unique) else {
+        if on.is_empty() {
+            // Without a key there is no row it could be.
+            return create(plan, ground, row, shared);
+        }
+        return Err(Error::new(Code::InvalidRequest, format!("a record has no {}", ground.names(&unique)))
+            .with_hint("the columns by which rows are told apart need values"));
+    };
+    let first = plan.steps.len();
+    if ground.admission(&row.values, true) == Admission::Refused {
+        return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) });
+    }
+    let set = if *ignore { Vec::new() } else { settable(ground, &row.values, &unique) };
+    let ruled = !ground.scope.access.rows(Operation::Update, ground.table).is_empty()
+        || !ground.scope.access.rows(Operation::Create, ground.table).is_empty();
+    let given = given_key(ground, row.fields);
+    let in_two = ground.scope.dialect == Dialect::Mysql && (ruled || ground.has_other_key(&row.values, &unique));
+    if in_two {
+        two(plan, ground, &row.values, &same, &set)?;
+    } else {
+        plan.step(single(ground, row.values, &unique, &set, ruled)?);
+    }
+    let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
+    let mut columns = with(shared.shown.as_ref(), wanted);
+    if shared.shown.is_none() && given.is_none() {
+        // The key first: it is the answer.
+        let rest = std::mem::replace(&mut columns, ground.table.key.clone());
+        columns.extend(rest.into_iter().filter(|column| !ground.table.key.contains(column)));
+    }
+    if ruled {
+        plan.step(ground.select_row(&[], &same, Operation::Create, Some(found()))?);
+        plan.step(ground.select_row(&[], &same, Operation::Update, Some(found()))?);
+    } else if in_two {
+        plan.step(ground.select_row(&[], &same, Operation::Create, Some(there()))?);
+    }
+    let mut shows = first;
+    if !columns.is_empty() {
+        // A key is told to whom it belongs; a row is read.
+        let operation = if shared.shown.is_some() { Operation::Read } else { Operation::Create };
+        shows = plan.step(ground.select_row(&columns, &same, operation, None)?);
+    }
+    exports(shows, &columns, wanted, shared);
+    let answer = match (&shared.shown, given) {
+        (Some(shown), _) => Answer::Row { step: shows, of: shows, row: shown.row.clone() },
+        (None, Some(json)) => Answer::Ready(json),
+        (None, None) => key_answer(ground, shows),
+    };
+    Ok(Item { steps: first..plan.steps.len(), answer })
+}
+
+/// The row's values in the unique key; `None` when one is missing.
+fn same(values: &Values, unique: &[usize]) -> Option<Values> {
+    let find = |column: &usize| values.iter().find(|(own, bind)| own == column && *bind != Bind::Null).cloned();
+    unique.iter().map(find).collect()
+}
+
+/// What an existing row gets: everything but keys, and columns that are ours or that updates may not touch.
+fn settable(ground: &Ground<'_>, values: &Values, unique: &[usize]) -> Vec<usize> {
+    let free = |column: &usize| {
+        !unique.contains(column)
+            && !ground.table.key.contains(column)
+            && !ground.forced.iter().any(|(own, _)| own == column)
+            && ground.scope.column(Operation::Update, ground.table, &ground.table.columns[*column].name).is_some()
+    };
+    values.iter().map(|(column, _)| *column).filter(free).collect()
+}
+
+/// The row must be there: if it is not, another unique key was in the way.
+fn there() -> crate::statement::Check {
+    Box::new(
+        |done| {
+            if done.rows.is_empty() { Err(Error::new(Code::DuplicateKey, "Duplicate key exception")) } else { Ok(()) }
+        },
+    )
+}
+
+impl Ground<'_> {
+    /// Whether the row could collide with others by a key that is not meant.
+    fn has_other_key(&self, values: &Values, unique: &[usize]) -> bool {
+        let keys = std::iter::once(&self.table.key).chain(&self.table.unique);
+        keys.filter(|key| !key.is_empty() && key.iter().any(|column| !unique.contains(column))).any(|key| {
+            key.iter()
+                .all(|column| values.iter().any(|(own, _)| own == column) || self.table.columns[*column].has_default)
+        })
+    }
+
+    /// Names in the database.
+    fn real_names(&self, columns: &[usize]) -> Vec<&str> {
+        columns.iter().map(|column| self.table.columns[*column].real_name.as_str()).collect()
+    }
+}
+
+/// One statement.
+fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], ruled: bool) -> Result<Step> {
+    let mut sql = ground.scope.sql();
+    sql.push("INSERT");
+    ground.append_values(values, &mut sql);
+    ground.scope.dialect.on_conflict(&ground.real_names(unique), &ground.real_names(set), &mut sql);
+    if ruled && !set.is_empty() {
+        let mut alias = String::new();
+        ground.scope.dialect.name(&ground.table.real_name, &mut alias);
+        condition::restrict(ground.scope, Operation::Update, ground.table, &alias, &mut sql, &mut true)?;
+    }
+    Ok(step(sql, Returns::Count, None))
+}
+
+/// An update, and an insert of what is not there.
+fn two(plan: &mut Plan, ground: &Ground<'_>, values: &Values, same: &Values, set: &[usize]) -> Result<()> {
+    if !set.is_empty() {
+        let mut sql = ground.scope.sql();
+        sql.push("UPDATE ").name(&ground.table.real_name);
+        ground.set(values.iter().filter(|(column, _)| set.contains(column)).cloned().collect(), &mut sql);
+        equal(ground, same, &mut sql);
+        condition::restrict(ground.scope, Operation::Update, ground.table, "", &mut sql, &mut false)?;
+        plan.step(step(sql, Returns::Count, None));
+    }
+    let mut sql = ground.scope.sql();
+    sql.push("INSERT INTO ").name(&ground.table.real_name).push(" (");
+    let mut first = true;
+    for (column, _) in values {
+        sql.separate(&mut first, ", ").name(&ground.table.columns[*column].real_name);
+    }
+    sql.push(") SELECT ");
+    let mut first = true;
+    for (column, bind) in values {
+        sql.separate(&mut first, ", ");
+        let info = &ground.table.columns[*column];
+        ground.scope.dialect.store(info, ground.scope.spec().geometry_srid, bind.clone(), &mut sql);
+    }
+    sql.push(ground.scope.dialect.of_nothing()).push(" WHERE NOT EXISTS (SELECT 1 FROM ");
+    sql.name(&ground.table.real_name);
+    equal(ground, same, &mut sql);
+    sql.push(")");
+    plan.step(step(sql, Returns::Count, None));
+    Ok(())
+}
+
+/// Appends ` WHERE column = value AND ...`.
+fn equal(ground: &Ground<'_>, same: &Values, sql: &mut crate::dialect::Sql) {
+    let mut first = true;
+    for (column, bind) in same {
+        condition::begin(sql, &mut first);
+        sql.name(&ground.table.columns[*column].real_name).push(" = ").bind(bind.clone());
+    }
+}
+
+fn key_answer(ground: &Ground<'_>, shows: usize) -> Answer {
+    let (spec, table) = (ground.scope.spec(), ground.table);
+    match table.single_key() {
+        Some(key) => Answer::Cell { step: shows, form: Form::of(spec, table, &table.columns[key]) },
+        None => Answer::Row { step: shows, of: shows, row: JsonRow::new(spec, table, &table.key) },
+    }
+}

@@ -1,0 +1,191 @@
+//! Conditions to SQL: what a client filters by, what rules and tenancy demand, what text search looks for.
+//!
+//! Values are always bound, never written into the text. A value that its column can't have (`id,eq,abc`) equals no row
+//! and is neither below nor above any, on every system; PostgreSQL alone would fail. Strict requests are told instead.
+
+mod compare;
+mod convert;
+mod instant;
+mod related;
+mod rows;
+mod search;
+
+use salver_model::limits::FILTER_DEPTH_MAX;
+use salver_model::records::{Condition, Operation, RecordKey, TableInfo};
+use salver_model::{Code, Error, Result};
+
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::scope::Scope;
+
+pub(crate) use compare::{Operand, equals, test};
+pub(crate) use convert::{bind_for, place};
+pub(crate) use related::{scalar, unrelated};
+pub(crate) use rows::filter;
+pub(crate) use search::search;
+
+/// What a condition is read against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground<'s> {
+    pub(crate) scope: &'s Scope<'s>,
+    pub(crate) operation: Operation,
+    pub(crate) strict: bool,
+}
+
+/// Appends a client's condition on the rows of `table`, which the statement calls `alias`.
+///
+/// # Errors
+/// `UnknownColumn`, `UnknownTable`; with `strict` also `InvalidFilter` and `InvalidValue`.
+#[allow(clippy::too_many_arguments, reason = "a table of a statement, a condition on it, and how it is read")]
+pub(crate) fn treeql(
+    scope: &Scope<'_>,
+    operation: Operation,
+    table: &TableInfo,
+    alias: &str,
+    condition: &Condition,
+    strict: bool,
+    sql: &mut Sql,
+) -> Result<()> {
+    let ground = Ground { scope, operation, strict };
+    if !ground.tree(table, alias, condition, 0, sql)? {
+        sql.push("1=1");
+    }
+    Ok(())
+}
+
+/// Appends what rules and tenancy demand of the rows of `table`: ` WHERE` before the first condition, ` AND` before
+/// others.
+///
+/// # Errors
+/// `Config` when a rule names a column that the table does not have.
+pub(crate) fn restrict(
+    scope: &Scope<'_>,
+    operation: Operation,
+    table: &TableInfo,
+    alias: &str,
+    sql: &mut Sql,
+    first: &mut bool,
+) -> Result<()> {
+    for demanded in scope.access.rows(operation, table) {
+        begin(sql, first);
+        filter(table, alias, &demanded, sql)?;
+    }
+    Ok(())
+}
+
+/// Appends ` WHERE ` before the first condition, ` AND ` before others.
+pub(crate) fn begin(sql: &mut Sql, first: &mut bool) {
+    sql.push(if std::mem::replace(first, false) { " WHERE " } else { " AND " });
+}
+
+/// Appends that the primary key is `key`; `false`, and nothing appended, when no row can have it.
+pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) -> bool {
+    let (text, binds) = (sql.text.len(), sql.binds.len());
+    let mut first = true;
+    for (index, part) in table.key.iter().zip(key) {
+        sql.separate(&mut first, " AND ");
+        if !equals(&table.columns[*index], alias, part, sql) {
+            sql.text.truncate(text);
+            sql.binds.truncate(binds);
+            return false;
+        }
+    }
+    !first && table.key.len() == key.len()
+}
+
+/// Appends that the primary key is one of `keys`: a list, so that any number of them is nested no deeper than one.
+pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
+    let operand = |index: &usize| Operand::column(sql.dialect, &table.columns[*index], alias);
+    let operands: Vec<Operand<'_>> = table.key.iter().map(operand).collect();
+    let tuple = operands.len() > 1;
+    let mut first = true;
+    for key in keys {
+        let parts = operands.iter().zip(key.iter()).map(|(own, part)| bind_for(sql.dialect, own, part));
+        let Some(binds) = parts.collect::<Option<Vec<_>>>() else { continue };
+        if first {
+            let names: Vec<&str> = operands.iter().map(Operand::text).collect();
+            let values = if tuple && sql.dialect == Dialect::Sqlite { "VALUES " } else { "" };
+            let (open, close) = if tuple { ("(", ")") } else { ("", "") };
+            sql.push(open).push(&names.join(", ")).push(close).push(" IN (").push(values);
+        }
+        sql.separate(&mut first, ", ").push(if tuple { "(" } else { "" });
+        for (at, (own, bind)) in operands.iter().zip(binds).enumerate() {
+            sql.push(if at > 0 { ", " } else { "" });
+            place(own, bind, sql);
+        }
+        sql.push(if tuple { ")" } else { "" });
+    }
+    sql.push(if first { "1=0" } else { ")" });
+}
+
+impl Ground<'_> {
+    /// Appends the condition; `false`, and nothing appended, when all of it is passed over.
+    pub(crate) fn tree(
+        &self,
+        table: &TableInfo,
+        alias: &str,
+        condition: &Condition,
+        depth: usize,
+        sql: &mut Sql,
+    ) -> Result<bool> {
+        if depth > FILTER_DEPTH_MAX {
+            return Err(Error::new(Code::InvalidFilter, "the filter is nested too deeply")
+                .with_hint(format!("nest at most {FILTER_DEPTH_MAX} levels")));
+        }
+        match condition {
+            Condition::All(parts) => self.several(table, alias, (parts, " AND ", None), depth, sql),
+            Condition::Any(parts) => self.several(table, alias, (parts, " OR ", Some("1=0")), depth, sql),
+            Condition::Test { path, operator, negated, value } => match path.as_slice() {
+                [column] => {
+                    let column = self.column(table, column)?;
+                    let operand = Operand::column(sql.dialect, column, alias);
+                    test(self, &operand, (*operator, *negated, value), sql)?;
+                    Ok(true)
+                }
+                [_, .., _] => related::test(self, table, alias, condition, depth, sql),
+                [] => Err(Error::new(Code::InvalidFilter, "a filter names no column")),
+            },
+        }
+    }
+
+    fn several(
+        &self,
+        table: &TableInfo,
+        alias: &str,
+        (parts, word, empty): (&[Condition], &str, Option<&str>),
+        depth: usize,
+        sql: &mut Sql,
+    ) -> Result<bool> {
+        if let ([], Some(empty)) = (parts, empty) {
+            sql.push(empty);
+            return Ok(true);
+        }
+        let mut first = true;
+        for part in parts {
+            let before = sql.text.len();
+            sql.push(if first { "(" } else { word });
+            if self.tree(table, alias, part, depth + 1, sql)? {
+                first = false;
+            } else {
+                sql.text.truncate(before);
+            }
+        }
+        if !first {
+            sql.push(")");
+        }
+        Ok(!first)
+    }
+
+    /// The column of the table that the client means.
+    pub(crate) fn column<'t>(&self, table: &'t TableInfo, name: &str) -> Result<&'t salver_model::records::ColumnInfo> {
+        if let Some(index) = self.scope.column(self.operation, table, name) {
+            return Ok(&table.columns[index]);
+        }
+        let mut error = self.scope.unknown_column(self.operation, table, name);
+        if self.strict {
+            error.code = Code::InvalidFilter;
+            error.message = format!("no column `{name}` in `{}`", table.name);
+        }
+        Err(error)
+    }
+}

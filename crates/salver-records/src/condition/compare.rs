@@ -1,0 +1,218 @@
+//! One comparison of an expression with what a client wrote.
+
+use salver_model::limits::FILTER_TERMS_MAX;
+use salver_model::records::{ColumnInfo, ColumnKind, Operator};
+use salver_model::spec::DatabaseKind;
+use salver_model::{Code, Error, Result};
+
+use super::Ground;
+use super::convert::{bind_for, place};
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::dialect::like::escaped;
+use crate::dialect::spatial::is_unary;
+use crate::geometry;
+
+/// The left side of a comparison: an expression without values in it, and what it is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand<'c> {
+    pub(crate) column: &'c ColumnInfo,
+    /// The expression as the database has it.
+    bare: String,
+    /// The expression as it compares with values of the column's kind.
+    text: String,
+    /// Whether only the text form compares.
+    pub(super) as_text: bool,
+}
+
+impl<'c> Operand<'c> {
+    /// A column of the table called `alias`.
+    pub(crate) fn column(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
+        let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
+        dialect.reference(column, alias, &mut bare);
+        Self::expression(dialect, column, bare)
+    }
+
+    /// An expression whose values are like the column's.
+    pub(crate) fn expression(dialect: Dialect, column: &'c ColumnInfo, bare: String) -> Self {
+        let as_text = match column.kind {
+            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column),
+            ColumnKind::Json => dialect == Dialect::Postgres,
+            ColumnKind::Geometry => dialect != Dialect::Sqlite,
+            _ => false,
+        };
+        let text = if as_text {
+            let (before, behind) = dialect.selected(column);
+            format!("{before}{bare}{behind}")
+        } else {
+            bare.clone()
+        };
+        Self { column, bare, text, as_text }
+    }
+
+    /// The expression as it compares and sorts.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The expression as text, for `LIKE`.
+    fn like(&self, dialect: Dialect) -> String {
+        let is_text = self.as_text || self.column.kind.is_text();
+        if dialect == Dialect::Postgres && !is_text { format!("{}::text", self.bare) } else { self.text.clone() }
+    }
+
+    /// Appends a condition that is false, or null where the expression is.
+    fn nothing(&self, sql: &mut Sql) {
+        sql.push("(").push(&self.bare).push(" IS NULL AND NULL)");
+    }
+}
+
+/// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
+pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
+    let operand = Operand::column(sql.dialect, column, alias);
+    let Some(bind) = bind_for(sql.dialect, &operand, value) else { return false };
+    sql.push(&operand.text).push(" = ");
+    place(&operand, bind, sql);
+    true
+}
+
+/// Appends one comparison.
+pub(crate) fn test(
+    ground: &Ground<'_>,
+    operand: &Operand<'_>,
+    (operator, negated, value): (Operator, bool, &str),
+    sql: &mut Sql,
+) -> Result<()> {
+    if negated {
+        sql.push("(NOT ");
+    }
+    match operator {
+        Operator::IsNull => {
+            sql.push("(").push(&operand.bare).push(" IS NULL)");
+        }
+        Operator::Contains => like(operand, ["%", "%"], value, sql),
+        Operator::StartsWith => like(operand, ["", "%"], value, sql),
+        Operator::EndsWith => like(operand, ["%", ""], value, sql),
+        Operator::Equal => simple(ground, operand, " = ", value, sql)?,
+        Operator::Less => simple(ground, operand, " < ", value, sql)?,
+        Operator::LessOrEqual => simple(ground, operand, " <= ", value, sql)?,
+        Operator::GreaterOrEqual => simple(ground, operand, " >= ", value, sql)?,
+        Operator::Greater => simple(ground, operand, " > ", value, sql)?,
+        Operator::Between => between(ground, operand, value, sql)?,
+        Operator::In => list(ground, operand, value, sql)?,
+        Operator::Spatial(_) => spatial(ground, operand, operator, value, sql)?,
+    }
+    if negated {
+        sql.push(")");
+    }
+    Ok(())
+}
+
+fn like(operand: &Operand<'_>, [before, behind]: [&str; 2], value: &str, sql: &mut Sql) {
+    // No text of PostgreSQL has a NUL in it, and none may be sent.
+    if operand.column.kind.is_binary() || (sql.dialect == Dialect::Postgres && value.contains('\0')) {
+        return operand.nothing(sql);
+    }
+    let pattern = format!("{before}{}{behind}", escaped(value));
+    let escape = sql.dialect.like_escape();
+    sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(crate::statement::Bind::Text(pattern)).push(escape);
+}
+
+fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, sql: &mut Sql) -> Result<()> {
+    match bind_for(sql.dialect, operand, value) {
+        Some(bind) => {
+            sql.push(&operand.text).push(sign);
+            place(operand, bind, sql);
+        }
+        None => {
+            refuse(ground, operand, value)?;
+            operand.nothing(sql);
+        }
+    }
+    Ok(())
+}
+
+fn between(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
+    let binds = value
+        .split_once(',')
+        .map(|(low, high)| (bind_for(sql.dialect, operand, low), bind_for(sql.dialect, operand, high)));
+    let Some((Some(low), Some(high))) = binds else {
+        refuse(ground, operand, value)?;
+        operand.nothing(sql);
+        return Ok(());
+    };
+    sql.push("(").push(&operand.text).push(" >= ");
+    place(operand, low, sql);
+    sql.push(" AND ").push(&operand.text).push(" <= ");
+    place(operand, high, sql);
+    sql.push(")");
+    Ok(())
+}
+
+fn list(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
+    let (mut first, mut count) = (true, 0);
+    for part in value.split(',') {
+        count += 1;
+        if count > FILTER_TERMS_MAX {
+            return Err(Error::new(Code::InvalidFilter, "a list has too many values")
+                .with_hint(format!("list at most {FILTER_TERMS_MAX}")));
+        }
+        let Some(bind) = bind_for(sql.dialect, operand, part) else {
+            refuse(ground, operand, part)?;
+            continue;
+        };
+        if first {
+            sql.push(&operand.text).push(" IN (");
+        }
+        sql.separate(&mut first, ",");
+        place(operand, bind, sql);
+    }
+    if first {
+        operand.nothing(sql);
+    } else {
+        sql.push(")");
+    }
+    Ok(())
+}
+
+fn spatial(ground: &Ground<'_>, operand: &Operand<'_>, operator: Operator, value: &str, sql: &mut Sql) -> Result<()> {
+    let word = Operator::ALL.iter().find(|(_, own)| *own == operator).map_or("", |(word, _)| word);
+    let Operator::Spatial(relation) = operator else { return Ok(()) };
+    if operand.column.kind != ColumnKind::Geometry {
+        if ground.strict {
+            return Err(Error::new(
+                Code::InvalidFilter,
+                format!("`{word}` is for geometries, and `{}` is none", operand.column.name),
+            ));
+        }
+        operand.nothing(sql);
+        return Ok(());
+    }
+    let Some(function) = sql.dialect.spatial(relation) else {
+        return Err(Error::new(Code::Unsupported, format!("Operation '{word}' not supported"))
+            .with_hint("SQLite has no functions for geometries"));
+    };
+    let srid = ground.scope.spec().geometry_srid;
+    let truth = if ground.scope.spec().kind == DatabaseKind::Postgres { "=TRUE" } else { "=1" };
+    if is_unary(relation) {
+        sql.push(function).push("(").push(&operand.bare).push(")").push(truth);
+        return Ok(());
+    }
+    if !geometry::is_wkt(value) {
+        return Err(Error::new(Code::InvalidValue, format!("`{value}` is no geometry"))
+            .with_hint("geometries are well-known text, like `POINT(30 10)`"));
+    }
+    sql.push(function).push("(").push(&operand.bare).push(",ST_GeomFromText(");
+    sql.bind(crate::statement::Bind::Text(value.to_owned()));
+    sql.push(",").push(itoa::Buffer::new().format(srid)).push("))").push(truth);
+    Ok(())
+}
+
+/// Tells a strict client that the column can't have the value.
+fn refuse(ground: &Ground<'_>, operand: &Operand<'_>, value: &str) -> Result<()> {
+    if !ground.strict {
+        return Ok(());
+    }
+    let (name, kind) = (&operand.column.name, operand.column.kind.word());
+    Err(Error::new(Code::InvalidValue, format!("`{value}` can't be compared with `{name}`, which is of type {kind}")))
+}

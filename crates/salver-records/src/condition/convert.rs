@@ -1,0 +1,174 @@
+//! Values as clients write them to values fit for a column's kind.
+
+use salver_model::records::ColumnKind;
+
+use super::compare::Operand;
+use super::instant;
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::json::base64;
+use crate::statement::Bind;
+
+/// The value that `text` stands for in a column of this kind; `None` when no row can have it there.
+pub(crate) fn bind_of(kind: ColumnKind, text: &str) -> Option<Bind> {
+    match kind {
+        ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => {
+            Some(Bind::Text(text.to_owned()))
+        }
+        ColumnKind::Boolean => truth(text).map(Bind::Bool),
+        ColumnKind::Integer | ColumnKind::BigInt => number(text.trim()),
+        ColumnKind::Float | ColumnKind::Double => float(text.trim()).map(Bind::Float),
+        ColumnKind::Decimal => digits(text.trim()).map(|digits| Bind::Text(digits.to_owned())),
+        ColumnKind::Date => instant::date(text.trim()).map(Bind::Text),
+        ColumnKind::Time => instant::time(text.trim()).map(Bind::Text),
+        ColumnKind::Timestamp => instant::timestamp(text.trim()).map(Bind::Text),
+        ColumnKind::Varbinary | ColumnKind::Blob => base64::decode(text).map(Bind::Bytes),
+        ColumnKind::Uuid => uuid(text.trim()).map(Bind::Text),
+    }
+}
+
+/// The value that `text` stands for when it is compared with this expression.
+pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
+    let column = operand.column;
+    if dialect == Dialect::Postgres && text.contains('\0') {
+        return None;
+    }
+    match (dialect, column.kind) {
+        // SQLite keeps whatever was written: bytes as the base64 text they came as, identifiers and times as they
+        // stood.
+        (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
+            Some(Bind::Text(text.to_owned()))
+        }
+        // The database's 32 bits are not the nearest 64.
+        (Dialect::Postgres | Dialect::Mysql, ColumnKind::Float) => {
+            #[allow(clippy::cast_possible_truncation, reason = "that is the point")]
+            let narrowed = |value: f64| f64::from(value as f32);
+            float(text.trim())
+                .map(|value| Bind::Float(Some(narrowed(value)).filter(|n| n.is_finite()).unwrap_or(value)))
+        }
+        _ => bind_of(column.kind, text),
+    }
+}
+
+/// Appends the placeholder of a value for this expression, with the type it must have where the system would guess
+/// another one.
+pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
+    let kind = operand.column.kind;
+    match sql.dialect {
+        Dialect::Sqlite => {
+            sql.bind(bind);
+        }
+        Dialect::Mysql => {
+            // Text would be compared with numbers as floats are, and with few digits.
+            let exact = kind.is_numeric() && matches!(bind, Bind::Text(_));
+            sql.push(if exact { "CAST(" } else { "" }).bind(bind);
+            sql.push(if exact { " AS DECIMAL(65,30))" } else { "" });
+        }
+        Dialect::Postgres => {
+            let cast = postgres_cast(operand, kind, &bind);
+            sql.bind(bind).push(cast);
+        }
+    }
+}
+
+fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'static str {
+    match (kind, bind) {
+        (_, Bind::Int(_)) => "::bigint",
+        (_, Bind::Float(_)) => "::double precision",
+        (_, Bind::Bool(_)) => "::boolean",
+        (_, Bind::Text(_)) if kind.is_numeric() => "::numeric",
+        _ if operand.as_text => "::text",
+        // Its own type is what the server takes it for: also a time with a zone.
+        _ => "",
+    }
+}
+
+/// As PHP reads booleans.
+fn truth(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "1" | "true" | "on" | "yes" => Some(true),
+        "0" | "false" | "off" | "no" | "" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number to compare whole numbers with.
+fn number(text: &str) -> Option<Bind> {
+    if let Ok(whole) = text.parse() {
+        return Some(Bind::Int(whole));
+    }
+    if text.parse::<u64>().is_ok() {
+        return Some(Bind::Text(text.trim_start_matches('+').to_owned()));
+    }
+    float(text).map(Bind::Float)
+}
+
+fn float(text: &str) -> Option<f64> {
+    digits(text)?.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// `text` itself when it is a decimal number that every system reads as one.
+fn digits(text: &str) -> Option<&str> {
+    /// More than any system has.
+    const LENGTH_MAX: usize = 80;
+    /// Beyond it an exact number has more digits than any system has.
+    const EXPONENT_MAX: u32 = 400;
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let good = digits(whole)
+        && digits(fraction)
+        && !(whole.is_empty() && fraction.is_empty())
+        && text.len() <= LENGTH_MAX
+        && digits(exponent)
+        && exponent.parse::<u32>().is_ok_and(|exponent| exponent <= EXPONENT_MAX);
+    good.then_some(text)
+}
+
+/// A UUID in its usual form.
+fn uuid(text: &str) -> Option<String> {
+    let text = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
+    let hex: String = text.chars().filter(|c| *c != '-').collect::<String>().to_ascii_lowercase();
+    let good = hex.len() == 32 && hex.bytes().all(|b| b.is_ascii_hexdigit());
+    good.then(|| format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::records::ColumnKind;
+
+    use super::bind_of;
+    use crate::statement::Bind;
+
+    #[test]
+    fn by_kind() {
+        let text = |text: &str| Some(Bind::Text(text.to_owned()));
+        for (kind, written, expected) in [
+            (ColumnKind::Integer, "12", Some(Bind::Int(12))),
+            (ColumnKind::Integer, " -1 ", Some(Bind::Int(-1))),
+            (ColumnKind::Integer, "1.5", Some(Bind::Float(1.5))),
+            (ColumnKind::BigInt, "18446744073709551615", text("18446744073709551615")),
+            (ColumnKind::Integer, "abc", None),
+            (ColumnKind::Integer, "", None),
+            (ColumnKind::Integer, "1 or 1=1", None),
+            (ColumnKind::Double, "nan", None),
+            (ColumnKind::Double, "1e999", None),
+            (ColumnKind::Double, ".5", Some(Bind::Float(0.5))),
+            (ColumnKind::Decimal, "23.010", text("23.010")),
+            (ColumnKind::Decimal, "0x10", None),
+            (ColumnKind::Boolean, "Yes", Some(Bind::Bool(true))),
+            (ColumnKind::Boolean, "2", None),
+            (ColumnKind::Date, "2016-02-30", None),
+            (ColumnKind::Blob, "AP8B", Some(Bind::Bytes(vec![0, 255, 1]))),
+            (ColumnKind::Blob, "?", None),
+            (ColumnKind::Uuid, "{E42C77C6-06A4-4502-816C-D112C7142E6D}", text("e42c77c6-06a4-4502-816c-d112c7142e6d")),
+            (ColumnKind::Uuid, "e42c", None),
+            (ColumnKind::Varchar, "", text("")),
+        ] {
+            assert_eq!(bind_of(kind, written), expected, "{kind:?} {written}");
+        }
+    }
+}

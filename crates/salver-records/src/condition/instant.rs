@@ -1,0 +1,119 @@
+//! Days and times as clients write them, in the one form that every system reads; what is no day or time is nothing.
+
+/// `2026-11-21`.
+pub(super) fn date(text: &str) -> Option<String> {
+    // Of a time, the day is meant.
+    let day = text.get(..10)?;
+    let rest = &text[10..];
+    if !rest.is_empty() {
+        timestamp(text)?;
+    }
+    is_day(day).then(|| day.to_owned())
+}
+
+/// `12:30`, `12:30:00`, `12:30:00.5`, perhaps with a zone.
+pub(super) fn time(text: &str) -> Option<String> {
+    clock(text)
+}
+
+/// A day and time, between them a space or `T`; a day alone means its midnight.
+pub(super) fn timestamp(text: &str) -> Option<String> {
+    let day = text.get(..10)?;
+    if !is_day(day) {
+        return None;
+    }
+    match text[10..].strip_prefix([' ', 'T', 't']) {
+        Some(rest) => Some(format!("{day} {}", clock(rest)?)),
+        None if text.len() == 10 => Some(format!("{day} 00:00:00")),
+        None => None,
+    }
+}
+
+fn is_day(text: &str) -> bool {
+    let [year, month, day] = *text.split('-').collect::<Vec<_>>().as_slice() else { return false };
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => return false,
+    };
+    year > 0 && (1..=days).contains(&day)
+}
+
+/// The time of day with its seconds, a fraction without zeros at its end, and the zone as it stands.
+fn clock(text: &str) -> Option<String> {
+    let end = text.find(['+', '-', 'Z', 'z', ' ']).unwrap_or(text.len());
+    let (clock, zone) = text.split_at(end);
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
+    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2)).collect::<Option<_>>()?;
+    let (hour, minute, second) = match parts.as_slice() {
+        [hour, minute] => (*hour, *minute, 0),
+        [hour, minute, second] => (*hour, *minute, *second),
+        _ => return None,
+    };
+    if hour > 23 || minute > 59 || second > 59 || fraction.len() > 9 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    Some(format!("{hour:02}:{minute:02}:{second:02}{point}{fraction}{}", offset(zone)?))
+}
+
+/// A zone as an offset; a `+` in a query may have become a space.
+fn offset(zone: &str) -> Option<String> {
+    let Some(sign) = zone.chars().next() else { return Some(String::new()) };
+    let rest = &zone[1..];
+    if matches!(sign, 'Z' | 'z') {
+        return rest.is_empty().then(|| "+00:00".to_owned());
+    }
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None => rest.split_at_checked(2)?,
+    };
+    let minutes = if minutes.is_empty() { "00" } else { minutes };
+    let good = number(hours, 2)? <= 15 && number(minutes, 2)? <= 59;
+    good.then(|| format!("{}{hours}:{minutes}", if sign == '-' { '-' } else { '+' }))
+}
+
+fn number(text: &str, length: usize) -> Option<u32> {
+    let good = text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    good.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, time, timestamp};
+
+    #[test]
+    fn days_and_times() {
+        for (text, expected) in [
+            ("2016-01-01 13:01:01", Some("2016-01-01 13:01:01")),
+            ("2016-01-01T13:01", Some("2016-01-01 13:01:00")),
+            ("2016-01-01", Some("2016-01-01 00:00:00")),
+            ("2016-01-01 13:01:01.500", Some("2016-01-01 13:01:01.5")),
+            ("2016-01-01 13:01:01Z", Some("2016-01-01 13:01:01+00:00")),
+            ("2016-01-01 13:01:01 02", Some("2016-01-01 13:01:01+02:00")),
+            ("2016-02-29 00:00", Some("2016-02-29 00:00:00")),
+            ("2015-02-29 00:00", None),
+            ("2016-13-01", None),
+            ("0000-00-00", None),
+            ("2016-01-01 25:00", None),
+            ("2016-01-01x", None),
+            ("yesterday", None),
+            ("é016-01-01", None),
+            ("", None),
+        ] {
+            assert_eq!(timestamp(text).as_deref(), expected, "{text}");
+        }
+        assert_eq!(date("2016-01-31").as_deref(), Some("2016-01-31"));
+        assert_eq!(date("2016-01-31 10:00").as_deref(), Some("2016-01-31"));
+        assert_eq!(date("2016-01-32"), None);
+        assert_eq!(time("9:00"), None);
+        assert_eq!(time("09:00").as_deref(), Some("09:00:00"));
+    }
+}

@@ -1,0 +1,57 @@
+//! What differs between the SQL of the three systems, as text; nothing here talks to a database.
+
+pub(crate) mod define;
+pub(crate) mod like;
+mod select;
+pub(crate) mod spatial;
+mod sql;
+mod store;
+mod upsert;
+
+use salver_model::spec::DatabaseKind;
+
+pub(crate) use sql::Sql;
+
+/// The SQL of one system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+    Mysql,
+}
+
+impl Dialect {
+    pub(crate) fn of(kind: DatabaseKind) -> Self {
+        match kind {
+            DatabaseKind::Sqlite => Self::Sqlite,
+            DatabaseKind::Postgres => Self::Postgres,
+            DatabaseKind::Mysql => Self::Mysql,
+        }
+    }
+
+    /// Appends a quoted name. Every name that reaches SQL text goes through here, so that no name can end its quotes.
+    pub(crate) fn name(self, name: &str, sql: &mut String) {
+        let quote = if self == Self::Mysql { '`' } else { '"' };
+        sql.push(quote);
+        for c in name.chars() {
+            if c == quote {
+                sql.push(quote);
+            }
+            // No system takes it, and SQLite would end the text there.
+            if c != '\0' {
+                sql.push(c);
+            }
+        }
+        sql.push(quote);
+    }
+
+    /// Appends the placeholder of the value with this index, from 0.
+    pub(crate) fn placeholder(self, index: usize, sql: &mut String) {
+        if self == Self::Postgres {
+            sql.push('$');
+            sql.push_str(itoa::Buffer::new().format(index + 1));
+        } else {
+            sql.push('?');
+        }
+    }
+}

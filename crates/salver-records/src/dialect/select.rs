@@ -1,0 +1,64 @@
+//! How a column is asked for, so that its value comes in the form it has in JSON on every system.
+
+use salver_model::records::{ColumnInfo, ColumnKind};
+
+use super::Dialect;
+use crate::dialect::Sql;
+
+impl Dialect {
+    /// Appends what to select for the column of the table called `alias`; an empty alias stands for none.
+    pub(crate) fn select(self, column: &ColumnInfo, alias: &str, sql: &mut Sql) {
+        let form = self.selected(column);
+        sql.push(form.0);
+        self.reference(column, alias, &mut sql.text);
+        sql.push(form.1);
+    }
+
+    /// Appends `alias."column"`.
+    pub(crate) fn reference(self, column: &ColumnInfo, alias: &str, text: &mut String) {
+        if !alias.is_empty() {
+            text.push_str(alias);
+            text.push('.');
+        }
+        self.name(&column.real_name, text);
+    }
+
+    /// What stands before and behind an expression with the column's type to select it.
+    pub(crate) fn selected(self, column: &ColumnInfo) -> (&'static str, &'static str) {
+        match (self, column.kind) {
+            (Self::Postgres | Self::Mysql, ColumnKind::Geometry) => ("ST_AsText(", ")"),
+            (Self::Postgres, _) => ("", postgres_cast(column)),
+            _ => ("", ""),
+        }
+    }
+
+    /// Whether the column's own type compares with text; else its text form does.
+    pub(crate) fn is_plain_text(self, column: &ColumnInfo) -> bool {
+        const TEXT: [&str; 6] = ["text", "character varying", "character", "name", "citext", "bpchar"];
+        self != Self::Postgres || TEXT.contains(&base(&column.native))
+    }
+}
+
+/// The type's name without what stands in parentheses.
+fn base(native: &str) -> &str {
+    native.split('(').next().unwrap_or(native).trim_end()
+}
+
+/// The cast that brings a PostgreSQL type to one the driver reads.
+fn postgres_cast(column: &ColumnInfo) -> &'static str {
+    match (column.kind, base(&column.native)) {
+        (ColumnKind::Integer | ColumnKind::BigInt, "smallint" | "integer" | "bigint")
+        | (ColumnKind::Float, "real")
+        | (ColumnKind::Double, "double precision")
+        | (ColumnKind::Boolean, "boolean")
+        | (ColumnKind::Varbinary | ColumnKind::Blob, "bytea")
+        | (ColumnKind::Varchar | ColumnKind::Clob, "text" | "character varying") => "",
+        (ColumnKind::Integer | ColumnKind::BigInt, _) => "::bigint",
+        (ColumnKind::Float, _) => "::real",
+        (ColumnKind::Double, _) => "::double precision",
+        (ColumnKind::Boolean, _) => "::text::boolean",
+        (ColumnKind::Varbinary | ColumnKind::Blob, _) => "::text::bytea",
+        (ColumnKind::Decimal, "money") => "::numeric::text",
+        _ => "::text",
+    }
+}

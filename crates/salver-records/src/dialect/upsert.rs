@@ -1,0 +1,43 @@
+//! Rows that are new or change the row with the same unique key: how each system says that.
+
+use super::Dialect;
+use crate::dialect::Sql;
+
+impl Dialect {
+    /// Appends, behind an insert, what happens to a row with the same values in `unique`: `set` columns get the new
+    /// row's values, or nothing happens when there are none. MySQL does not say which key it means: there the statement
+    /// is right only when no other unique key can be in the way.
+    pub(crate) fn on_conflict(self, unique: &[&str], set: &[&str], sql: &mut Sql) {
+        if self == Self::Mysql {
+            sql.push(" ON DUPLICATE KEY UPDATE ");
+            let mut first = true;
+            for name in set {
+                sql.separate(&mut first, ", ").name(name).push(" = VALUES(").name(name).push(")");
+            }
+            // Setting a column to itself changes nothing.
+            if let (true, Some(name)) = (set.is_empty(), unique.first()) {
+                sql.name(name).push(" = ").name(name);
+            }
+            return;
+        }
+        sql.push(" ON CONFLICT (");
+        let mut first = true;
+        for name in unique {
+            sql.separate(&mut first, ", ").name(name);
+        }
+        if set.is_empty() {
+            sql.push(") DO NOTHING");
+            return;
+        }
+        sql.push(") DO UPDATE SET ");
+        let mut first = true;
+        for name in set {
+            sql.separate(&mut first, ", ").name(name).push(" = excluded.").name(name);
+        }
+    }
+
+    /// What a select of nothing but values reads from.
+    pub(crate) fn of_nothing(self) -> &'static str {
+        if self == Self::Mysql { " FROM DUAL" } else { "" }
+    }
+}

@@ -1,0 +1,37 @@
+//! What `salver serve DIRECTORY` serves beside files of rows: every SQLite database in it, read-only.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use salver_model::Name;
+use salver_model::spec::{DatabaseKind, DatabaseSpec};
+
+/// What every SQLite database begins with (<https://www.sqlite.org/fileformat.html>).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// What files of SQLite databases are called.
+const SUFFIXES: [&str; 4] = ["db", "db3", "sqlite", "sqlite3"];
+
+/// A database for each SQLite file directly in `dir`, by name. What can't be read is passed over.
+#[must_use]
+pub fn discover(dir: &Path) -> Vec<DatabaseSpec> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut specs: Vec<DatabaseSpec> = files.filter(is_database).filter_map(|path| spec(&path)).collect();
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    specs.dedup_by(|a, b| a.name == b.name);
+    specs
+}
+
+fn is_database(path: &PathBuf) -> bool {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    let mut start = [0; 16];
+    SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == *MAGIC
+}
+
+fn spec(path: &Path) -> Option<DatabaseSpec> {
+    let name = Name::new(path.file_stem()?.to_str()?).ok()?;
+    let path = std::path::absolute(path).ok()?;
+    Some(DatabaseSpec::new(name, DatabaseKind::Sqlite, format!("sqlite:{}", path.to_str()?)))
+}

@@ -1,0 +1,187 @@
+//! Cells to JSON, as PHP's `json_encode` with `JSON_UNESCAPED_UNICODE` writes it: straight into the buffer that goes
+//! out, with names escaped once for a shape and nothing built in between.
+
+pub(crate) mod base64;
+mod embedded;
+mod number;
+mod string;
+
+use std::sync::Arc;
+
+use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
+use salver_model::spec::{DatabaseSpec, matches_pattern};
+
+use crate::cell::Cell;
+
+pub(crate) use embedded::embedded;
+pub(crate) use number::{decimal, double, integer, single, unsigned};
+pub(crate) use string::string;
+
+/// How the cells of a column are written, where their own type does not say it all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// By the cell's own type.
+    Plain,
+    /// As text with so many digits behind the point, also where the database stores a number.
+    Decimal(Option<u32>),
+    /// Text that is an object or array goes out as one.
+    Json,
+    /// Text that is a number goes out as one (sums, which may be wider than any integer).
+    Digits,
+}
+
+impl Form {
+    /// The form of a column of a table.
+    pub(crate) fn of(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> Self {
+        match column.kind {
+            ColumnKind::Decimal => Self::Decimal(column.scale),
+            _ if is_json(spec, table, column) => Self::Json,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// Whether the entry says that the column's text is JSON.
+fn is_json(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> bool {
+    let path = || format!("{}.{}", table.name, column.name);
+    !spec.json_columns.is_empty() && spec.json_columns.iter().any(|pattern| matches_pattern(pattern, &path()))
+}
+
+/// One member of an object: its name as it is written, and how its value is.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// `{"name":` or `,"name":`.
+    pub(crate) lead: Box<[u8]>,
+    pub(crate) form: Form,
+}
+
+impl Member {
+    pub(crate) fn new(first: bool, name: &str, form: Form) -> Self {
+        Self { lead: lead(first, name), form }
+    }
+}
+
+/// What stands before a member's value.
+pub(crate) fn lead(first: bool, name: &str) -> Box<[u8]> {
+    let mut lead = Vec::with_capacity(name.len() + 4);
+    lead.push(if first { b'{' } else { b',' });
+    string(name, &mut lead);
+    lead.push(b':');
+    lead.into_boxed_slice()
+}
+
+/// The writer of rows of one shape: one object a row, whose members are the cells in order.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonRow {
+    members: Box<[Member]>,
+}
+
+impl JsonRow {
+    /// Rows with these columns of the table.
+    pub(crate) fn new(spec: &DatabaseSpec, table: &TableInfo, columns: &[usize]) -> Self {
+        Self::named(columns.iter().map(|index| {
+            let column = &table.columns[*index];
+            (column.name.as_str(), Form::of(spec, table, column))
+        }))
+    }
+
+    /// Rows with members of these names.
+    pub(crate) fn named<'n>(members: impl Iterator<Item = (&'n str, Form)>) -> Self {
+        Self { members: members.enumerate().map(|(at, (name, form))| Member::new(at == 0, name, form)).collect() }
+    }
+
+    /// Appends one row. Cells behind the last member are not written.
+    pub(crate) fn write(&self, cells: &[Cell<'_>], out: &mut Vec<u8>) {
+        if self.members.is_empty() {
+            out.push(b'{');
+        }
+        for (member, cell) in self.members.iter().zip(cells) {
+            out.extend_from_slice(&member.lead);
+            value(*cell, member.form, out);
+        }
+        out.push(b'}');
+    }
+}
+
+/// Appends one cell.
+pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
+    match (cell, form) {
+        (Cell::Null, _) => out.extend_from_slice(b"null"),
+        (Cell::Bool(true), _) => out.extend_from_slice(b"true"),
+        (Cell::Bool(false), _) => out.extend_from_slice(b"false"),
+        (Cell::Int(_) | Cell::UInt(_) | Cell::Float(_) | Cell::Single(_), Form::Decimal(scale)) => {
+            out.push(b'"');
+            decimal(cell, scale, out);
+            out.push(b'"');
+        }
+        (Cell::Int(value), _) => integer(value, out),
+        (Cell::UInt(value), _) => unsigned(value, out),
+        (Cell::Float(value), _) => double(value, out),
+        (Cell::Single(value), _) => single(value, out),
+        (Cell::Text(text), Form::Json) if embedded(text, out) => {}
+        (Cell::Text(text), Form::Digits) if number::is_number(text) => out.extend_from_slice(text.as_bytes()),
+        (Cell::Text(text), _) => string(text, out),
+        (Cell::Bytes(bytes), _) => {
+            out.push(b'"');
+            let start = out.len();
+            base64::encode(bytes, out);
+            escape_slashes(start, out);
+            out.push(b'"');
+        }
+    }
+}
+
+/// Writes the slashes behind `start`, which base64 has here and there, as PHP does.
+fn escape_slashes(start: usize, out: &mut Vec<u8>) {
+    if out[start..].contains(&b'/') {
+        let text = out.split_off(start);
+        for (at, piece) in text.split(|byte| *byte == b'/').enumerate() {
+            out.extend_from_slice(if at == 0 { &b""[..] } else { b"\\/" });
+            out.extend_from_slice(piece);
+        }
+    }
+}
+
+/// The kinds of these columns, for a `Read`.
+pub(crate) fn kinds(table: &TableInfo, columns: &[usize]) -> Arc<[ColumnKind]> {
+    columns.iter().map(|index| table.columns[*index].kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, JsonRow, value};
+    use crate::cell::Cell;
+
+    fn written(cell: Cell<'_>, form: Form) -> String {
+        let mut out = Vec::new();
+        value(cell, form, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn rows() {
+        let row = JsonRow::named([("id", Form::Plain), ("a/\"b\"", Form::Plain)].into_iter());
+        let mut out = Vec::new();
+        row.write(&[Cell::Int(1), Cell::Text("x/y")], &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), r#"{"id":1,"a\/\"b\"":"x\/y"}"#);
+        let mut out = Vec::new();
+        JsonRow::named([].into_iter()).write(&[], &mut out);
+        assert_eq!(out, b"{}");
+    }
+
+    #[test]
+    fn values() {
+        assert_eq!(written(Cell::Null, Form::Plain), "null");
+        assert_eq!(written(Cell::Bool(true), Form::Plain), "true");
+        assert_eq!(written(Cell::UInt(u64::MAX), Form::Plain), "18446744073709551615");
+        assert_eq!(written(Cell::Single(1.1), Form::Plain), "1.1");
+        assert_eq!(written(Cell::Bytes(b"\x00\xff\x01"), Form::Plain), r#""AP8B""#);
+        assert_eq!(written(Cell::Bytes(b"\xff\xff\xff\0"), Form::Plain), r#""\/\/\/\/AA==""#);
+        assert_eq!(written(Cell::Float(23.01), Form::Decimal(Some(2))), r#""23.01""#);
+        assert_eq!(written(Cell::Int(5), Form::Decimal(Some(2))), r#""5.00""#);
+        assert_eq!(written(Cell::Text("23.01"), Form::Decimal(Some(2))), r#""23.01""#);
+        assert_eq!(written(Cell::Text("12"), Form::Digits), "12");
+        assert_eq!(written(Cell::Text(r#"{"a": [1, "x/y"]}"#), Form::Json), r#"{"a":[1,"x\/y"]}"#);
+        assert_eq!(written(Cell::Text("{not json"), Form::Json), r#""{not json""#);
+    }
+}

@@ -1,0 +1,102 @@
+//! Base64 (RFC 4648): the standard alphabet with padding out; also the URL alphabet and missing padding in.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Stands for a byte that is no digit.
+const NONE: u8 = 64;
+
+/// Two digits for each 12 bits, so that three bytes take two look-ups.
+static PAIRS: [[u8; 2]; 4096] = pairs();
+static VALUES: [u8; 256] = values();
+
+const fn pairs() -> [[u8; 2]; 4096] {
+    let mut pairs = [[0; 2]; 4096];
+    let mut at = 0;
+    while at < 4096 {
+        pairs[at] = [ALPHABET[at >> 6], ALPHABET[at & 63]];
+        at += 1;
+    }
+    pairs
+}
+
+const fn values() -> [u8; 256] {
+    let mut values = [NONE; 256];
+    let mut at = 0;
+    while at < 64 {
+        values[ALPHABET[at] as usize] = at as u8;
+        at += 1;
+    }
+    values[b'-' as usize] = 62;
+    values[b'_' as usize] = 63;
+    values
+}
+
+/// Appends `bytes` as base64.
+pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len().div_ceil(3) * 4);
+    let (triples, rest) = bytes.as_chunks::<3>();
+    for [a, b, c] in triples {
+        let word = usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c);
+        let ([w, x], [y, z]) = (PAIRS[word >> 12], PAIRS[word & 4095]);
+        out.extend_from_slice(&[w, x, y, z]);
+    }
+    match rest {
+        [a] => {
+            let [w, x] = PAIRS[usize::from(*a) << 4];
+            out.extend_from_slice(&[w, x, b'=', b'=']);
+        }
+        [a, b] => {
+            let word = usize::from(*a) << 10 | usize::from(*b) << 2;
+            let [w, x] = PAIRS[word >> 6];
+            out.extend_from_slice(&[w, x, ALPHABET[word & 63], b'=']);
+        }
+        _ => {}
+    }
+}
+
+/// The bytes that `text` stands for; `None` when it is not base64. White space in it is skipped.
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    let (mut word, mut digits) = (0_u32, 0_usize);
+    let body = text.trim_end().trim_end_matches('=');
+    for byte in body.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = VALUES[usize::from(byte)];
+        if value == NONE {
+            return None;
+        }
+        word = word << 6 | u32::from(value);
+        digits += 1;
+        if digits.is_multiple_of(4) {
+            let [_, a, b, c] = word.to_be_bytes();
+            bytes.extend([a, b, c]);
+            word = 0;
+        }
+    }
+    match digits % 4 {
+        0 => {}
+        2 => bytes.push((word >> 4) as u8),
+        3 => bytes.extend([(word >> 10) as u8, (word >> 2) as u8]),
+        _ => return None,
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, encode};
+
+    #[test]
+    fn there_and_back() {
+        for (bytes, text) in
+            [(&b""[..], ""), (b"f", "Zg=="), (b"fo", "Zm8="), (b"foo", "Zm9v"), (b"\xff\xef\xbe\xad", "/+++rQ==")]
+        {
+            let mut out = Vec::new();
+            encode(bytes, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+            assert_eq!(decode(text).unwrap(), bytes);
+            assert_eq!(decode(text.trim_end_matches('=')).unwrap(), bytes);
+        }
+        assert_eq!(decode("_-----").unwrap(), decode("/+++++").unwrap());
+        assert_eq!(decode("4oKsIABhYmMACg1cYgA").unwrap(), b"\xe2\x82\xac \0abc\0\n\r\\b\0");
+        assert!(decode("a").is_none() && decode("a*b=").is_none());
+    }
+}

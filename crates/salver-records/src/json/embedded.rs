@@ -1,0 +1,79 @@
+//! Text that is JSON, written as part of the answer: without white space, its strings with the escapes all strings
+//! have.
+
+use serde::de::IgnoredAny;
+
+use super::string::string;
+
+/// Appends `text` as a value when it is an object or array; appends nothing and says `false` when it is not.
+pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
+    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']).as_bytes().first();
+    if !matches!(begins, Some(b'{' | b'[')) || serde_json::from_str::<IgnoredAny>(text).is_err() {
+        return false;
+    }
+    // It is JSON, so that strings are closed and what is outside of them is ASCII.
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => at += 1,
+            b'"' => {
+                let end = closing(bytes, at + 1);
+                literal(&text[at..end], out);
+                at = end;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    true
+}
+
+/// The end of the string whose text begins at `at`, behind its closing quote.
+fn closing(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Appends a string that stands with its quotes in `text`.
+fn literal(text: &str, out: &mut Vec<u8>) {
+    if !text.contains('\\') {
+        return string(&text[1..text.len() - 1], out);
+    }
+    match serde_json::from_str::<String>(text) {
+        Ok(plain) => string(&plain, out),
+        // A lone surrogate has no text; as an escape it is still JSON.
+        Err(_) => out.extend_from_slice(text.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::embedded;
+
+    #[test]
+    fn json_and_what_is_not() {
+        for (text, expected) in [
+            (r#"{"depth": false, "model":"TRX\/120"}"#, Some(r#"{"depth":false,"model":"TRX\/120"}"#)),
+            (" [1.50, null, \"\\u00e9\\n \u{e9}/\"]", Some("[1.50,null,\"\u{e9}\\n \u{e9}\\/\"]")),
+            ("{}", Some("{}")),
+            ("12", None),
+            ("\"x\"", None),
+            ("", None),
+            ("[1", None),
+            ("{} x", None),
+        ] {
+            let mut out = Vec::new();
+            assert_eq!(embedded(text, &mut out), expected.is_some(), "{text}");
+            assert_eq!(String::from_utf8(out).unwrap(), expected.unwrap_or(""), "{text}");
+        }
+    }
+}

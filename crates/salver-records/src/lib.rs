@@ -1,0 +1,28 @@
+//! Tables of SQLite, PostgreSQL and MySQL behind one port: rows read, joined and changed, the schema seen and changed.
+//! The only crate that knows a database driver; it knows no protocol.
+//!
+//! A request is proved against the schema and the rules of its caller, becomes SQL text with bound values (`dialect`
+//! says what differs between the systems), and goes to the backend as a `statement::Read` or a `statement::Program`.
+//! Rows come back as cells into a sink, which writes what is asked for: JSON, or Arrow.
+
+pub(crate) mod access;
+pub(crate) mod backend;
+pub(crate) mod cell;
+pub(crate) mod change;
+pub(crate) mod condition;
+pub(crate) mod database;
+pub(crate) mod define;
+pub(crate) mod dialect;
+pub(crate) mod discover;
+pub(crate) mod geometry;
+pub(crate) mod json;
+pub(crate) mod mapping;
+pub(crate) mod prepared;
+pub(crate) mod read;
+pub(crate) mod relation;
+pub(crate) mod scope;
+pub(crate) mod statement;
+pub(crate) mod table;
+
+pub use database::RecordsDatabase;
+pub use discover::discover;

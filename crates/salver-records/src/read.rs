@@ -1,0 +1,34 @@
+//! Reading: lists, rows by key, groups, features. Each proves its query against the schema and the caller's rules,
+//! becomes statements that are all known before the first one runs, and writes the rows as JSON while they come.
+
+mod bounds;
+mod columns;
+mod cursor;
+mod distinct;
+mod document;
+mod flat;
+mod geojson;
+mod group;
+mod join;
+mod key;
+mod list;
+mod now;
+mod order;
+mod point;
+mod root;
+mod rows;
+mod stream;
+
+use salver_model::Result;
+use salver_model::records::{Document, RecordQuery};
+
+use crate::scope::Scope;
+
+pub(crate) use geojson::geojson;
+pub(crate) use key::{by_key, tag};
+pub(crate) use now::now;
+
+/// Answers a list.
+pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
+    if group::is_grouped(query) { group::list(scope, query).await } else { list::list(scope, query).await }
+}

@@ -1,0 +1,169 @@
+//! Keyset paging: the next page begins behind the values of the last row, so that it costs what the first one does, and
+//! rows that come or go before it move nothing. The token is opaque and carries the order it is for.
+
+use salver_model::cursor::Cursor;
+use salver_model::records::TableInfo;
+use salver_model::version::Version;
+use salver_model::{Code, Error, Result, Value};
+
+use super::order::{By, Sort, expression};
+use crate::cell::Cell;
+use crate::condition::{Ground, Operand, bind_for, place};
+use crate::dialect::Sql;
+use crate::json::base64;
+
+/// Where the last page ended: a value for each key of the order, `None` for null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct After {
+    values: Vec<Option<String>>,
+}
+
+impl After {
+    /// Reads a token; the empty one begins.
+    ///
+    /// # Errors
+    /// `InvalidCursor` when it is none, or for another table or order.
+    pub(crate) fn read(token: &str, table: &TableInfo, order: &[Sort<'_>]) -> Result<Option<Self>> {
+        if token.is_empty() {
+            return Ok(None);
+        }
+        let cursor = Cursor::decode(token)?;
+        if cursor.query != fingerprint(table, order) || cursor.values.len() != order.len() {
+            return Err(Error::new(Code::InvalidCursor, "`after` is for another table or order")
+                .with_hint("ask for the table and `order` of the page before, or begin with an empty `after`"));
+        }
+        let text = |value: Value| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        };
+        Ok(Some(Self { values: cursor.values.into_iter().map(text).collect() }))
+    }
+
+    /// Appends that a row comes behind it.
+    pub(crate) fn write(
+        &self,
+        ground: &Ground<'_>,
+        table: &TableInfo,
+        alias: &str,
+        order: &[Sort<'_>],
+        sql: &mut Sql,
+    ) -> Result<()> {
+        let mut open = 0;
+        if let ([first, _, ..], [Some(value), ..]) = (order, self.values.as_slice())
+            && !(first.descending && first.nullable())
+        {
+            // Says nothing new, but what an index can begin at.
+            side(ground, (table, alias), first, Some(value), Side::From, sql)?;
+            sql.push(" AND ");
+        }
+        for (at, (sort, value)) in order.iter().zip(&self.values).enumerate() {
+            sql.push("(");
+            open += 1;
+            side(ground, (table, alias), sort, value.as_deref(), Side::Behind, sql)?;
+            if at + 1 < order.len() {
+                sql.push(" OR (");
+                open += 1;
+                side(ground, (table, alias), sort, value.as_deref(), Side::Same, sql)?;
+                sql.push(" AND ");
+            }
+        }
+        sql.push(&")".repeat(open));
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Behind,
+    Same,
+    /// Behind or the same.
+    From,
+}
+
+/// Appends that the sort's value is behind `value`, or the same. Null is smaller than all.
+fn side(
+    ground: &Ground<'_>,
+    (table, alias): (&TableInfo, &str),
+    sort: &Sort<'_>,
+    value: Option<&str>,
+    side: Side,
+    sql: &mut Sql,
+) -> Result<()> {
+    let sign = match (value, side, sort.descending) {
+        (None, Side::Same, _) => " IS NULL",
+        (None, Side::Behind | Side::From, false) => " IS NOT NULL",
+        (None, Side::Behind | Side::From, true) => {
+            sql.push("1=0");
+            return Ok(());
+        }
+        (_, Side::From, false) => " >= ",
+        (_, Side::From, true) => " <= ",
+        (_, Side::Same, _) => " = ",
+        (_, Side::Behind, false) => " > ",
+        (_, Side::Behind, true) => " < ",
+    };
+    let nulls_too = side == Side::Behind && sort.descending && sort.nullable();
+    sql.push(if nulls_too { "(" } else { "" });
+    expression(ground, table, alias, sort, sql)?;
+    sql.push(sign);
+    if let Some(value) = value {
+        let operand = Operand::column(sql.dialect, sort.column, alias);
+        let bind = bind_for(sql.dialect, &operand, value).ok_or_else(|| {
+            Error::new(Code::InvalidCursor, "`after` has a value its column can't have")
+                .with_hint("begin with an empty `after`")
+        })?;
+        place(&operand, bind, sql);
+    }
+    if nulls_too {
+        sql.push(" OR ");
+        expression(ground, table, alias, sort, sql)?;
+        sql.push(" IS NULL)");
+    }
+    Ok(())
+}
+
+/// What ties a token to its table and order.
+pub(crate) fn fingerprint(table: &TableInfo, order: &[Sort<'_>]) -> u64 {
+    let keys: Vec<(String, bool)> = order
+        .iter()
+        .map(|sort| match sort.by {
+            By::Own(index) => (table.columns[index].name.clone(), sort.descending),
+            By::Related(path) => (path.join("."), sort.descending),
+        })
+        .collect();
+    Version::of(&(&table.name, keys)).0
+}
+
+/// The token behind a row whose order has these values.
+pub(crate) fn token(fingerprint: u64, values: &[Cell<'_>]) -> String {
+    let values = values.iter().map(|cell| text(*cell).map_or(Value::Null, Value::Text)).collect();
+    Cursor { version: Version(0), query: fingerprint, position: 0, values }.encode()
+}
+
+/// A value as a client would write it; `None` for null.
+fn text(cell: Cell<'_>) -> Option<String> {
+    let mut out = Vec::new();
+    match cell {
+        Cell::Null => return None,
+        Cell::Bool(value) => return Some(if value { "1" } else { "0" }.to_owned()),
+        Cell::Int(value) => return Some(value.to_string()),
+        Cell::UInt(value) => return Some(value.to_string()),
+        Cell::Float(value) => return Some(zmij::Buffer::new().format(value).to_owned()),
+        Cell::Single(value) => return Some(zmij::Buffer::new().format(value).to_owned()),
+        Cell::Text(value) => return Some(value.to_owned()),
+        Cell::Bytes(value) => base64::encode(value, &mut out),
+    }
+    String::from_utf8(out).ok()
+}
+
+/// Whether the order of a table's rows can be walked in pages: it must have a unique key.
+///
+/// # Errors
+/// `InvalidRequest`
+pub(crate) fn pageable(table: &TableInfo) -> Result<()> {
+    if table.key.is_empty() {
+        return Err(Error::new(Code::InvalidRequest, format!("`{}` can't be paged with `after`", table.name))
+            .with_hint("it has no primary key; use `page`"));
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Lists in which equal rows are one.
+
+use std::sync::Arc;
+
+use salver_model::records::{ColumnKind, RecordQuery};
+use salver_model::{Code, Error, Result};
+
+use super::document::ListSink;
+use super::join::{Shape, Template};
+use super::list::{self, Plan};
+use super::order::{By, Sort, order_by};
+use super::root::{ALIAS, Root};
+use super::rows::{Envelope, Rows};
+use crate::condition::Ground;
+use crate::dialect::Sql;
+use crate::json::Form;
+use crate::read::columns::Chooser;
+
+/// The statements of a list of distinct rows. It can only be sorted by what is shown, and is sorted by all of that.
+pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Plan> {
+    let Ground { scope, operation, strict } = root.ground;
+    let table = root.table;
+    let chooser = Chooser::of(query);
+    if strict {
+        chooser.prove(scope, operation, &[table])?;
+    }
+    let shown = chooser.shown(scope, operation, table, true);
+    if shown.is_empty() {
+        return Err(Error::new(Code::InvalidRequest, "`distinct` needs at least one column")
+            .with_hint("name columns in `include`"));
+    }
+    let sortable = |sort: &Sort<'_>| matches!(sort.by, By::Own(index) if shown.contains(&index));
+    if strict && !root.order.iter().all(sortable) {
+        return Err(Error::new(Code::InvalidSort, "distinct rows can only be sorted by columns that are shown"));
+    }
+    root.order.retain(sortable);
+    for index in &shown {
+        if !root.order.iter().any(|sort| sort.by == By::Own(*index)) {
+            root.order.push(Sort { by: By::Own(*index), column: &table.columns[*index], descending: false });
+        }
+    }
+    let mut reads = Vec::with_capacity(2);
+    if query.page.is_some() {
+        let mut sql = scope.sql();
+        sql.push("SELECT COUNT(*) FROM (");
+        rows(&root, &shown, &mut sql)?;
+        sql.push(") AS q");
+        reads.push(list::read(sql, vec![ColumnKind::BigInt]));
+    }
+    let mut sql = scope.sql();
+    let mut first = true;
+    sql.push("SELECT ");
+    for index in &shown {
+        sql.separate(&mut first, ", ");
+        scope.dialect.select(&table.columns[*index], ALIAS, &mut sql);
+    }
+    sql.push(" FROM (");
+    rows(&root, &shown, &mut sql)?;
+    sql.push(") AS ").push(ALIAS);
+    order_by(&root.ground, table, ALIAS, &root.order, &mut sql)?;
+    root.bounds.write(&mut sql);
+    reads.push(list::read(sql, shown.iter().map(|index| table.columns[*index].kind).collect()));
+    let members = shown.iter().enumerate().map(|(cell, index)| {
+        let column = &table.columns[*index];
+        (column.name.as_str(), Form::of(scope.spec(), table, column), cell)
+    });
+    let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
+    let sink = ListSink::records(Rows::new(shape, Envelope::Record), query.page.is_some(), None);
+    Ok(Plan { reads, sink, small: false })
+}
+
+/// Appends the select of the rows, each once.
+fn rows(root: &Root<'_>, shown: &[usize], sql: &mut Sql) -> Result<()> {
+    sql.push("SELECT DISTINCT ");
+    for (at, index) in shown.iter().enumerate() {
+        sql.push(if at > 0 { ", " } else { "" }).column(ALIAS, root.table, *index);
+    }
+    root.rows(sql)
+}

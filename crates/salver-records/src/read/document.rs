@@ -1,0 +1,139 @@
+//! The document of a list, as its rows come: `{"records":[...]}`, with the number of all rows or the token of the next
+//! page behind them.
+
+use salver_model::Result;
+
+use super::cursor;
+use super::root::Root;
+use super::rows::Rows;
+use crate::cell::{Cell, RowSink};
+use crate::json;
+
+/// Bytes that go out at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+/// What is set aside for a list before its first row.
+const FIRST_BYTES: usize = 4 * 1024;
+
+/// The page behind this one.
+#[derive(Clone, Debug)]
+pub(crate) struct Next {
+    fingerprint: u64,
+    /// Where the values of the order begin among the cells.
+    cells: usize,
+    /// How many rows this page may have.
+    rows_max: u64,
+    /// The token behind the last row.
+    token: Option<String>,
+    /// Whether there is a row behind this page.
+    more: bool,
+}
+
+impl Next {
+    pub(crate) fn new(root: &Root<'_>, cells: usize) -> Self {
+        Self {
+            fingerprint: cursor::fingerprint(root.table, &root.order),
+            cells,
+            rows_max: root.bounds.limit.unwrap_or(u64::MAX),
+            token: None,
+            more: false,
+        }
+    }
+}
+
+/// Takes the rows of a list.
+#[derive(Debug)]
+pub(crate) struct ListSink {
+    begin: &'static [u8],
+    rows: Rows,
+    out: Vec<u8>,
+    /// How many rows are written.
+    count: u64,
+    /// Whether one statement counts, and what it said.
+    counts: bool,
+    results: u64,
+    next: Option<Next>,
+}
+
+impl ListSink {
+    pub(crate) fn records(rows: Rows, counts: bool, next: Option<Next>) -> Self {
+        Self::new(b"{\"records\":[", rows, counts, next)
+    }
+
+    pub(crate) fn features(rows: Rows, counts: bool) -> Self {
+        Self::new(b"{\"type\":\"FeatureCollection\",\"features\":[", rows, counts, None)
+    }
+
+    fn new(begin: &'static [u8], rows: Rows, counts: bool, next: Option<Next>) -> Self {
+        let mut out = Vec::with_capacity(FIRST_BYTES);
+        out.extend_from_slice(begin);
+        Self { begin, rows, out, count: 0, counts, results: 0, next }
+    }
+
+    /// The same without any row.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(self.begin, self.rows.anew(), self.counts, self.next.clone())
+    }
+
+    /// What is left of the document.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.out.push(b']');
+        if self.counts {
+            self.out.extend_from_slice(b",\"results\":");
+            json::unsigned(self.results, &mut self.out);
+        }
+        if let Some(next) = self.next {
+            self.out.extend_from_slice(b",\"next\":");
+            match next.token.filter(|_| next.more) {
+                Some(token) => json::string(&token, &mut self.out),
+                None => self.out.extend_from_slice(b"null"),
+            }
+        }
+        self.out.push(b'}');
+        self.out
+    }
+
+    /// One row of the first table.
+    fn root(&mut self, cells: &[Cell<'_>]) -> Result<()> {
+        if let Some(next) = &mut self.next {
+            if self.count >= next.rows_max {
+                next.more = true;
+                return Ok(());
+            }
+            if self.count + 1 == next.rows_max {
+                next.token = Some(cursor::token(next.fingerprint, cells.get(next.cells..).unwrap_or_default()));
+            }
+        }
+        if self.count > 0 {
+            self.out.push(b',');
+        }
+        self.count += 1;
+        self.rows.root(cells, &mut self.out)
+    }
+}
+
+impl RowSink for ListSink {
+    type Piece = Vec<u8>;
+
+    fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        let branches = self.rows.branches();
+        if read < branches {
+            return self.rows.joined(read, cells);
+        }
+        if self.counts && read == branches {
+            self.results = match cells.first() {
+                Some(Cell::Int(count)) => u64::try_from(*count).unwrap_or(0),
+                Some(Cell::UInt(count)) => *count,
+                _ => 0,
+            };
+            return Ok(());
+        }
+        self.root(cells)
+    }
+
+    fn piece(&mut self) -> Option<Vec<u8>> {
+        if self.out.len() < PIECE_BYTES {
+            return None;
+        }
+        Some(std::mem::replace(&mut self.out, Vec::with_capacity(PIECE_BYTES + FIRST_BYTES)))
+    }
+}

@@ -1,0 +1,56 @@
+//! Whole rows of one table with nothing joined, which most lists are of: the head of the statement and the shape of
+//! the rows, made once for a schema.
+
+use std::sync::Arc;
+
+use salver_model::records::{ColumnKind, Operation, TableInfo};
+
+use super::join::{Shape, Template};
+use super::root::ALIAS;
+use crate::json::{self, Form};
+use crate::prepared::Slot;
+use crate::scope::Scope;
+
+/// What was prepared for lists of a table.
+#[derive(Debug)]
+pub(crate) struct Flat {
+    pub(super) shape: Arc<Shape>,
+    pub(super) fetched: Vec<usize>,
+    /// `SELECT t."id", ...`.
+    pub(super) select: String,
+    pub(super) kinds: Arc<[ColumnKind]>,
+}
+
+impl Flat {
+    /// What was prepared for the table; `None` for other operations than lists, and when no column is shown.
+    pub(super) fn of(scope: &Scope<'_>, operation: Operation, table: &TableInfo) -> Option<Arc<Self>> {
+        if operation != Operation::List {
+            return None;
+        }
+        let position = scope.schema.position(&table.name)?;
+        scope.prepared.get(&scope.schema, position, Slot::List, || Self::new(scope, position))
+    }
+
+    /// Which columns rules hide does not depend on who asks.
+    pub(super) fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
+        let table = scope.schema.tables().get(position)?;
+        let seen = |index: &usize| scope.access.column(Operation::List, &table.name, &table.columns[*index].name);
+        let fetched: Vec<usize> = (0..table.columns.len()).filter(seen).collect();
+        if fetched.is_empty() {
+            return None;
+        }
+        let members = fetched.iter().enumerate().map(|(cell, index)| {
+            let column = &table.columns[*index];
+            (column.name.as_str(), Form::of(scope.spec(), table, column), cell)
+        });
+        let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
+        let mut sql = scope.sql();
+        let mut first = true;
+        sql.push("SELECT ");
+        for index in &fetched {
+            sql.separate(&mut first, ", ");
+            scope.dialect.select(&table.columns[*index], ALIAS, &mut sql);
+        }
+        Some(Arc::new(Self { shape, select: sql.text, kinds: json::kinds(table, &fetched), fetched }))
+    }
+}

@@ -1,0 +1,181 @@
+//! One column of a list of groups: a grouped column, or an aggregate.
+
+use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
+use salver_model::{AggregateFunction, Code, Error, Result};
+
+use super::super::root::ALIAS;
+use crate::condition::Operand;
+use crate::dialect::Dialect;
+use crate::json::Form;
+use crate::scope::Scope;
+
+/// A column of the answer.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// Its name, and what it compares like.
+    pub(super) column: ColumnInfo,
+    /// The expression as the database has it.
+    pub(super) bare: String,
+    /// The expression as it is selected.
+    pub(super) selected: String,
+    /// How the driver hands it over.
+    pub(super) kind: ColumnKind,
+    /// How it is written.
+    pub(super) form: Form,
+    pub(super) is_group: bool,
+}
+
+impl Item {
+    /// A grouped column.
+    pub(super) fn group(scope: &Scope<'_>, table: &TableInfo, column: &ColumnInfo) -> Self {
+        let bare = bare(scope.dialect, column);
+        let (before, behind) = scope.dialect.selected(column);
+        Self {
+            selected: format!("{before}{bare}{behind}"),
+            bare,
+            kind: column.kind,
+            form: Form::of(scope.spec(), table, column),
+            is_group: true,
+            column: column.clone(),
+        }
+    }
+
+    /// An aggregate over a column, or over rows.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when the function is not for such a column.
+    pub(super) fn aggregate(
+        dialect: Dialect,
+        name: &str,
+        function: AggregateFunction,
+        column: Option<&ColumnInfo>,
+    ) -> Result<Self> {
+        let Some(column) = column else {
+            if function != AggregateFunction::Count {
+                return Err(Error::new(Code::InvalidRequest, format!("`{}` needs a column", function.name())));
+            }
+            return Ok(count(name, "COUNT(*)".to_owned()));
+        };
+        let of = bare(dialect, column);
+        match function {
+            AggregateFunction::Count => Ok(count(name, format!("COUNT({of})"))),
+            AggregateFunction::CountDistinct => {
+                let text = Operand::column(dialect, column, ALIAS);
+                Ok(count(name, format!("COUNT(DISTINCT {})", text.text())))
+            }
+            AggregateFunction::Sum | AggregateFunction::Avg if !column.kind.is_numeric() => {
+                Err(unfit(function, column))
+            }
+            AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
+            AggregateFunction::Avg => {
+                // An average of whole numbers has as many digits as a double, not as few as each system chooses.
+                let bare = match dialect {
+                    Dialect::Sqlite => format!("AVG({of})"),
+                    Dialect::Postgres => format!("AVG({of}::double precision)"),
+                    Dialect::Mysql => format!("AVG({of} + 0e0)"),
+                };
+                Ok(computed(name, ColumnKind::Double, bare))
+            }
+            AggregateFunction::Min | AggregateFunction::Max => extreme(dialect, name, function, column),
+        }
+    }
+}
+
+fn bare(dialect: Dialect, column: &ColumnInfo) -> String {
+    let mut bare = String::new();
+    dialect.reference(column, ALIAS, &mut bare);
+    bare
+}
+
+fn unfit(function: AggregateFunction, column: &ColumnInfo) -> Error {
+    let word = function.name();
+    Error::new(Code::InvalidRequest, format!("`{word}` is not for `{}`, of type {}", column.name, column.kind.word()))
+}
+
+/// A column that no table has.
+fn computed(name: &str, kind: ColumnKind, bare: String) -> Item {
+    let column = ColumnInfo {
+        name: name.to_owned(),
+        real_name: String::new(),
+        kind,
+        native: "text".to_owned(),
+        length: None,
+        precision: None,
+        scale: None,
+        nullable: true,
+        has_default: false,
+        auto_increment: false,
+        generated: false,
+        words: Vec::new(),
+        comment: None,
+    };
+    Item { column, selected: bare.clone(), bare, kind, form: Form::Plain, is_group: false }
+}
+
+fn count(name: &str, bare: String) -> Item {
+    let mut item = computed(name, ColumnKind::BigInt, bare);
+    item.column.nullable = false;
+    item
+}
+
+fn sum(dialect: Dialect, name: &str, column: &ColumnInfo, of: &str) -> Item {
+    match (column.kind, dialect) {
+        (ColumnKind::Decimal, _) => {
+            let mut item = computed(name, exact(dialect), format!("SUM({of})"));
+            item.kind = ColumnKind::Decimal;
+            item.form = Form::Decimal(column.scale);
+            item.selected += if dialect == Dialect::Postgres { "::text" } else { "" };
+            item
+        }
+        (ColumnKind::Float | ColumnKind::Double, Dialect::Postgres) => {
+            computed(name, ColumnKind::Double, format!("SUM({of}::double precision)"))
+        }
+        (ColumnKind::Float | ColumnKind::Double, _) => computed(name, ColumnKind::Double, format!("SUM({of})")),
+        _ => {
+            // Wider than any whole number, so that it comes as its digits.
+            let mut item = computed(name, ColumnKind::BigInt, format!("SUM({of})"));
+            item.kind = ColumnKind::Decimal;
+            item.form = Form::Digits;
+            item.selected = match dialect {
+                Dialect::Sqlite => item.selected,
+                Dialect::Postgres => format!("SUM({of})::text"),
+                Dialect::Mysql => format!("CAST(SUM({of}) AS CHAR)"),
+            };
+            item
+        }
+    }
+}
+
+/// What decimals that were computed compare as: SQLite has none.
+fn exact(dialect: Dialect) -> ColumnKind {
+    if dialect == Dialect::Sqlite { ColumnKind::Double } else { ColumnKind::Decimal }
+}
+
+fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &ColumnInfo) -> Result<Item> {
+    let operand = Operand::column(dialect, column, ALIAS);
+    let word = if function == AggregateFunction::Min { "MIN" } else { "MAX" };
+    let mut item = match (column.kind, dialect) {
+        (ColumnKind::Geometry | ColumnKind::Json | ColumnKind::Varbinary | ColumnKind::Blob, _) => {
+            return Err(unfit(function, column));
+        }
+        (ColumnKind::Boolean, Dialect::Postgres) => {
+            let word = if function == AggregateFunction::Min { "bool_and" } else { "bool_or" };
+            computed(name, ColumnKind::Boolean, format!("{word}({})", operand.text()))
+        }
+        (ColumnKind::Uuid, Dialect::Postgres) => {
+            computed(name, ColumnKind::Varchar, format!("{word}({}::text)", operand.text()))
+        }
+        (ColumnKind::Decimal, _) => computed(name, exact(dialect), format!("{word}({})", operand.text())),
+        (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
+    };
+    item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };
+    if column.kind == ColumnKind::Decimal {
+        item.form = Form::Decimal(column.scale);
+    }
+    let is_text =
+        matches!(column.kind, ColumnKind::Decimal | ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp);
+    if dialect == Dialect::Postgres && is_text {
+        item.selected += "::text";
+    }
+    Ok(item)
+}

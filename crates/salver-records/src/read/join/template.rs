@@ -1,0 +1,162 @@
+//! How one row becomes JSON with the rows below it in place.
+
+use salver_model::records::TableInfo;
+
+use super::branch::{Branch, cells_of, fetch};
+use super::stitch::{Arena, Key};
+use crate::cell::Cell;
+use crate::json::{self, Form};
+use crate::relation::Link;
+use crate::scope::Scope;
+
+/// A part of a row.
+#[derive(Clone, Debug)]
+enum Part {
+    /// A cell.
+    Cell { form: Form, cell: usize },
+    /// The row that the cells refer to.
+    One { cells: Vec<usize>, branch: usize },
+    /// The rows that refer to the cells, one way after the other.
+    Many { ways: Vec<(Vec<usize>, usize)> },
+}
+
+/// How rows of one table are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Template {
+    parts: Vec<(Box<[u8]>, Part)>,
+}
+
+/// The rows of the branches from the one numbered `base` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Below<'a> {
+    pub(crate) arenas: &'a [Arena],
+    pub(crate) base: usize,
+}
+
+impl<'a> Below<'a> {
+    fn rows(self, branch: usize, key: &Key) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let arena = branch.checked_sub(self.base).and_then(|at| self.arenas.get(at));
+        arena.map(|arena| arena.rows(key)).into_iter().flatten()
+    }
+}
+
+/// How all rows of a request are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    /// Those of the first table.
+    pub(crate) root: Template,
+    /// Those of each branch, with the cells by which they are filed, and those that are null when there is no row.
+    pub(crate) branches: Vec<(Template, Vec<usize>, Option<Vec<usize>>)>,
+}
+
+/// The shape of a request; what must be fetched for it is added to the branches and to `fetched`, which are the columns
+/// of the first table, shown ones first.
+pub(crate) fn shape(
+    scope: &Scope<'_>,
+    table: &TableInfo,
+    shown: &[usize],
+    fetched: &mut Vec<usize>,
+    branches: &mut [Branch<'_>],
+) -> Shape {
+    for at in 0..branches.len() {
+        let (own, target) = (branches[at].link.own().to_vec(), branches[at].link.target().to_vec());
+        fetch(&mut branches[at].fetched, &target);
+        match branches[at].parent {
+            None => fetch(fetched, &own),
+            Some(parent) => fetch(&mut branches[parent].fetched, &own),
+        }
+    }
+    let root = template(scope, table, shown, fetched, (branches, None));
+    let of_branch = |(at, branch): (usize, &Branch<'_>)| {
+        let template = template(scope, branch.table, &branch.shown, &branch.fetched, (branches, Some(at)));
+        (template, branch.key_cells(), branch.present_cells())
+    };
+    let branches = branches.iter().enumerate().map(of_branch).collect();
+    Shape { root, branches }
+}
+
+fn template(
+    scope: &Scope<'_>,
+    table: &TableInfo,
+    shown: &[usize],
+    fetched: &[usize],
+    (branches, parent): (&[Branch<'_>], Option<usize>),
+) -> Template {
+    let mut parts: Vec<(String, Part)> = Vec::with_capacity(shown.len() + 2);
+    for (cell, index) in shown.iter().enumerate() {
+        let column = &table.columns[*index];
+        parts.push((column.name.clone(), Part::Cell { form: Form::of(scope.spec(), table, column), cell }));
+    }
+    for (at, branch) in branches.iter().enumerate().filter(|(_, branch)| branch.parent == parent) {
+        let cells = cells_of(fetched, branch.link.own());
+        if matches!(branch.link, Link::ToOne { .. }) {
+            let place = branch.link.own().last().and_then(|own| shown.iter().position(|index| index == own));
+            if let Some(place) = place {
+                parts[place].1 = Part::One { cells, branch: at };
+            }
+            continue;
+        }
+        let name = &branch.table.name;
+        match parts.iter_mut().find(|(own, _)| own == name) {
+            Some((_, Part::Many { ways })) => ways.push((cells, at)),
+            Some((_, part)) => *part = Part::Many { ways: vec![(cells, at)] },
+            None => parts.push((name.clone(), Part::Many { ways: vec![(cells, at)] })),
+        }
+    }
+    let leads = parts.into_iter().enumerate();
+    Template { parts: leads.map(|(at, (name, part))| (json::lead(at == 0, &name), part)).collect() }
+}
+
+impl Template {
+    /// Rows whose members are these cells, with nothing joined.
+    pub(crate) fn flat<'n>(members: impl Iterator<Item = (&'n str, Form, usize)>) -> Self {
+        let parts = members.enumerate();
+        Self {
+            parts: parts
+                .map(|(at, (name, form, cell))| (json::lead(at == 0, name), Part::Cell { form, cell }))
+                .collect(),
+        }
+    }
+
+    /// Takes the member out that is this cell.
+    pub(crate) fn take(&mut self, cell: usize) {
+        self.parts.retain(|(_, part)| !matches!(part, Part::Cell { cell: own, .. } if *own == cell));
+        if let Some((lead, _)) = self.parts.first_mut() {
+            lead[0] = b'{';
+        }
+    }
+
+    /// Appends one row. The rows of all branches below are there already.
+    pub(crate) fn write(&self, cells: &[Cell<'_>], below: Below<'_>, key: &mut Key, out: &mut Vec<u8>) {
+        if self.parts.is_empty() {
+            out.push(b'{');
+        }
+        for (lead, part) in &self.parts {
+            out.extend_from_slice(lead);
+            match part {
+                Part::Cell { form, cell } => json::value(cells.get(*cell).copied().unwrap_or(Cell::Null), *form, out),
+                Part::One { cells: of, branch } => {
+                    let row = key.of(cells, of).then(|| below.rows(*branch, key).next()).flatten();
+                    out.extend_from_slice(row.unwrap_or(b"null"));
+                }
+                Part::Many { ways } => {
+                    out.push(b'[');
+                    let mut first = true;
+                    for (of, branch) in ways {
+                        if !key.of(cells, of) {
+                            continue;
+                        }
+                        for row in below.rows(*branch, key) {
+                            if !std::mem::replace(&mut first, false) {
+                                out.push(b',');
+                            }
+                            out.extend_from_slice(row);
+                        }
+                    }
+                    out.push(b']');
+                }
+            }
+        }
+        out.push(b'}');
+    }
+}

@@ -1,0 +1,213 @@
+//! Rows by key: one as an object, several as an array in the order they were asked for, with null for what is not
+//! there.
+
+use std::ops::Range;
+
+use ahash::AHashMap;
+use salver_model::limits::CHANGES_MAX;
+use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
+use salver_model::version::Version;
+use salver_model::{Code, Error, Result};
+
+use super::join::branch_fetch;
+use super::list::{self, Parts};
+use super::point::{NoSuchKey, Point, PointSink};
+use super::root::Root;
+use super::rows::Rows;
+use crate::cell::{Cell, RowSink};
+use crate::condition::{Operand, bind_for};
+use crate::scope::Scope;
+use crate::statement::{Bind, Read};
+
+/// The table, when its rows can be named.
+///
+/// # Errors
+/// `UnknownTable`, `NoPrimaryKey`, and `ArgumentCount` for a key that has not as many parts as the table's.
+pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) -> Result<&'s TableInfo> {
+    let table = scope.table(Operation::Read, name)?;
+    if table.key.is_empty() {
+        return Err(Error::new(Code::NoPrimaryKey, format!("Primary key for table '{name}' not found")));
+    }
+    if let Some(key) = keys.iter().find(|key| key.len() != table.key.len()) {
+        let names: Vec<String> = table.key.iter().map(|index| format!("`{}`", table.columns[*index].name)).collect();
+        let message = format!("Argument count mismatch in '{}'", key.join(","));
+        return Err(Error::new(Code::ArgumentCount, message)
+            .with_hint(format!("the key of `{name}` is {}", names.join(" and "))));
+    }
+    if keys.len() > CHANGES_MAX {
+        return Err(Error::new(Code::InvalidRequest, "too many keys").with_hint(format!("name at most {CHANGES_MAX}")));
+    }
+    Ok(table)
+}
+
+/// That the record is not there.
+pub(crate) fn not_found(key: &RecordKey) -> Error {
+    Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
+}
+
+/// The entity tag of a row as JSON.
+pub(crate) fn tag(row: &[u8]) -> String {
+    Version::of(&row).to_string()
+}
+
+/// Whether nothing but the whole row is asked for.
+pub(crate) fn is_plain(query: &RecordQuery) -> bool {
+    is_whole(query) && query.filter.is_none()
+}
+
+/// Whether all columns are asked for, and nothing is joined.
+pub(crate) fn is_whole(query: &RecordQuery) -> bool {
+    query.include.is_none() && query.exclude.is_none() && query.joins.is_empty() && query.children.is_empty()
+}
+
+/// Answers a read by key.
+pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
+    if let ([key], false) = (keys, many)
+        && let [part] = key.as_slice()
+        && is_plain(query)
+        && let Some(document) = point(scope, query, key, part).await?
+    {
+        return Ok(document);
+    }
+    let table = table(scope, &query.table, keys)?;
+    let mut root = Root::new(list::ground(scope, Operation::Read, query), table);
+    // Upstream has no conditions here and passes them over.
+    root.filters.extend(query.filter.as_ref().filter(|_| root.ground.strict));
+    root.keys = Some(keys.iter().collect());
+    let (parts, rows) = list::joined(&root, query, &[], |shape, _| (shape, super::rows::Envelope::Record))?;
+    let rows = fetch(&root, keys, parts, rows).await?;
+    document(rows, keys, many)
+}
+
+/// The row on the shortest way, when there is one for it.
+async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &str) -> Result<Option<Document>> {
+    let Some(position) = scope.schema.position(&query.table) else { return Ok(None) };
+    let Some(point) = Point::of(scope, position) else { return Ok(None) };
+    let read = match point.read(scope, &scope.schema.tables()[position], part) {
+        Err(NoSuchKey) => return Err(not_found(key)),
+        Ok(None) => return Ok(None),
+        Ok(Some(read)) => read,
+    };
+    let row = scope.backend.read(vec![read], PointSink::new(&point), None).await?.finish();
+    single(row, key).map(Some)
+}
+
+/// The document of one row.
+pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
+    let row = row.ok_or_else(|| not_found(key))?;
+    let tag = tag(&row);
+    let mut document = Document::whole(row);
+    document.tag = Some(tag);
+    Ok(document)
+}
+
+/// The rows that were found, in the order of the keys; `None` for those that are not there.
+pub(crate) async fn fetch(
+    root: &Root<'_>,
+    keys: &[RecordKey],
+    mut parts: Parts,
+    rows: Rows,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let scope = root.ground.scope;
+    let joined = parts.reads.len();
+    let whole = whole_keys(scope, root.table, keys);
+    let mut places: Vec<Option<usize>> = Vec::new();
+    let mut key_cell = None;
+    if let Some(key) = root.table.single_key().filter(|_| whole.is_some() && keys.len() > 1) {
+        branch_fetch(&mut parts.fetched, &[key]);
+        key_cell = parts.fetched.iter().position(|index| *index == key);
+        let read = list::select(root, &parts, false)?;
+        parts.reads.push(read);
+    } else {
+        for key in keys {
+            let mut one = root.clone();
+            one.keys = Some(vec![key]);
+            let possible = is_possible(scope, root.table, key);
+            places.push(possible.then_some(parts.reads.len()));
+            if possible {
+                let read = list::select(&one, &parts, false)?;
+                parts.reads.push(Read { point: joined == 0, ..read });
+            }
+        }
+    }
+    if parts.reads.len() == joined {
+        return Ok(vec![None; keys.len()]);
+    }
+    let sink = KeySink { rows, key_cell, out: Vec::new(), by_read: AHashMap::new(), by_key: AHashMap::new() };
+    let sink = scope.backend.read(parts.reads, sink, None).await?;
+    let found = |at: usize| match (&whole, key_cell) {
+        (Some(whole), Some(_)) => sink.by_key.get(&whole[at]?),
+        _ => sink.by_read.get(&places[at]?),
+    };
+    Ok((0..keys.len()).map(|at| found(at).map(|range| sink.out[range.clone()].to_vec())).collect())
+}
+
+/// The keys as whole numbers, when all that any row can have are such.
+fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Option<Vec<Option<i64>>> {
+    let column = &table.columns[table.single_key()?];
+    let operand = Operand::column(scope.dialect, column, "");
+    let whole = |key: &RecordKey| match bind_for(scope.dialect, &operand, key.first()?) {
+        Some(Bind::Int(number)) => Some(Some(number)),
+        None => Some(None),
+        Some(_) => None,
+    };
+    keys.iter().map(whole).collect()
+}
+
+/// Whether a row can have the key.
+fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
+    table.key.iter().zip(key).all(|(index, part)| {
+        let operand = Operand::column(scope.dialect, &table.columns[*index], "");
+        bind_for(scope.dialect, &operand, part).is_some()
+    })
+}
+
+fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool) -> Result<Document> {
+    let mut rows = rows.into_iter();
+    if let ([key], false) = (keys, many) {
+        return single(rows.next().flatten(), key);
+    }
+    let mut out = Vec::new();
+    out.push(b'[');
+    for (at, row) in rows.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(row.as_deref().unwrap_or(b"null"));
+    }
+    out.push(b']');
+    Ok(Document::whole(out))
+}
+
+/// Takes rows by key: each is kept under its key, or under the number of its statement.
+#[derive(Debug)]
+struct KeySink {
+    rows: Rows,
+    key_cell: Option<usize>,
+    out: Vec<u8>,
+    by_read: AHashMap<usize, Range<usize>>,
+    by_key: AHashMap<i64, Range<usize>>,
+}
+
+impl RowSink for KeySink {
+    type Piece = ();
+
+    fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        if read < self.rows.branches() {
+            return self.rows.joined(read, cells);
+        }
+        let start = self.out.len();
+        self.rows.root(cells, &mut self.out)?;
+        let range = start..self.out.len();
+        match self.key_cell.map(|cell| cells.get(cell)) {
+            Some(Some(Cell::Int(key))) => {
+                self.by_key.insert(*key, range);
+            }
+            Some(_) => {}
+            None => {
+                self.by_read.insert(read, range);
+            }
+        }
+        Ok(())
+    }
+}

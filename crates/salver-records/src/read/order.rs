@@ -1,0 +1,138 @@
+//! In which order rows come. Nulls are smallest on every system, and the order always ends with a unique key, so that
+//! it is the same each time.
+
+use salver_model::records::{ColumnInfo, Order, TableInfo};
+use salver_model::{Code, Error, Result, suggest};
+
+use crate::condition::{Ground, Operand, scalar};
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::relation::{Link, links};
+
+/// What is sorted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum By<'q> {
+    /// A column of the table.
+    Own(usize),
+    /// A column of a related row.
+    Related(&'q [String]),
+}
+
+/// One key of an order.
+#[derive(Clone, Debug)]
+pub(crate) struct Sort<'s> {
+    pub(crate) by: By<'s>,
+    /// The column it ends in.
+    pub(crate) column: &'s ColumnInfo,
+    pub(crate) descending: bool,
+}
+
+impl Sort<'_> {
+    pub(crate) fn nullable(&self) -> bool {
+        self.column.nullable || matches!(self.by, By::Related(_))
+    }
+}
+
+/// The keys a client asks for. Those that mean nothing are passed over unless the request is strict.
+pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [Order]) -> Result<Vec<Sort<'s>>> {
+    let mut sorts = Vec::with_capacity(order.len() + 1);
+    for key in order {
+        match resolve(ground, table, &key.path) {
+            Some((by, column)) => sorts.push(Sort { by, column, descending: key.descending }),
+            None if ground.strict => return Err(unknown(ground, table, &key.path)),
+            None => {}
+        }
+    }
+    Ok(sorts)
+}
+
+fn resolve<'s>(ground: &Ground<'s>, table: &'s TableInfo, path: &'s [String]) -> Option<(By<'s>, &'s ColumnInfo)> {
+    let scope = ground.scope;
+    let (last, way) = path.split_last()?;
+    let mut here = table;
+    for next in way {
+        let there = scope.table(ground.operation, next).ok()?;
+        let to_one = |link: &Link| matches!(link, Link::ToOne { .. });
+        links(scope, ground.operation, here, there).iter().any(to_one).then_some(())?;
+        here = there;
+    }
+    let index = scope.column(ground.operation, here, last)?;
+    let by = if way.is_empty() { By::Own(index) } else { By::Related(path) };
+    Some((by, &here.columns[index]))
+}
+
+fn unknown(ground: &Ground<'_>, table: &TableInfo, path: &[String]) -> Error {
+    let given = path.join(".");
+    let columns = table.columns.iter().map(|column| column.name.as_str());
+    let seen: Vec<&str> =
+        columns.filter(|name| ground.scope.access.column(ground.operation, &table.name, name)).collect();
+    Error::new(Code::InvalidSort, format!("`{}` can't be sorted by `{given}`", table.name))
+        .with_hint_if(suggest::hint(&given, seen.iter().copied()))
+}
+
+/// Ends the order with the primary key, or with every column where there is none.
+pub(crate) fn complete<'s>(ground: &Ground<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
+    // In the direction of what stands before, so that one walk over an index gives both.
+    let descending = sorts.last().is_some_and(|sort| sort.descending);
+    if table.key.is_empty() {
+        let every = 0..table.columns.len();
+        let seen = every
+            .filter(|index| ground.scope.access.column(ground.operation, &table.name, &table.columns[*index].name));
+        push_all(table, seen.collect(), descending, sorts);
+    } else {
+        push_all(table, table.key.clone(), descending, sorts);
+    }
+}
+
+fn push_all<'s>(table: &'s TableInfo, columns: Vec<usize>, descending: bool, sorts: &mut Vec<Sort<'s>>) {
+    for index in columns {
+        if !sorts.iter().any(|sort| sort.by == By::Own(index)) {
+            sorts.push(Sort { by: By::Own(index), column: &table.columns[index], descending });
+        }
+    }
+}
+
+/// Appends what is sorted by, as it compares.
+pub(crate) fn expression(
+    ground: &Ground<'_>,
+    table: &TableInfo,
+    alias: &str,
+    sort: &Sort<'_>,
+    sql: &mut Sql,
+) -> Result<()> {
+    match sort.by {
+        By::Own(index) => {
+            sql.push(Operand::column(sql.dialect, &table.columns[index], alias).text());
+        }
+        By::Related(path) => {
+            scalar(ground, (table, alias), path, 0, sql)?;
+        }
+    }
+    Ok(())
+}
+
+/// Appends ` ORDER BY ...`, or nothing without keys.
+pub(crate) fn order_by(
+    ground: &Ground<'_>,
+    table: &TableInfo,
+    alias: &str,
+    sorts: &[Sort<'_>],
+    sql: &mut Sql,
+) -> Result<()> {
+    let mut first = true;
+    for sort in sorts {
+        sql.push(if first { " ORDER BY " } else { ", " });
+        first = false;
+        expression(ground, table, alias, sort, sql)?;
+        direction(sort.descending, sort.nullable(), sql);
+    }
+    Ok(())
+}
+
+/// Appends the direction, and where nulls go on the system that would have them elsewhere.
+pub(crate) fn direction(descending: bool, nullable: bool, sql: &mut Sql) {
+    sql.push(if descending { " DESC" } else { "" });
+    if sql.dialect == Dialect::Postgres && nullable {
+        sql.push(if descending { " NULLS LAST" } else { " NULLS FIRST" });
+    }
+}

@@ -1,0 +1,119 @@
+//! The shortest way to one row by its key: for each table one statement and one writer, made once for a schema and kept
+//! next to it, so that a request adds nothing but its value.
+
+use std::mem::Discriminant;
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::records::{ColumnKind, Operation, TableInfo};
+
+use crate::cell::{Cell, RowSink};
+use crate::condition::{Operand, bind_for, place};
+use crate::json::{self, JsonRow};
+use crate::prepared::Slot;
+use crate::scope::Scope;
+use crate::statement::{Bind, Read};
+
+/// What is set aside for a row.
+const ROW_BYTES: usize = 512;
+
+/// One row of one table by its key.
+#[derive(Debug)]
+pub(crate) struct Point {
+    sql: Arc<str>,
+    kinds: Arc<[ColumnKind]>,
+    row: JsonRow,
+    key: usize,
+    /// What the statement's placeholder is for.
+    form: Discriminant<Bind>,
+}
+
+impl Point {
+    /// The way to rows of the table at this position of the scope's schema.
+    pub(crate) fn of(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
+        scope.prepared.get(&scope.schema, position, Slot::Point, || Self::new(scope, position))
+    }
+
+    /// Made only where every caller gets the same statement: rules over rows depend on who asks.
+    fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
+        let table = scope.schema.tables().get(position)?;
+        let key = table.single_key()?;
+        let seen = |name: &str| scope.access.column(Operation::Read, &table.name, name);
+        if !scope.access.table(Operation::Read, &table.name) || !scope.access.rows(Operation::Read, table).is_empty() {
+            return None;
+        }
+        let shown: Vec<usize> = (0..table.columns.len()).filter(|index| seen(&table.columns[*index].name)).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        let mut sql = scope.sql();
+        let mut first = true;
+        sql.push("SELECT ");
+        for index in &shown {
+            sql.separate(&mut first, ", ");
+            scope.dialect.select(&table.columns[*index], "", &mut sql);
+        }
+        sql.push(" FROM ").name(&table.real_name).push(" WHERE ");
+        let operand = Operand::column(scope.dialect, &table.columns[key], "");
+        let sample = sample(table.columns[key].kind);
+        let form = std::mem::discriminant(&sample);
+        sql.push(operand.text()).push(" = ");
+        place(&operand, sample, &mut sql);
+        let row = JsonRow::new(scope.spec(), table, &shown);
+        Some(Arc::new(Self { sql: sql.text.into(), kinds: json::kinds(table, &shown), row, key, form }))
+    }
+
+    /// The read of the row with this key; `Err` says that no row can have it, `Ok(None)` that it takes the longer way.
+    pub(crate) fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
+        let operand = Operand::column(scope.dialect, &table.columns[self.key], "");
+        let bind = bind_for(scope.dialect, &operand, key).ok_or(NoSuchKey)?;
+        if std::mem::discriminant(&bind) != self.form {
+            return Ok(None);
+        }
+        Ok(Some(Read { sql: Arc::clone(&self.sql), binds: vec![bind], kinds: Arc::clone(&self.kinds), point: true }))
+    }
+}
+
+/// No row can have the key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoSuchKey;
+
+/// A value like those of keys of this kind.
+fn sample(kind: ColumnKind) -> Bind {
+    match kind {
+        ColumnKind::Integer | ColumnKind::BigInt => Bind::Int(0),
+        ColumnKind::Boolean => Bind::Bool(false),
+        ColumnKind::Float | ColumnKind::Double => Bind::Float(0.0),
+        ColumnKind::Varbinary | ColumnKind::Blob => Bind::Bytes(Vec::new()),
+        _ => Bind::Text(String::new()),
+    }
+}
+
+/// Takes the row.
+#[derive(Debug)]
+pub(crate) struct PointSink {
+    point: Arc<Point>,
+    out: Vec<u8>,
+}
+
+impl PointSink {
+    pub(crate) fn new(point: &Arc<Point>) -> Self {
+        Self { point: Arc::clone(point), out: Vec::with_capacity(ROW_BYTES) }
+    }
+
+    /// The row, when there is one.
+    pub(crate) fn finish(self) -> Option<Vec<u8>> {
+        (!self.out.is_empty()).then_some(self.out)
+    }
+}
+
+impl RowSink for PointSink {
+    type Piece = ();
+
+    fn row(&mut self, _: usize, cells: &[Cell<'_>]) -> Result<()> {
+        if self.out.is_empty() {
+            self.point.row.write(cells, &mut self.out);
+        }
+        Ok(())
+    }
+}

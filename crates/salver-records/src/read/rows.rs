@@ -1,0 +1,98 @@
+//! Rows as they come from the statements of one request, into JSON: joined rows first, which wait; then the rows they
+//! hang on, which are complete once written.
+
+use std::sync::Arc;
+
+use salver_model::limits::JOINED_BYTES_MAX;
+use salver_model::{Code, Error, Result};
+
+use super::join::stitch::{Arena, Key};
+use super::join::{Below, Shape};
+use crate::cell::Cell;
+use crate::geometry;
+use crate::json::{self, Form};
+
+/// What a row of the first table becomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Envelope {
+    /// An object.
+    Record,
+    /// A GeoJSON feature, whose id and geometry are these cells.
+    Feature { id: Option<usize>, geometry: Option<usize> },
+}
+
+/// The rows of one request.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    shape: Arc<Shape>,
+    envelope: Envelope,
+    arenas: Vec<Arena>,
+    /// The key a row is filed by, and the one that rows below are looked for by.
+    own: Key,
+    below: Key,
+    waiting_bytes: usize,
+}
+
+impl Rows {
+    pub(crate) fn new(shape: Arc<Shape>, envelope: Envelope) -> Self {
+        let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
+        Self { shape, envelope, arenas, own: Key::default(), below: Key::default(), waiting_bytes: 0 }
+    }
+
+    /// The same without any row.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(Arc::clone(&self.shape), self.envelope)
+    }
+
+    /// How many statements fetch joined rows; they come before all others, deepest first.
+    pub(crate) fn branches(&self) -> usize {
+        self.arenas.len()
+    }
+
+    /// Files a row of the joined statement `read`.
+    pub(crate) fn joined(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        let branch = self.arenas.len() - 1 - read;
+        let (template, key_cells, present) = &self.shape.branches[branch];
+        let (above, arenas) = self.arenas.split_at_mut(branch + 1);
+        let Some(own) = above.last_mut() else { return Ok(()) };
+        if self.own.of(cells, key_cells) {
+            let gone = present
+                .as_ref()
+                .is_some_and(|present| present.iter().any(|cell| matches!(cells.get(*cell), None | Some(Cell::Null))));
+            let below = Below { arenas, base: branch + 1 };
+            let before = own.bytes();
+            let after = own.file(&self.own, |out| {
+                if gone {
+                    out.extend_from_slice(b"null");
+                } else {
+                    template.write(cells, below, &mut self.below, out);
+                }
+            });
+            self.waiting_bytes += after - before;
+        }
+        if self.waiting_bytes > JOINED_BYTES_MAX {
+            return Err(Error::new(Code::AnswerTooLarge, "the joined rows are too many to hold")
+                .with_hint("ask for fewer rows with `size` or `page`, or for fewer columns with `include`"));
+        }
+        Ok(())
+    }
+
+    /// Appends a row of the first table.
+    pub(crate) fn root(&mut self, cells: &[Cell<'_>], out: &mut Vec<u8>) -> Result<()> {
+        let below = Below { arenas: &self.arenas, base: 0 };
+        match self.envelope {
+            Envelope::Record => self.shape.root.write(cells, below, &mut self.below, out),
+            Envelope::Feature { id, geometry } => {
+                let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).copied().unwrap_or(Cell::Null);
+                out.extend_from_slice(b"{\"type\":\"Feature\",\"id\":");
+                json::value(cell(id), Form::Plain, out);
+                out.extend_from_slice(b",\"properties\":");
+                self.shape.root.write(cells, below, &mut self.below, out);
+                out.extend_from_slice(b",\"geometry\":");
+                geometry::write(cell(geometry), out)?;
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! Long lists: the first piece goes out while the database still sends rows, and no more is held than a few pieces.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::Stream;
+use salver_model::Result;
+use salver_model::records::{Document, DocumentBody};
+use tokio::sync::mpsc;
+
+use super::document::ListSink;
+use crate::backend::Backend;
+use crate::statement::Read;
+
+/// Pieces that wait for the client at most.
+const PIECES_MAX: usize = 2;
+
+type Work = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
+
+/// Runs the statements; a document that is longer than a piece is a stream.
+pub(crate) async fn streamed(backend: Arc<Backend>, reads: Vec<Read>, sink: ListSink) -> Result<Document> {
+    let (out, pieces) = mpsc::channel(PIECES_MAX);
+    let work: Work = Box::pin(async move { backend.read(reads, sink, Some(out)).await });
+    let mut pieces = Pieces { first: None, work: Some(work), pieces, last: None };
+    let first = poll_fn(|cx| pieces.next(cx)).await.transpose()?.unwrap_or_default();
+    if pieces.is_over() {
+        return Ok(Document::whole(first));
+    }
+    pieces.first = Some(first);
+    Ok(Document { body: DocumentBody::Stream(Box::pin(pieces)), undone: false, tag: None })
+}
+
+/// The pieces of a document while the work behind them goes on. Dropping it stops the work.
+struct Pieces {
+    /// The piece that was waited for.
+    first: Option<Vec<u8>>,
+    work: Option<Work>,
+    pieces: mpsc::Receiver<Result<Vec<u8>>>,
+    /// What the work left, which comes after all pieces.
+    last: Option<Vec<u8>>,
+}
+
+impl Pieces {
+    /// Whether nothing comes any more.
+    fn is_over(&self) -> bool {
+        self.work.is_none() && self.last.is_none() && self.pieces.is_empty()
+    }
+
+    fn next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>>>> {
+        loop {
+            if let Poll::Ready(Some(piece)) = self.pieces.poll_recv(cx) {
+                return Poll::Ready(Some(piece));
+            }
+            let Some(work) = &mut self.work else { return Poll::Ready(self.last.take().map(Ok)) };
+            let Poll::Ready(done) = work.as_mut().poll(cx) else { return Poll::Pending };
+            self.work = None;
+            match done {
+                Ok(sink) => self.last = Some(sink.finish()),
+                Err(error) => {
+                    // What is left of the pieces is part of no answer.
+                    self.pieces.close();
+                    while self.pieces.try_recv().is_ok() {}
+                    return Poll::Ready(Some(Err(error)));
+                }
+            }
+        }
+    }
+}
+
+impl Stream for Pieces {
+    type Item = Result<Vec<u8>>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(first))),
+            None => self.next(cx),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A table of a database through the port of readable entries: a query becomes one statement, and its rows Arrow.
+//!
+//! Comparisons and orders mean what they mean for datasets, whatever collation a column has: text is compared by its
+//! bytes. Rows may change from one moment to the next, so no answer is repeatable and none is cached.
+
+mod column;
+mod compare;
+mod condition;
+mod keyset;
+mod rows;
+mod select;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use async_trait::async_trait;
+use futures::{StreamExt, stream};
+use salver_model::ports::Table;
+use salver_model::records::{Operation, TableInfo, TableKind};
+use salver_model::spec::DatabaseSpec;
+use salver_model::{Batches, Caller, Description, Filter, Kind, Name, Query, Relation, Result, Rows, Version};
+use tokio::sync::mpsc;
+
+use crate::access::Access;
+use crate::backend::Backend;
+use crate::dialect::Dialect;
+use rows::BatchSink;
+use select::Selected;
+
+/// Answers that are bounded to no more rows than this are read whole, and know their next page; others are streamed.
+const WHOLE_ROWS_MAX: u64 = 65_536;
+/// Batches that may wait for a slow reader.
+const WAITING_BATCHES_MAX: usize = 2;
+
+/// One table or view.
+#[derive(Debug)]
+pub(crate) struct RecordsTable {
+    backend: Arc<Backend>,
+    dialect: Dialect,
+    info: TableInfo,
+    description: Description,
+    /// What rules leave to a caller of whom nothing is known.
+    rows: Vec<Filter>,
+}
+
+impl RecordsTable {
+    /// The table `info` of a database, without the columns that rules hide; `None` when they hide the table, or all of
+    /// its columns, or its name can't be that of an entry.
+    pub(crate) fn new(
+        backend: &Arc<Backend>,
+        spec: &DatabaseSpec,
+        info: &TableInfo,
+        version: Version,
+    ) -> Option<(Name, Self)> {
+        let name = Name::new(&info.name).ok()?;
+        let dialect = Dialect::of(spec.kind);
+        let fields: Vec<_> = info.columns.iter().map(|own| column::field(own, dialect)).collect();
+        if fields.is_empty() {
+            return None;
+        }
+        let caller = Caller::default();
+        let names = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
+        let relations = info.foreign_keys.iter().filter_map(|key| {
+            let columns: Vec<String> = names(&key.columns);
+            let name = relation_name(&columns, &key.target, info);
+            let target = Name::new(&key.target).ok()?;
+            Some(Relation { name, columns, target, target_columns: key.target_columns.clone() })
+        });
+        let what = if info.kind == TableKind::View { "view" } else { "table" };
+        let description = Description {
+            name: name.clone(),
+            kind: Kind::Table,
+            schema: Arc::new(Schema::new(fields)),
+            key: names(&info.key),
+            relations: relations.collect(),
+            rows: None,
+            version,
+            source: format!("{what} of the database {}", spec.name),
+            memory_bytes: 0,
+        };
+        let rows = Access { spec, caller: &caller }.rows(Operation::List, info);
+        let table = Self { backend: Arc::clone(backend), dialect, info: info.clone(), description, rows };
+        Some((name, table))
+    }
+
+    async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
+        let mut reads = vec![selected.rows.clone()];
+        reads.extend(selected.total.clone());
+        let sink = self.backend.read(reads, BatchSink::new(&selected, usize::MAX), None).await?;
+        let total = sink.total().filter(|_| query.count);
+        let (batches, next) = keyset::page(query, &self.description, &selected, sink.finish()?)?;
+        Ok(Rows { total, next, ..self.answer(&selected, Batches::Ready(batches)) })
+    }
+
+    async fn streamed(&self, selected: Selected) -> Result<Rows> {
+        let total = match &selected.total {
+            None => None,
+            Some(total) => {
+                let sink = BatchSink::counting();
+                self.backend.read(vec![total.clone()], sink, None).await?.total()
+            }
+        };
+        let (sender, receiver) = mpsc::channel(WAITING_BATCHES_MAX);
+        let backend = Arc::clone(&self.backend);
+        let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
+        // The task ends with the receiver: the backend stops when nobody takes its pieces.
+        tokio::spawn(async move {
+            let last = match backend.read(vec![read], sink, Some(sender.clone())).await {
+                Ok(sink) => sink.finish(),
+                Err(error) => Err(error),
+            };
+            match last {
+                Ok(batch) if batch.num_rows() == 0 => {}
+                last => drop(sender.send(last).await),
+            }
+        });
+        let batches = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+        Ok(Rows { total, ..self.answer(&selected, Batches::Stream(batches.boxed())) })
+    }
+
+    fn answer(&self, selected: &Selected, batches: Batches) -> Rows {
+        Rows {
+            schema: Arc::clone(&selected.schema),
+            batches,
+            total: None,
+            next: None,
+            read: vec![(self.description.name.clone(), self.description.version)],
+            repeatable: false,
+        }
+    }
+}
+
+/// The name of the field that follows a foreign key: `author` for the column `author_id`, else the table it points to,
+/// unless a column is called so.
+fn relation_name(columns: &[String], target: &str, info: &TableInfo) -> String {
+    let stem = match columns {
+        [only] => only.strip_suffix("_id").filter(|stem| !stem.is_empty()),
+        _ => None,
+    };
+    let wanted = stem.unwrap_or(target);
+    if info.column(wanted).is_some() { format!("{}_{target}", columns.join("_")) } else { wanted.to_owned() }
+}
+
+#[async_trait]
+impl Table for RecordsTable {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn read(&self, query: &Query) -> Result<Rows> {
+        let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
+        if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) {
+            return self.whole(query, selected).await;
+        }
+        self.streamed(selected).await
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,199 @@
+//! A filter of a query as SQL.
+
+use arrow::datatypes::DataType;
+use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
+use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
+
+use super::compare::{Literal, Operand, literal, push_literal};
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+
+/// Finds what a path names.
+pub(super) type Locate<'a> = dyn Fn(&ColumnPath) -> Result<Operand> + 'a;
+
+/// Appends the filter.
+///
+/// # Errors
+/// Those of `locate`; `InvalidValue`; `InvalidFilter` when it is too large, or `like` is asked of what is no text.
+pub(super) fn push(filter: &Filter, locate: &Locate<'_>, sql: &mut Sql) -> Result<()> {
+    walk(filter, locate, 0, &mut 0, sql)
+}
+
+fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, sql: &mut Sql) -> Result<()> {
+    *terms += 1;
+    if depth > 4 * FILTER_DEPTH_MAX || *terms > FILTER_TERMS_MAX {
+        return Err(Error::new(Code::InvalidFilter, "the filter is too large")
+            .with_hint("nest less, or put many values of one column into an `in` list"));
+    }
+    match filter {
+        Filter::And(all) | Filter::Or(all) => {
+            let and = matches!(filter, Filter::And(_));
+            if all.is_empty() {
+                sql.push(if and { "1=1" } else { "1=0" });
+                return Ok(());
+            }
+            sql.push("(");
+            let mut first = true;
+            for inner in all {
+                sql.separate(&mut first, if and { " AND " } else { " OR " });
+                walk(inner, locate, depth + 1, terms, sql)?;
+            }
+            sql.push(")");
+        }
+        Filter::Not(inner) => {
+            sql.push("NOT (");
+            walk(inner, locate, depth + 1, terms, sql)?;
+            sql.push(")");
+        }
+        Filter::IsNull { column } => {
+            let operand = locate(column)?;
+            sql.push("(").push(&operand.sql).push(" IS NULL)");
+        }
+        Filter::Compare { column, op, value } => {
+            let operand = locate(column)?;
+            compare(&operand, *op, &literal(&operand, value)?, sql);
+        }
+        Filter::In { column, values } => one_of(&locate(column)?, values, sql)?,
+        Filter::Like { column, pattern, ignore_case } => {
+            let operand = locate(column)?;
+            if operand.data_type != DataType::Utf8 {
+                let message = format!("`{column}` is {}, and `like` compares text", operand.data_type);
+                return Err(Error::new(Code::InvalidFilter, message).with_hint("compare it with `=`, `<` or `>`"));
+            }
+            like(&operand, pattern, *ignore_case, sql);
+        }
+    }
+    Ok(())
+}
+
+/// Appends one comparison.
+pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql: &mut Sql) {
+    let bind = match literal {
+        Literal::Is(bind) => bind,
+        Literal::Null => {
+            // Null, and not false, so that its negation is not true either.
+            sql.push(if sql.dialect == Dialect::Postgres { "(NULL::boolean)" } else { "(NULL)" });
+            return;
+        }
+        Literal::Below | Literal::Above => {
+            let above = *literal == Literal::Above;
+            let holds = match op {
+                Comparison::Eq => false,
+                Comparison::NotEq => true,
+                Comparison::Lt | Comparison::LtEq => above,
+                Comparison::Gt | Comparison::GtEq => !above,
+            };
+            // Null stays null.
+            sql.push("(").push(&operand.sql).push(if holds { " = " } else { " <> " }).push(&operand.sql).push(")");
+            return;
+        }
+    };
+    let sign = match op {
+        Comparison::Eq => " = ",
+        Comparison::NotEq => " <> ",
+        Comparison::Lt => " < ",
+        Comparison::LtEq => " <= ",
+        Comparison::Gt => " > ",
+        Comparison::GtEq => " >= ",
+    };
+    sql.push("(");
+    if op == Comparison::Eq && operand.plain_text {
+        // As the column's own collation has it first, which an index knows; by bytes is then a check of few rows.
+        sql.push(&operand.sql).push(" = ").bind(bind.clone());
+        if sql.dialect != Dialect::Mysql {
+            sql.push(")");
+            return;
+        }
+        sql.push(" AND ");
+    }
+    operand.push_ordered(sql);
+    sql.push(sign);
+    push_literal(operand, bind, sql);
+    sql.push(")");
+}
+
+fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
+    if values.len() > FILTER_TERMS_MAX {
+        return Err(Error::new(Code::InvalidFilter, format!("more than {FILTER_TERMS_MAX} values in one list")));
+    }
+    if values.is_empty() {
+        sql.push("1=0");
+        return Ok(());
+    }
+    let literals = values.iter().map(|value| literal(operand, value)).collect::<Result<Vec<_>>>()?;
+    sql.push("(");
+    operand.push_ordered(sql);
+    sql.push(" IN (");
+    let mut first = true;
+    for literal in &literals {
+        match literal {
+            Literal::Is(bind) => {
+                sql.separate(&mut first, ", ");
+                push_literal(operand, bind, sql);
+            }
+            Literal::Null => {
+                sql.separate(&mut first, ", ").push("NULL");
+            }
+            Literal::Below | Literal::Above => {}
+        }
+    }
+    if first {
+        // Nothing was in reach: false for every value, null for null.
+        sql.push("SELECT ").push(&operand.sql).push(" WHERE 1=0");
+    }
+    sql.push("))");
+    Ok(())
+}
+
+fn like(operand: &Operand, pattern: &str, ignore_case: bool, sql: &mut Sql) {
+    use crate::statement::Bind;
+    let text = |text: String| Bind::Text(text);
+    sql.push("(");
+    match (sql.dialect, ignore_case) {
+        (Dialect::Postgres, _) => {
+            let word = if ignore_case { "::text ILIKE " } else { "::text LIKE " };
+            sql.push("(").push(&operand.sql).push(")").push(word).bind(text(pattern.to_owned())).push("::text");
+        }
+        // SQLite's LIKE never tells ASCII cases apart; GLOB always does.
+        (Dialect::Sqlite, false) => {
+            sql.push(&operand.sql).push(" GLOB ").bind(text(glob(pattern)));
+        }
+        (Dialect::Sqlite, true) => {
+            sql.push(&operand.sql).push(" LIKE ").bind(text(pattern.to_owned())).push(" ESCAPE '\\'");
+        }
+        (Dialect::Mysql, false) => {
+            sql.push("CONVERT(").push(&operand.sql).push(" USING utf8mb4) COLLATE utf8mb4_bin LIKE ");
+            sql.bind(text(pattern.to_owned()));
+        }
+        (Dialect::Mysql, true) => {
+            sql.push("LOWER(CONVERT(").push(&operand.sql).push(" USING utf8mb4)) COLLATE utf8mb4_bin LIKE LOWER(");
+            sql.bind(text(pattern.to_owned())).push(")");
+        }
+    }
+    sql.push(")");
+}
+
+/// A pattern of `LIKE` as one of `GLOB`.
+fn glob(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 4);
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' => out.push('*'),
+            '_' => out.push('?'),
+            '\\' => push_plain(chars.next().unwrap_or('\\'), &mut out),
+            other => push_plain(other, &mut out),
+        }
+    }
+    out
+}
+
+fn push_plain(c: char, out: &mut String) {
+    if matches!(c, '*' | '?' | '[') {
+        out.push('[');
+        out.push(c);
+        out.push(']');
+    } else {
+        out.push(c);
+    }
+}

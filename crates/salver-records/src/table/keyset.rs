@@ -1,0 +1,133 @@
+//! Pages by the values of the last row: a page costs the same wherever it is.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type, Schema, UInt64Type};
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::array_value_to_string;
+use salver_model::{Code, Comparison, Cursor, Description, Error, Query, Result, Value, Version};
+
+use super::compare::{Operand, literal};
+use super::condition;
+use super::select::Selected;
+use crate::dialect::Sql;
+
+/// One key of an order that decides every tie.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub(super) operand: Operand,
+    pub(super) descending: bool,
+    pub(super) nulls_first: bool,
+    /// Where its value is among the fetched columns.
+    pub(super) position: usize,
+}
+
+/// A number that tells queries apart, whatever page of them is asked for.
+fn fingerprint(query: &Query) -> u64 {
+    let whole = Query { offset: 0, limit: None, after: None, count: false, ..query.clone() };
+    Version::of(&format!("{whole:?}")).0
+}
+
+/// Appends that rows lie behind the cursor.
+pub(super) fn push_after(query: &Query, about: &Description, keys: &[Key], grouped: bool, sql: &mut Sql) -> Result<()> {
+    let Some(cursor) = &query.after else { return Ok(()) };
+    if grouped {
+        return Err(Error::new(Code::InvalidCursor, "a grouped or distinct answer has no cursor")
+            .with_hint("page through it with `limit` and `offset`"));
+    }
+    if cursor.version != about.version {
+        return Err(Error::new(
+            Code::ExpiredCursor,
+            format!("`{}` has other columns since `after` was made", about.name),
+        )
+        .with_hint("start again without `after`"));
+    }
+    if keys.is_empty() || cursor.query != fingerprint(query) || cursor.values.len() != keys.len() {
+        return Err(Error::new(Code::InvalidCursor, "`after` belongs to another query")
+            .with_hint("repeat the query that `after` came from: same columns, filter and sort"));
+    }
+    sql.push(if sql.text.contains(" WHERE ") { " AND (" } else { " WHERE (" });
+    let mut first = true;
+    for (index, key) in keys.iter().enumerate() {
+        sql.separate(&mut first, " OR ").push("(");
+        for (same, value) in keys[..index].iter().zip(&cursor.values) {
+            push_same(&same.operand, value, sql)?;
+            sql.push(" AND ");
+        }
+        push_behind(key, &cursor.values[index], sql)?;
+        sql.push(")");
+    }
+    sql.push(")");
+    Ok(())
+}
+
+fn push_same(operand: &Operand, value: &Value, sql: &mut Sql) -> Result<()> {
+    if *value == Value::Null {
+        sql.push("(").push(&operand.sql).push(" IS NULL)");
+        return Ok(());
+    }
+    condition::compare(operand, Comparison::Eq, &literal(operand, value)?, sql);
+    Ok(())
+}
+
+fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
+    let operand = &key.operand;
+    if *value == Value::Null {
+        sql.push(if key.nulls_first { "(" } else { "(1=0 AND " }).push(&operand.sql).push(" IS NOT NULL)");
+        return Ok(());
+    }
+    let op = if key.descending { Comparison::Lt } else { Comparison::Gt };
+    sql.push("(");
+    condition::compare(operand, op, &literal(operand, value)?, sql);
+    if !key.nulls_first {
+        sql.push(" OR ").push(&operand.sql).push(" IS NULL");
+    }
+    sql.push(")");
+    Ok(())
+}
+
+/// Takes the row off that only tells whether there is a next page, and the columns that only the next page needs.
+pub(super) fn page(
+    query: &Query,
+    about: &Description,
+    selected: &Selected,
+    fetched: RecordBatch,
+) -> Result<(Vec<RecordBatch>, Option<Cursor>)> {
+    let limit = query.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let more = selected.paged && limit > 0 && fetched.num_rows() > limit;
+    let kept = fetched.slice(0, fetched.num_rows().min(limit));
+    let next = if more {
+        let values = selected.keys.iter().map(|key| value(kept.column(key.position), kept.num_rows() - 1));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        Some(Cursor { version: about.version, query: fingerprint(query), position: 0, values })
+    } else {
+        None
+    };
+    Ok((vec![narrow(&kept, &selected.schema)?], next))
+}
+
+/// The batch without the columns behind those of `schema`.
+fn narrow(batch: &RecordBatch, schema: &std::sync::Arc<Schema>) -> Result<RecordBatch> {
+    let columns = batch.columns()[..schema.fields().len()].to_vec();
+    let options = arrow::record_batch::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(std::sync::Arc::clone(schema), columns, &options)
+        .map_err(|error| Error::internal("rows of a database don't fit their schema").with_source(error))
+}
+
+fn value(column: &dyn Array, row: usize) -> Result<Value> {
+    if column.is_null(row) {
+        return Ok(Value::Null);
+    }
+    Ok(match column.data_type() {
+        DataType::Boolean => Value::Bool(column.as_boolean().value(row)),
+        DataType::Int32 => Value::Int(i64::from(column.as_primitive::<Int32Type>().value(row))),
+        DataType::Int64 => Value::Int(column.as_primitive::<Int64Type>().value(row)),
+        DataType::UInt64 => Value::UInt(column.as_primitive::<UInt64Type>().value(row)),
+        DataType::Float32 => Value::Float(f64::from(column.as_primitive::<Float32Type>().value(row))),
+        DataType::Float64 => Value::Float(column.as_primitive::<Float64Type>().value(row)),
+        DataType::Utf8 => Value::Text(column.as_string::<i32>().value(row).to_owned()),
+        _ => Value::Text(
+            array_value_to_string(column, row)
+                .map_err(|error| Error::internal("a value of the last row can't be written").with_source(error))?,
+        ),
+    })
+}

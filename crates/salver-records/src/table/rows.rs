@@ -1,0 +1,224 @@
+//! Rows of cells to record batches.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayBuilder, ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
+    Float64Builder, Int32Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder, UInt64Builder,
+};
+use arrow::compute::kernels::cast_utils::{Parser, parse_decimal, string_to_timestamp_nanos};
+use arrow::datatypes::{DataType, Date32Type, Decimal128Type, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use salver_model::{Code, Error, Result};
+
+use super::select::Selected;
+use crate::cell::{Cell, RowSink};
+
+/// Rows of a batch that is streamed.
+pub(super) const BATCH_ROWS: usize = 4_096;
+
+/// Builds batches. Rows of the read 0 are rows of the answer; the one row of the read 1 is their number.
+pub(super) struct BatchSink {
+    schema: SchemaRef,
+    columns: Vec<Column>,
+    rows: usize,
+    batch_rows: usize,
+    total: Option<u64>,
+    counts: usize,
+}
+
+impl BatchSink {
+    pub(super) fn new(selected: &Selected, batch_rows: usize) -> Self {
+        let schema = Arc::clone(&selected.fetched);
+        let columns = schema.fields().iter().map(|field| Column::new(field.data_type())).collect();
+        Self { schema, columns, rows: 0, batch_rows, total: None, counts: 1 }
+    }
+
+    /// For a read that only counts.
+    pub(super) fn counting() -> Self {
+        let schema = Arc::new(arrow::datatypes::Schema::empty());
+        Self { schema, columns: Vec::new(), rows: 0, batch_rows: usize::MAX, total: None, counts: 0 }
+    }
+
+    pub(super) fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// The rows that were not taken as pieces.
+    pub(super) fn finish(mut self) -> Result<RecordBatch> {
+        self.batch()
+    }
+
+    fn batch(&mut self) -> Result<RecordBatch> {
+        let arrays: Vec<ArrayRef> = self.columns.iter_mut().map(Column::finish).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
+            .map_err(|error| Error::internal("rows of a database don't fit their schema").with_source(error))
+    }
+}
+
+impl RowSink for BatchSink {
+    type Piece = RecordBatch;
+
+    fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        if read == self.counts {
+            self.total = match cells.first() {
+                Some(Cell::Int(count)) => u64::try_from(*count).ok(),
+                Some(Cell::UInt(count)) => Some(*count),
+                _ => None,
+            };
+            return Ok(());
+        }
+        for (index, (column, cell)) in self.columns.iter_mut().zip(cells).enumerate() {
+            if !column.push(*cell) {
+                return Err(unfit(self.schema.field(index), *cell));
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn piece(&mut self) -> Option<RecordBatch> {
+        if self.rows < self.batch_rows { None } else { self.batch().ok() }
+    }
+}
+
+fn unfit(field: &arrow::datatypes::Field, cell: Cell<'_>) -> Error {
+    let shown: String = format!("{cell:?}").chars().take(80).collect();
+    Error::new(Code::Execution, format!("`{}` has a value that is no {}: {shown}", field.name(), field.data_type()))
+        .with_hint("mend the row, or read the table through /api/records, which takes values as they are")
+}
+
+/// One column under construction.
+enum Column {
+    Boolean(BooleanBuilder),
+    Int32(Int32Builder),
+    Int64(Int64Builder),
+    UInt64(UInt64Builder),
+    Float32(Float32Builder),
+    Float64(Float64Builder),
+    Decimal(Decimal128Builder, u8, i8),
+    Date(Date32Builder),
+    Timestamp(TimestampMicrosecondBuilder),
+    Text(StringBuilder),
+    Binary(BinaryBuilder),
+}
+
+macro_rules! each {
+    ($self:expr, $builder:ident => $call:expr) => {
+        match $self {
+            Column::Boolean($builder) => $call,
+            Column::Int32($builder) => $call,
+            Column::Int64($builder) => $call,
+            Column::UInt64($builder) => $call,
+            Column::Float32($builder) => $call,
+            Column::Float64($builder) => $call,
+            Column::Decimal($builder, _, _) => $call,
+            Column::Date($builder) => $call,
+            Column::Timestamp($builder) => $call,
+            Column::Text($builder) => $call,
+            Column::Binary($builder) => $call,
+        }
+    };
+}
+
+impl Column {
+    fn new(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
+            DataType::Int32 => Self::Int32(Int32Builder::new()),
+            DataType::Int64 => Self::Int64(Int64Builder::new()),
+            DataType::UInt64 => Self::UInt64(UInt64Builder::new()),
+            DataType::Float32 => Self::Float32(Float32Builder::new()),
+            DataType::Float64 => Self::Float64(Float64Builder::new()),
+            DataType::Decimal128(precision, scale) => {
+                Self::Decimal(Decimal128Builder::new().with_data_type(data_type.clone()), *precision, *scale)
+            }
+            DataType::Date32 => Self::Date(Date32Builder::new()),
+            DataType::Timestamp(..) => Self::Timestamp(TimestampMicrosecondBuilder::new()),
+            DataType::Binary => Self::Binary(BinaryBuilder::new()),
+            _ => Self::Text(StringBuilder::new()),
+        }
+    }
+
+    fn finish(&mut self) -> ArrayRef {
+        each!(self, builder => ArrayBuilder::finish(builder))
+    }
+
+    /// Appends a value; false when it can't be one of this column.
+    fn push(&mut self, cell: Cell<'_>) -> bool {
+        if cell == Cell::Null {
+            each!(self, builder => builder.append_null());
+            return true;
+        }
+        let appended = match self {
+            Self::Boolean(builder) => boolean(cell).map(|value| builder.append_value(value)),
+            Self::Int32(builder) => integer(cell).map(|value| builder.append_value(value)),
+            Self::Int64(builder) => integer(cell).map(|value| builder.append_value(value)),
+            Self::UInt64(builder) => integer(cell).map(|value| builder.append_value(value)),
+            Self::Float32(builder) => float(cell).map(|value| builder.append_value(value as f32)),
+            Self::Float64(builder) => float(cell).map(|value| builder.append_value(value)),
+            Self::Decimal(builder, precision, scale) => written(cell)
+                .and_then(|text| parse_decimal::<Decimal128Type>(&text, *precision, *scale).ok())
+                .map(|value| builder.append_value(value)),
+            // MySQL's day nought is no day.
+            Self::Date(builder) => written(cell).map(|text| builder.append_option(Date32Type::parse(&text))),
+            Self::Timestamp(builder) => written(cell)
+                .map(|text| builder.append_option(string_to_timestamp_nanos(&text).ok().map(|nanos| nanos / 1_000))),
+            Self::Text(builder) => written(cell).map(|text| builder.append_value(text)),
+            Self::Binary(builder) => match cell {
+                Cell::Bytes(bytes) => {
+                    builder.append_value(bytes);
+                    Some(())
+                }
+                other => written(other).map(|text| builder.append_value(text.as_bytes())),
+            },
+        };
+        appended.is_some()
+    }
+}
+
+fn boolean(cell: Cell<'_>) -> Option<bool> {
+    match cell {
+        Cell::Bool(value) => Some(value),
+        Cell::Int(value) => Some(value != 0),
+        Cell::UInt(value) => Some(value != 0),
+        _ => None,
+    }
+}
+
+fn integer<T: TryFrom<i64> + TryFrom<u64> + std::str::FromStr>(cell: Cell<'_>) -> Option<T> {
+    match cell {
+        Cell::Int(value) => value.try_into().ok(),
+        Cell::UInt(value) => value.try_into().ok(),
+        Cell::Bool(value) => i64::from(value).try_into().ok(),
+        Cell::Text(text) => text.parse().ok(),
+        Cell::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => (value as i64).try_into().ok(),
+        _ => None,
+    }
+}
+
+fn float(cell: Cell<'_>) -> Option<f64> {
+    match cell {
+        Cell::Float(value) => Some(value),
+        Cell::Single(value) => Some(f64::from(value)),
+        Cell::Int(value) => Some(value as f64),
+        Cell::UInt(value) => Some(value as f64),
+        Cell::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The value as text; `None` for bytes that are not UTF-8.
+fn written(cell: Cell<'_>) -> Option<std::borrow::Cow<'_, str>> {
+    Some(match cell {
+        Cell::Text(text) => text.into(),
+        Cell::Bytes(bytes) => std::str::from_utf8(bytes).ok()?.into(),
+        Cell::Int(value) => value.to_string().into(),
+        Cell::UInt(value) => value.to_string().into(),
+        Cell::Bool(value) => value.to_string().into(),
+        Cell::Float(value) => value.to_string().into(),
+        Cell::Single(value) => value.to_string().into(),
+        Cell::Null => return None,
+    })
+}

@@ -1,0 +1,355 @@
+//! A query as one statement.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use salver_model::records::{ColumnKind, TableInfo};
+use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
+
+use super::compare::Operand;
+use super::{WHOLE_ROWS_MAX, column, condition, keyset};
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::statement::Read;
+
+/// The statement of a query, and what comes back from it.
+#[derive(Clone, Debug)]
+pub(super) struct Selected {
+    /// Reads the rows.
+    pub(super) rows: Read,
+    /// Counts all matching rows, when that is wanted.
+    pub(super) total: Option<Read>,
+    /// The columns of the answer.
+    pub(super) schema: SchemaRef,
+    /// The columns that are fetched: those of the answer, and behind them those the order needs for the next page.
+    pub(super) fetched: SchemaRef,
+    /// The order that decides every tie; empty when the query has none.
+    pub(super) keys: Vec<keyset::Key>,
+    /// Whether one more row than asked for is fetched, with its keys, so that the next page is known.
+    pub(super) paged: bool,
+}
+
+/// What one query is made of.
+pub(super) struct Ground<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) info: &'a TableInfo,
+    pub(super) about: &'a Description,
+}
+
+/// One column of the answer.
+struct Output {
+    name: String,
+    operand: Operand,
+    aggregate: bool,
+}
+
+/// Compiles `query`; `rules` always hold.
+///
+/// # Errors
+/// As the port says.
+pub(super) fn select(
+    dialect: Dialect,
+    info: &TableInfo,
+    about: &Description,
+    rules: &[Filter],
+    query: &Query,
+) -> Result<Selected> {
+    let ground = Ground { dialect, info, about };
+    let outputs = ground.outputs(query)?;
+    let grouped = query.is_grouped();
+    // Nobody pages through a whole table, and its own order costs nothing.
+    let unordered = query.limit.is_none() && query.sort.is_empty() && query.after.is_none();
+    let keys = if grouped || query.distinct || unordered { Vec::new() } else { ground.keys(query)? };
+    let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) && !keys.is_empty();
+    let mut sql = Sql::new(dialect);
+    sql.push("SELECT ");
+    if query.distinct {
+        sql.push("DISTINCT ");
+    }
+    let mut fetched: Vec<Operand> = outputs.iter().map(|output| output.operand.clone()).collect();
+    let keys: Vec<keyset::Key> = keys
+        .into_iter()
+        .map(|(operand, descending, nulls_first)| {
+            if paged {
+                fetched.push(operand.clone());
+            }
+            keyset::Key { operand, descending, nulls_first, position: fetched.len().saturating_sub(1) }
+        })
+        .collect();
+    let mut first = true;
+    for operand in &fetched {
+        sql.separate(&mut first, ", ");
+        push_fetched(operand, grouped || query.distinct, &mut sql);
+    }
+    sql.push(" FROM ").name(&info.real_name);
+    let base = sql.text.find(" FROM ").unwrap_or(0);
+    let before_binds = sql.binds.len();
+    let mut all: Vec<Filter> = rules.to_vec();
+    all.extend(query.filter.clone());
+    if !all.is_empty() {
+        sql.push(" WHERE ");
+        condition::push(&Filter::And(all), &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
+    }
+    ground.group(query, grouped, &mut sql)?;
+    if let Some(having) = &query.having {
+        sql.push(" HAVING ");
+        condition::push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
+    }
+    let total = query.count.then(|| count(&sql, base, before_binds, grouped || query.distinct));
+    keyset::push_after(query, about, &keys, grouped || query.distinct, &mut sql)?;
+    ground.order(query, &outputs, &keys, &mut sql)?;
+    push_page(query, paged, &mut sql);
+    let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
+    let schema = Arc::new(Schema::new(outputs.iter().map(|o| field(&o.operand, &o.name)).collect::<Vec<_>>()));
+    let names = outputs.iter().map(|output| output.name.as_str()).chain(keys.iter().map(|_| "")).collect::<Vec<_>>();
+    let fetched_fields: Vec<Field> = fetched.iter().zip(names).map(|(operand, name)| field(operand, name)).collect();
+    let kinds = fetched.iter().map(|operand| column::kind(&operand.data_type)).collect();
+    let rows = Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false };
+    Ok(Selected { rows, total, schema, fetched: Arc::new(Schema::new(fetched_fields)), keys, paged })
+}
+
+/// The statement so far, counted.
+fn count(sql: &Sql, base: usize, binds_before: usize, wrapped: bool) -> Read {
+    let text = if wrapped {
+        format!("SELECT COUNT(*) FROM ({}) AS counted", sql.text)
+    } else {
+        format!("SELECT COUNT(*){}", &sql.text[base..])
+    };
+    debug_assert_eq!(binds_before, 0, "nothing before FROM is bound");
+    Read { sql: text.into(), binds: sql.binds.clone(), kinds: Arc::new([ColumnKind::BigInt]), point: false }
+}
+
+/// One more row than asked for tells whether there is a next page.
+fn push_page(query: &Query, paged: bool, sql: &mut Sql) {
+    let most = i64::MAX as u64;
+    let limit = query.limit.map(|limit| limit.saturating_add(u64::from(paged && limit > 0)).min(most));
+    if limit.is_none() && query.offset == 0 {
+        return;
+    }
+    let limit = limit.unwrap_or(most);
+    sql.push(&format!(" LIMIT {limit}"));
+    if query.offset > 0 {
+        sql.push(&format!(" OFFSET {}", query.offset.min(most)));
+    }
+}
+
+/// The operand as the driver shall hand it over.
+fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
+    let cast = match operand.data_type {
+        DataType::Utf8 if by_bytes => return operand.push_ordered(sql),
+        DataType::Utf8 | DataType::Decimal128(..) | DataType::Date32 | DataType::Timestamp(..)
+            if sql.dialect == Dialect::Postgres =>
+        {
+            "::text"
+        }
+        _ => "",
+    };
+    sql.push("(").push(&operand.sql).push(")").push(cast);
+}
+
+impl Ground<'_> {
+    /// The column a path names.
+    fn locate(&self, path: &ColumnPath, code: Code) -> Result<Operand> {
+        let name = path.to_string();
+        let Some(index) = self.info.column(&name) else {
+            let names = self.info.columns.iter().map(|column| column.name.as_str());
+            if path.fields.is_empty() || self.info.column(&path.column).is_none() {
+                return Err(Error::unknown_column(code, &path.column, self.about.name.as_str(), names));
+            }
+            return Err(Error::new(code, format!("`{}` has no fields", path.column)));
+        };
+        let own = &self.info.columns[index];
+        let mut sql = Sql::new(self.dialect);
+        if own.kind == ColumnKind::Geometry && self.dialect != Dialect::Sqlite {
+            sql.push("ST_AsText(").name(&own.real_name).push(")");
+        } else {
+            sql.name(&own.real_name);
+        }
+        let data_type = self.about.schema.field(index).data_type().clone();
+        let plain = ["character varying", "text", "varchar", "char", "citext", "name", "nvarchar"];
+        let native = own.native.to_ascii_lowercase();
+        let plain_text = data_type == DataType::Utf8
+            && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
+            && plain.iter().any(|start| native.starts_with(start));
+        Ok(Operand { sql: sql.text, data_type, name, plain_text })
+    }
+
+    fn outputs(&self, query: &Query) -> Result<Vec<Output>> {
+        let column = |path: &ColumnPath, name: String| {
+            Ok(Output { operand: self.locate(path, Code::InvalidColumn)?, name, aggregate: false })
+        };
+        if query.items.is_empty() {
+            let whole: Vec<ColumnPath> = if query.is_grouped() {
+                query.group.clone()
+            } else {
+                self.info.columns.iter().map(|own| ColumnPath::column(own.name.as_str())).collect()
+            };
+            return whole.iter().map(|path| column(path, path.to_string())).collect();
+        }
+        let one = |item: &Item| match item {
+            Item::Column { path, name } => {
+                if query.is_grouped() && !query.group.contains(path) {
+                    let message = format!("`{path}` is neither grouped by nor in an aggregate");
+                    return Err(Error::new(Code::InvalidColumn, message)
+                        .with_hint(format!("group by `{path}`, or ask for `min({path})` or another aggregate of it")));
+                }
+                column(path, name.clone())
+            }
+            Item::Aggregate { aggregate, name } => {
+                let operand = self.aggregate(aggregate.function, aggregate.column.as_ref())?;
+                Ok(Output { operand, name: name.clone(), aggregate: true })
+            }
+        };
+        query.items.iter().map(one).collect()
+    }
+
+    fn aggregate(&self, function: AggregateFunction, path: Option<&ColumnPath>) -> Result<Operand> {
+        use AggregateFunction::{Avg, Count, CountDistinct, Max, Min, Sum};
+        let word = function.name();
+        let Some(path) = path else {
+            if function != Count {
+                return Err(Error::new(Code::InvalidRequest, format!("`{word}` needs a column")));
+            }
+            let (sql, name) = ("COUNT(*)".to_owned(), "count".to_owned());
+            return Ok(Operand { sql, data_type: DataType::Int64, name, plain_text: false });
+        };
+        let operand = self.locate(path, Code::InvalidColumn)?;
+        let numeric = operand.data_type.is_numeric();
+        if (matches!(function, Sum | Avg) && !numeric) || operand.data_type == DataType::Binary && function != Count {
+            let message = format!("`{word}` does not work on `{path}`, which is {}", operand.data_type);
+            return Err(
+                Error::new(Code::InvalidColumn, message).with_hint("choose another column or another aggregate")
+            );
+        }
+        let mut inner = Sql::new(self.dialect);
+        operand.push_ordered(&mut inner);
+        let inner = inner.text;
+        let float = matches!(operand.data_type, DataType::Float32 | DataType::Float64);
+        let (sql, data_type) = match (function, self.dialect) {
+            (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
+            (CountDistinct, _) => (format!("COUNT(DISTINCT {inner})"), DataType::Int64),
+            (Avg, Dialect::Postgres) => (format!("AVG(({inner})::float8)"), DataType::Float64),
+            (Avg, Dialect::Mysql) => (format!("AVG(CAST({inner} AS DOUBLE))"), DataType::Float64),
+            (Avg, Dialect::Sqlite) => (format!("AVG({inner})"), DataType::Float64),
+            (Sum, Dialect::Postgres) if float => (format!("SUM(({inner})::float8)"), DataType::Float64),
+            (Sum, _) if float => (format!("SUM({inner})"), DataType::Float64),
+            (Sum, dialect) => match (&operand.data_type, dialect) {
+                (DataType::Decimal128(_, scale), _) => (format!("SUM({inner})"), DataType::Decimal128(38, *scale)),
+                (_, Dialect::Postgres) => (format!("SUM({inner})::bigint"), DataType::Int64),
+                (_, Dialect::Mysql) => (format!("CAST(SUM({inner}) AS SIGNED)"), DataType::Int64),
+                (_, Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
+            },
+            // PostgreSQL has no smallest of booleans.
+            (Min, Dialect::Postgres) if operand.data_type == DataType::Boolean => {
+                (format!("BOOL_AND({inner})"), DataType::Boolean)
+            }
+            (Max, Dialect::Postgres) if operand.data_type == DataType::Boolean => {
+                (format!("BOOL_OR({inner})"), DataType::Boolean)
+            }
+            (Min, _) => (format!("MIN({inner})"), operand.data_type.clone()),
+            (Max, _) => (format!("MAX({inner})"), operand.data_type.clone()),
+        };
+        Ok(Operand { sql, data_type, name: format!("{word}({path})"), plain_text: false })
+    }
+
+    /// The output called `path`, or of that column.
+    fn output(&self, path: &ColumnPath, outputs: &[Output], code: Code) -> Result<Operand> {
+        let name = path.to_string();
+        let by_name = outputs.iter().find(|output| output.name == name);
+        let by_column = || outputs.iter().find(|output| !output.aggregate && output.operand.name == name);
+        by_name.or_else(by_column).map(|output| output.operand.clone()).ok_or_else(|| {
+            let names = outputs.iter().map(|output| output.name.as_str());
+            Error::new(code, format!("`{name}` is not a column of the answer"))
+                .with_hint_if(salver_model::suggest::hint(&name, names))
+        })
+    }
+
+    fn group(&self, query: &Query, grouped: bool, sql: &mut Sql) -> Result<()> {
+        if !grouped || query.group.is_empty() {
+            return Ok(());
+        }
+        sql.push(" GROUP BY ");
+        let mut first = true;
+        for path in &query.group {
+            sql.separate(&mut first, ", ");
+            self.locate(path, Code::InvalidColumn)?.push_ordered(sql);
+        }
+        Ok(())
+    }
+
+    /// The order with the primary key behind it, so that it decides every tie; empty where there is no key.
+    fn keys(&self, query: &Query) -> Result<Vec<(Operand, bool, bool)>> {
+        let mut keys: Vec<(Operand, bool, bool)> = Vec::new();
+        let mut add = |operand: Operand, descending, nulls_first| {
+            if !keys.iter().any(|(other, _, _)| other.name == operand.name) {
+                keys.push((operand, descending, nulls_first));
+            }
+        };
+        for Sort { column, descending, nulls_first } in &query.sort {
+            add(sortable(self.locate(column, Code::InvalidSort)?)?, *descending, *nulls_first);
+        }
+        if self.info.key.is_empty() {
+            return Ok(Vec::new());
+        }
+        for index in &self.info.key {
+            let path = ColumnPath::column(self.info.columns[*index].name.as_str());
+            add(self.locate(&path, Code::InvalidSort)?, false, false);
+        }
+        Ok(keys)
+    }
+
+    fn order(&self, query: &Query, outputs: &[Output], keys: &[keyset::Key], sql: &mut Sql) -> Result<()> {
+        let mut order: Vec<(Operand, bool, bool)> = Vec::new();
+        if keys.is_empty() {
+            for Sort { column, descending, nulls_first } in &query.sort {
+                let operand = if query.is_grouped() || query.distinct {
+                    self.output(column, outputs, Code::InvalidSort)?
+                } else {
+                    self.locate(column, Code::InvalidSort)?
+                };
+                order.push((sortable(operand)?, *descending, *nulls_first));
+            }
+            if query.is_grouped() || query.distinct {
+                // Groups have no position: the columns of the answer break ties.
+                order.extend(outputs.iter().map(|output| (output.operand.clone(), false, false)));
+                order.retain(|(operand, _, _)| operand.data_type != DataType::Binary);
+            }
+        } else {
+            order.extend(keys.iter().map(|key| (key.operand.clone(), key.descending, key.nulls_first)));
+        }
+        let mut first = true;
+        for (operand, descending, nulls_first) in &order {
+            sql.push(if first { " ORDER BY " } else { ", " });
+            first = false;
+            push_key(operand, *descending, *nulls_first, sql);
+        }
+        Ok(())
+    }
+}
+
+fn sortable(operand: Operand) -> Result<Operand> {
+    if operand.data_type == DataType::Binary {
+        return Err(Error::new(Code::InvalidSort, format!("`{}` is binary and has no order", operand.name))
+            .with_hint("sort by another column"));
+    }
+    Ok(operand)
+}
+
+fn push_key(operand: &Operand, descending: bool, nulls_first: bool, sql: &mut Sql) {
+    if sql.dialect == Dialect::Mysql {
+        // MySQL has no word for where nulls come: they are the smallest.
+        if nulls_first == descending {
+            sql.push("(").push(&operand.sql).push(if nulls_first { ") IS NULL DESC, " } else { ") IS NULL, " });
+        }
+        operand.push_ordered(sql);
+        sql.push(if descending { " DESC" } else { "" });
+        return;
+    }
+    operand.push_ordered(sql);
+    sql.push(if descending { " DESC" } else { "" });
+    // Said only where it is not the system's own way, so that an index in that order can be used.
+    let own = if sql.dialect == Dialect::Sqlite { !descending } else { descending };
+    if own != nulls_first {
+        sql.push(if nulls_first { " NULLS FIRST" } else { " NULLS LAST" });
+    }
+}

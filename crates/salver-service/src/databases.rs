@@ -1,0 +1,55 @@
+//! Keeps the tables of databases in the catalog as the databases have them: every change of a schema, whoever made it,
+//! is published; a database that can't be reached is reported and tried again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use salver_model::Version;
+use salver_model::observation::{Observation, Observer};
+use salver_model::ports::Database;
+use tokio::task::JoinSet;
+
+use crate::catalog::Catalog;
+
+/// How long to wait before a database that could not be reached is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Starts the keeping of `databases` in `keepers`. Dropping the set ends it.
+pub fn start(
+    catalog: &Arc<Catalog>,
+    databases: &[Arc<dyn Database>],
+    observer: &Arc<dyn Observer>,
+    keepers: &mut JoinSet<()>,
+) {
+    for database in databases {
+        keepers.spawn(keep(Arc::clone(catalog), Arc::clone(database), Arc::clone(observer)));
+    }
+}
+
+async fn keep(catalog: Arc<Catalog>, database: Arc<dyn Database>, observer: Arc<dyn Observer>) {
+    let name = &database.spec().name;
+    let (mut stamp, mut failing) = (0, false);
+    loop {
+        let started = Instant::now();
+        match database.changed(stamp).await {
+            Ok(()) => {
+                stamp = database.schema().stamp();
+                let tables = database.tables();
+                let source = format!("{} tables", tables.len());
+                catalog.publish_tables(name, tables);
+                let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                observer.observe(&Observation::Loaded { name, version: Version(stamp), ms, source: &source });
+                failing = false;
+            }
+            Err(error) => {
+                // Once reported it is known; a log that repeats it every second helps nobody.
+                if !failing {
+                    catalog.report(name, &error);
+                    observer.observe(&Observation::LoadFailed { name, error: &error });
+                }
+                failing = true;
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! A fake of the port of databases: it has a schema and no rows, remembers what it was asked, and answers what it was
+//! told to.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::TryStreamExt;
+use salver_model::ports::{Database, RecordStream, Table};
+use salver_model::records::{
+    Change, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, ForeignKey, GeoQuery, Load, LoadReport,
+    Operation, Record, RecordKey, RecordQuery, TableInfo, TableKind,
+};
+use salver_model::spec::{DatabaseKind, DatabaseSpec};
+use salver_model::{Caller, Code, Error, Name, Result};
+use tokio::sync::Semaphore;
+
+/// What a database was asked.
+#[derive(Debug)]
+pub enum Asked {
+    /// A list.
+    List(RecordQuery),
+    /// A read by keys.
+    Read(RecordQuery, Vec<RecordKey>, bool),
+    /// A read at once.
+    Now(RecordQuery, Option<String>),
+    /// A change.
+    Change(Change),
+    /// Several changes.
+    Transact(Vec<Change>),
+    /// A load, with all its rows.
+    Load(Load, Vec<Record>),
+    /// GeoJSON.
+    Map(GeoQuery, Option<RecordKey>),
+    /// A change of the schema.
+    Define(Definition),
+}
+
+/// The database. Answers are taken from a queue; without one there, a list is empty and everything else is `1`.
+#[derive(Debug)]
+pub struct FakeDatabase {
+    /// How it is declared; tests set what they are about.
+    pub spec: DatabaseSpec,
+    schema: Arc<DatabaseSchema>,
+    asked: Mutex<Vec<(Caller, Asked)>>,
+    answers: Mutex<VecDeque<Result<Document>>>,
+    reports: Mutex<VecDeque<LoadReport>>,
+    /// Reads at once are answered too, from the same queue.
+    pub answers_now: bool,
+    /// The version, 0 for none.
+    pub version: AtomicU64,
+    /// Changes take a place here, so that a test can hold them up.
+    pub places: Semaphore,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn column(name: &str, kind: ColumnKind) -> ColumnInfo {
+    ColumnInfo {
+        name: name.to_owned(),
+        real_name: name.to_owned(),
+        kind,
+        native: kind.word().to_owned(),
+        length: (kind == ColumnKind::Varchar).then_some(255),
+        precision: None,
+        scale: None,
+        nullable: false,
+        has_default: false,
+        auto_increment: false,
+        generated: false,
+        words: Vec::new(),
+        comment: None,
+    }
+}
+
+fn table(name: &str, kind: TableKind, columns: Vec<ColumnInfo>, key: Vec<usize>) -> TableInfo {
+    TableInfo {
+        name: name.to_owned(),
+        real_name: name.to_owned(),
+        kind,
+        columns,
+        key,
+        foreign_keys: Vec::new(),
+        unique: Vec::new(),
+        comment: None,
+    }
+}
+
+/// Posts with comments, a table with a key of two columns, and a view.
+fn blog() -> DatabaseSchema {
+    use ColumnKind::{Geometry, Integer, Varchar};
+    let mut content = column("content", Varchar);
+    content.real_name = "abc_content".to_owned();
+    let id = || ColumnInfo { auto_increment: true, ..column("id", Integer) };
+    let mut posts = table("posts", TableKind::Table, vec![id(), content, column("place", Geometry)], vec![0]);
+    posts.real_name = "abc_posts".to_owned();
+    posts.columns[2].nullable = true;
+    let columns = vec![id(), column("post_id", Integer), column("message", Varchar)];
+    let mut comments = table("comments", TableKind::Table, columns, vec![0]);
+    let target_columns = vec!["id".to_owned()];
+    let constraint = String::new();
+    comments.foreign_keys.push(ForeignKey { constraint, columns: vec![1], target: "posts".to_owned(), target_columns });
+    let pairs = table("pairs", TableKind::Table, vec![column("a", Integer), column("b", Varchar)], vec![0, 1]);
+    let counts = table("counts", TableKind::View, vec![column("id", Integer)], vec![0]);
+    DatabaseSchema::new(vec![comments, counts, pairs, posts], 1)
+}
+
+impl FakeDatabase {
+    /// A writable blog.
+    ///
+    /// # Panics
+    /// Never: the name is one.
+    #[must_use]
+    pub fn blog() -> Self {
+        #[allow(clippy::unwrap_used, reason = "the name is a literal")]
+        let name = Name::new("blog").unwrap();
+        let mut spec = DatabaseSpec::new(name, DatabaseKind::Sqlite, "sqlite:none");
+        (spec.writable, spec.definable) = (true, true);
+        Self {
+            spec,
+            schema: Arc::new(blog()),
+            asked: Mutex::default(),
+            answers: Mutex::default(),
+            reports: Mutex::default(),
+            answers_now: false,
+            version: AtomicU64::new(0),
+            places: Semaphore::new(Semaphore::MAX_PERMITS),
+        }
+    }
+
+    /// Answers the next question so.
+    pub fn will_answer(&self, answer: Result<Document>) {
+        lock(&self.answers).push_back(answer);
+    }
+
+    /// Answers the next load so.
+    pub fn will_report(&self, report: LoadReport) {
+        lock(&self.reports).push_back(report);
+    }
+
+    /// What was asked since the last time, and by whom.
+    pub fn asked(&self) -> Vec<(Caller, Asked)> {
+        std::mem::take(&mut *lock(&self.asked))
+    }
+
+    fn note(&self, caller: &Caller, asked: Asked) {
+        lock(&self.asked).push((caller.clone(), asked));
+    }
+
+    fn answer(&self, otherwise: &str) -> Result<Document> {
+        let told = lock(&self.answers).pop_front();
+        told.unwrap_or_else(|| Ok(Document::whole(otherwise.as_bytes().to_vec())))
+    }
+
+    fn known(&self, table: &str) -> Result<()> {
+        match self.schema.table(table) {
+            Some(_) => Ok(()),
+            None => Err(Error::new(Code::UnknownTable, format!("Table '{table}' not found"))),
+        }
+    }
+}
+
+#[async_trait]
+impl Database for FakeDatabase {
+    fn spec(&self) -> &DatabaseSpec {
+        &self.spec
+    }
+
+    fn schema(&self) -> Arc<DatabaseSchema> {
+        Arc::clone(&self.schema)
+    }
+
+    fn visible(&self, _: &Caller, _: Operation) -> Arc<DatabaseSchema> {
+        Arc::clone(&self.schema)
+    }
+
+    async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document> {
+        self.known(&query.table)?;
+        self.note(caller, Asked::List(query.clone()));
+        self.answer("{\"records\":[]}")
+    }
+
+    async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
+        self.known(&query.table)?;
+        self.note(caller, Asked::Read(query.clone(), keys.to_vec(), many));
+        self.answer("1")
+    }
+
+    fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
+        if !self.answers_now {
+            return None;
+        }
+        if let Err(error) = self.known(&query.table) {
+            return Some(Err(error));
+        }
+        self.note(caller, Asked::Now(query.clone(), key.map(str::to_owned)));
+        Some(self.answer("1"))
+    }
+
+    async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
+        self.known(&change.table)?;
+        self.note(caller, Asked::Change(change));
+        let place = self.places.acquire().await;
+        let answer = self.answer("1");
+        drop(place);
+        answer
+    }
+
+    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
+        self.note(caller, Asked::Transact(changes));
+        self.answer("[1]")
+    }
+
+    async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {
+        self.known(&load.table)?;
+        let rows: Vec<Record> = rows.try_concat().await?;
+        let read = rows.len() as u64;
+        self.note(caller, Asked::Load(load.clone(), rows));
+        let told = lock(&self.reports).pop_front();
+        Ok(told.unwrap_or(LoadReport { read, loaded: read, ..LoadReport::default() }))
+    }
+
+    async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
+        self.note(caller, Asked::Map(query.clone(), key.cloned()));
+        self.answer("{}")
+    }
+
+    async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {
+        self.note(caller, Asked::Define(definition.clone()));
+        self.answer("true").map(|_| ())
+    }
+
+    async fn refresh(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn ping(&self) -> Result<Duration> {
+        Ok(Duration::from_micros(7))
+    }
+
+    fn version(&self) -> Option<u64> {
+        Some(self.version.load(Ordering::Relaxed)).filter(|version| *version > 0)
+    }
+
+    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
+        Vec::new()
+    }
+
+    async fn changed(&self, _: u64) -> Result<()> {
+        Ok(())
+    }
+}

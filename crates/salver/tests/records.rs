@@ -1,0 +1,23 @@
+//! Records over real databases: the real program beside a real SQLite, MariaDB and PostgreSQL, and the same bytes from
+//! each. One binary, so that linking is paid once and every server starts once.
+
+mod records {
+    pub(crate) mod client;
+    pub(crate) mod fixture;
+    pub(crate) mod program;
+
+    mod batches;
+    mod beyond;
+    mod catalog;
+    mod errors;
+    mod gate;
+    mod golden;
+    mod injection;
+    mod joins;
+    mod killed;
+    mod operators;
+    mod rules;
+    mod shapes;
+    mod values;
+    mod weather;
+}
