@@ -25,7 +25,8 @@ pub(crate) fn run() -> Result<(), String> {
         tree::Tree::read().and_then(|tree| examples::run(&tree))
     })?;
     eprintln!("== tests, after {:.0} s", started.elapsed().as_secs_f64());
-    cargo(&["test", "--release", "--workspace"])
+    // All of them: who mends one failure wants to know of the others.
+    cargo(&["test", "--release", "--workspace", "--no-fail-fast"])
 }
 
 fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {

@@ -91,8 +91,9 @@ impl Tree {
     }
 }
 
-/// The folder above `xtask/`.
+/// The folder above `xtask/`, as Cargo says it when it runs this program: what was compiled in may be another checkout
+/// that shares the target directory.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("xtask"), PathBuf::from);
+    here.parent().unwrap_or(&here).to_path_buf()
 }

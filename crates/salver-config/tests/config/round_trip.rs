@@ -15,6 +15,13 @@ cors = true
 access_log = true
 default_format = "csv"
 threads = 3
+reverse_proxy = true
+caller = { user = "X-User", "the tenant" = "X-Tenant" }
+firewall = ["10.0.0.0/8", "::1"]
+ssl_redirect = true
+xsrf = true
+ajax_only = true
+cors_origins = ["https://*.example.com"]
 
 [limits]
 query_ms_max = 1
@@ -69,6 +76,45 @@ name = "s"
 dataset = "other"
 key = "k"
 value = "v"
+
+[[database]]
+name = "blog"
+url = "sqlite:blog.db"
+init = "blog.sql"
+tables = ["posts", "b*"]
+writable = true
+columns = true
+mapping = { "abc_posts.abc_id" = "posts.id", "abc_tags" = "tags" }
+strict = true
+connections_max = 3
+statement_ms_max = 4
+refresh = "5s"
+geometry_srid = 3857
+pages_max = 6
+records_max = 7
+joins_depth_max = 8
+joins_tables_max = 9
+joins_records_max = 10
+search = "q"
+validate = ["posts.*"]
+sanitize = ["*"]
+strip_tags = ["comments.*"]
+ip_address = ["barcodes.ip"]
+json_columns = ["products.properties"]
+tenant = { "*.tenant_id" = "caller.tenant", "posts.kind" = "'a \"quoted\" one'" }
+check = [
+    { columns = ["a.b"], is = "email", message = "must be an address" },
+    { columns = ["a.b", "*.c"], rule = "price >= 0", message = "must not be \"less\"" },
+]
+
+[[database.rule]]
+tables = ["posts"]
+operations = ["update", "delete"]
+rows = "user_id = caller.user or status = 'public'"
+
+[[database.rule]]
+deny = true
+columns_hidden = ["password", "secret_*"]
 "##;
 
 fn round(checked: &Checked) -> Checked {
@@ -125,7 +171,8 @@ fn the_example_changes_nothing_as_it_is_and_is_right_without_its_comment_marks()
     }
     // The example's relation points to a dataset the example does not have, and its key to a column it does.
     set.push_str("[[dataset]]\nname = \"countries\"\nsource = \"countries.csv\"\nkey = \"id\"\n");
-    let set = set.replace("[\"country_id\"]", "[\"city\"]");
+    // Some of its settings need each other.
+    let set = set.replace("[\"country_id\"]", "[\"city\"]").replace("reverse_proxy = false", "reverse_proxy = true");
     let (checked, _) = meant(&set);
     assert_eq!(checked.datasets.len(), 2);
     assert_eq!(checked.stores.len(), 1);

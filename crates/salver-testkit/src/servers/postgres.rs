@@ -39,6 +39,7 @@ pub(super) fn command(directory: &Path, port: u16) -> Vec<String> {
         "full_page_writes=off".to_owned(),
         "autovacuum=off".to_owned(),
         "jit=off".to_owned(),
+        "deadlock_timeout=50ms".to_owned(),
         "timezone=UTC".to_owned(),
     ];
     for setting in settings {
