@@ -311,9 +311,9 @@ mod tests {
                 for _ in 0..=next(3) {
                     let at = next(bytes.len());
                     match next(3) {
-                        0 => bytes[at] = b"{}[]\",:\\0123.eE+-ntf "[next(22)],
+                        0 => bytes[at] = b"{}[]\",:\\0123.eE+-ntf "[next(21)],
                         1 => drop(bytes.remove(at)),
-                        _ => bytes.insert(at, b"{}[]\",:\\0123.eE+-ntf "[next(22)]),
+                        _ => bytes.insert(at, b"{}[]\",:\\0123.eE+-ntf "[next(21)]),
                     }
                 }
                 let Ok(text) = String::from_utf8(bytes) else { continue };
