@@ -319,9 +319,11 @@ mod tests {
                 let Ok(text) = String::from_utf8(bytes) else { continue };
                 let ours = Reader::whole(&text, Reader::skip).is_some();
                 let theirs = serde_json::from_str::<serde_json::Value>(&text);
-                // A number too large for the library is one all the same.
-                let too_large = theirs.as_ref().is_err_and(|error| error.to_string().contains("out of range"));
-                assert_eq!(ours, theirs.is_ok() || too_large, "{text}");
+                // The library gives up at a number too large for it, whatever comes behind.
+                if theirs.as_ref().is_err_and(|error| error.to_string().contains("out of range")) {
+                    continue;
+                }
+                assert_eq!(ours, theirs.is_ok(), "{text}");
             }
         }
     }
