@@ -1,6 +1,7 @@
 """The servers that are measured. A peer knows how to start its server on a free port and how it spells a request."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -133,7 +134,7 @@ class Salver(Peer):
         super().__init__(log)
         self.binary = binary
 
-    def command(self, tables, keys, databases=None, **options):
+    def command(self, tables, keys, databases=None, streams=None, **options):
         config = self.log.with_name(f"salver-{self.port}.toml")
         text = ""
         for name, path in tables.items():
@@ -141,6 +142,10 @@ class Salver(Peer):
             text += f'[[dataset]]\nname = "{name}"\nsource = "{path}"\n{key}\n'
         for name, url in (databases or {}).items():
             text += f'[[database]]\nname = "{name}"\nurl = "{url}"\nwritable = true\n\n'
+        for name, settings in (streams or {}).items():
+            # What JSON calls a text or a list of them, TOML does too.
+            lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+            text += f'[[stream]]\nname = "{name}"\n{lines}\n'
         config.write_text(text)
         listen = f"127.0.0.1:{self.port}"
         return [self.binary, "serve", "--config", config, "--listen", listen, "--log", "error"], {}

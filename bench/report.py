@@ -96,6 +96,43 @@ class Results:
         self.row(work.name, f"{ours:.2f} s" if ours else "", f"{theirs:.2f} s (`{loader}`)" if theirs else "",
                  theirs / ours if ours and theirs else None, work.target, key=work.key)
 
+    def appended(self, work, rounds, lost, drained) -> None:
+        """Events that were appended: a row for each rival and each number that must be reached."""
+        self.keep("streams", work.key, asdict(rounds))
+        self.failed(work.key, rounds)
+        median = {name: statistics.median(r.per_second for r in list_) for name, list_ in rounds.items()}
+        ours, times = median.pop("Salver", None), latency(rounds.get("Salver", []))
+        said = f"{ours:,.0f}/s" if ours else ""
+        row = lambda name, theirs, value, target, their_times="": self.row(
+            name, said, theirs, ours / value if ours else None, target, times, their_times, key=work.key)
+        name = f"{work.name}; {work.connections} connections"
+        for rival, theirs in median.items():
+            target = work.of_health if rival == "/health" else work.rivals[rival].target
+            label = "its `/health`" if rival == "/health" else rival
+            row(name, f"{theirs:,.0f}/s ({label})", theirs, target, latency(rounds[rival]))
+        if work.per_second:
+            row(name, f"{work.per_second:,}/s (the target)", work.per_second, 1)
+        self.keep("streams_lost", work.key, {peer: [list(turn) for turn in turns] for peer, turns in lost.items()})
+        if work.sink == "kafka" and drained:
+            self.keep("streams_drained", work.key, drained)
+            rate, seconds = (statistics.median(values) for values in zip(*drained))
+            gone = {peer: f"{sum(n for n, _ in turns):,} of {sum(n for _, n in turns):,} lost"
+                    for peer, turns in lost.items()}
+            self.row("the same, until all of it is in the topic",
+                     f"{rate:,.0f}/s, {seconds:.1f} s more; {gone.pop('Salver')}", "; ".join(gone.values()),
+                     None, None)
+
+    def counted(self, rows: int, seconds) -> None:
+        """Questions about many events: the first answer and the median of all."""
+        self.keep("streams", "count", seconds)
+        for key, name, target in [("count", "`select count(*)`", 1), ("avg", "`select count(*), avg(...)`", None)]:
+            slowest = max(seconds[key])
+            self.row(f"{name} over {rows // 1_000_000} M logged events, slowest of {len(seconds[key])}",
+                     f"{slowest:.2f} s", "1 s (the target)" if target else "", 1 / slowest if target else None, target,
+                     f"{statistics.median(seconds[key]) * 1000:.0f} (median)", key="count")
+        self.row(f"{rows // 1_000_000} M events logged before, 100 k a request", f"{seconds['load'][0]:.1f} s", "",
+                 None, None)
+
     def failed(self, key: str, rounds) -> None:
         """Tells of requests that failed."""
         for name, list_ in rounds.items():

@@ -4,11 +4,12 @@
 # nothing, and asks for no rights, when all is there.
 #
 #   xtask/setup.sh            what building needs
-#   xtask/setup.sh test       also the databases that the tests start for themselves
+#   xtask/setup.sh test       also the databases and the Kafka broker that the tests start for themselves
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
 RUST_MIN=1.95
+KAFKA=4.1.0
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -32,6 +33,13 @@ if [ "${1:-}" = test ]; then
     has psql || want postgresql-client
     # Of util-linux: database servers refuse to run as root.
     has setpriv || [ "$(id -u)" != 0 ] || want util-linux
+fi
+# Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside.
+kafka=${XDG_CACHE_HOME:-$HOME/.cache}/salver/kafka/$KAFKA
+if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
+    has java || want default-jre-headless
+    has kcat || want kcat
+    [ -d "$kafka" ] || has mvn || want maven
 fi
 if [ "${1:-}" = bench ]; then
     has wrk || want wrk
@@ -59,6 +67,16 @@ if [ -n "$packages" ]; then
         echo "Install them with your system's package manager and run make again." >&2
         exit 1
     fi
+fi
+
+if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
+    echo "Fetching Kafka $KAFKA from Maven Central into $kafka"
+    # Moved to its place when all of it is there, so that a broken-off download is begun again.
+    rm -rf "$kafka.part"
+    mkdir -p "$kafka.part"
+    mvn -q -B -f "$(dirname "$0")/kafka.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+        -DoutputDirectory="$kafka.part" -DincludeScope=runtime
+    mv "$kafka.part" "$kafka"
 fi
 
 if ! has cargo; then

@@ -91,9 +91,9 @@ impl Tree {
     }
 }
 
-/// The folder above `xtask/`, as Cargo says it when it runs this program: what was compiled in may be another checkout
-/// that shares the target directory.
+/// The folder above `xtask/`, as Cargo says it when it runs this program (what was compiled in may be another checkout
+/// that shares the target directory); without Cargo the working directory.
 pub(crate) fn root() -> PathBuf {
-    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("xtask"), PathBuf::from);
-    here.parent().unwrap_or(&here).to_path_buf()
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    here.as_deref().and_then(Path::parent).map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }

@@ -1,5 +1,6 @@
 //! What is true: settings that were proved to make sense, each in the type the rest of Salver speaks.
 
+pub(crate) mod auth;
 mod columns;
 mod database;
 mod dataset;
@@ -7,10 +8,11 @@ mod links;
 mod options;
 mod server;
 mod sources;
+pub(crate) mod stream;
 
 use std::path::PathBuf;
 
-use salver_model::spec::{DatabaseSpec, DatasetSpec};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, StreamSpec};
 use salver_model::{Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
@@ -21,6 +23,8 @@ use crate::raw::{Raw, Table};
 pub struct Checked {
     /// `[server]`
     pub server: Server,
+    /// `[auth]`, when there is a way in it.
+    pub auth: Option<AuthSpec>,
     /// `[limits]`
     pub limits: Limits,
     /// `[compat]`
@@ -31,6 +35,8 @@ pub struct Checked {
     pub stores: Vec<StoreSpec>,
     /// Every `[[database]]`, and those of the command line.
     pub databases: Vec<DatabaseSpec>,
+    /// Every `[[stream]]`.
+    pub streams: Vec<StreamSpec>,
 }
 
 /// The server itself.
@@ -40,7 +46,8 @@ pub struct Server {
     pub listen: String,
     /// Empty, or begins with `/` and doesn't end with one.
     pub base_path: String,
-    /// Where converted files and spilled queries are kept; `None` for a directory of the process.
+    /// Where streams, converted files and spilled queries are kept; `None` for a directory of the process, and streams
+    /// beside the configuration file.
     pub data_dir: Option<PathBuf>,
     /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
@@ -73,7 +80,8 @@ impl Checked {
     pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec]) {
         for spec in discovered {
             let taken = self.databases.iter().any(|other| other.name == spec.name || other.url == spec.url)
-                || self.datasets.iter().any(|dataset| dataset.name == spec.name);
+                || self.datasets.iter().any(|dataset| dataset.name == spec.name)
+                || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
             if !taken {
                 self.databases.push(spec.clone());
             }
@@ -125,18 +133,25 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     }
     sources::standard_input_once(&datasets, &written, findings);
     sources::warn_of_missing(&datasets, &written, findings);
+    let server = server::check(&raw.server, findings);
+    let streams = stream::check_all(&raw.streams, server.data_dir.as_deref(), &datasets, findings);
     for spec in discovered {
-        if !datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec)) {
+        let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
+            || streams.iter().any(|other| stream::has_entry(other, &spec.name) || stream::keeps(other, &spec));
+        if !taken {
             datasets.push(spec);
         }
     }
     links::relations(&mut datasets, &written, findings);
+    let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
     Checked {
-        server: server::check(&raw.server, findings),
+        server,
+        auth: auth::check(&raw.auth, &databases, findings),
         limits: server::limits(&raw.limits),
         compat: Compat { roapi: raw.compat.bool("roapi") },
         stores: links::stores(&raw.stores, &datasets, findings),
-        databases: database::check_all(&raw.databases, &datasets, findings),
+        databases,
+        streams,
         datasets,
     }
 }

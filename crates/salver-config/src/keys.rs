@@ -10,6 +10,8 @@ pub use table::SETTINGS;
 pub enum Section {
     /// `[server]`
     Server,
+    /// `[auth]`
+    Auth,
     /// `[limits]`
     Limits,
     /// `[compat]`
@@ -28,12 +30,15 @@ pub enum Section {
     Rule,
     /// `[[database.check]]`
     Check,
+    /// `[[stream]]`
+    Stream,
 }
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Server,
+        Self::Auth,
         Self::Limits,
         Self::Compat,
         Self::Dataset,
@@ -43,6 +48,7 @@ impl Section {
         Self::Database,
         Self::Rule,
         Self::Check,
+        Self::Stream,
     ];
 
     /// Its header in the file.
@@ -50,6 +56,7 @@ impl Section {
     pub fn header(self) -> &'static str {
         match self {
             Self::Server => "[server]",
+            Self::Auth => "[auth]",
             Self::Limits => "[limits]",
             Self::Compat => "[compat]",
             Self::Dataset => "[[dataset]]",
@@ -59,6 +66,7 @@ impl Section {
             Self::Database => "[[database]]",
             Self::Rule => "[[database.rule]]",
             Self::Check => "[[database.check]]",
+            Self::Stream => "[[stream]]",
         }
     }
 
@@ -67,11 +75,13 @@ impl Section {
     pub fn key(self) -> Option<&'static str> {
         match self {
             Self::Server => Some("server"),
+            Self::Auth => Some("auth"),
             Self::Limits => Some("limits"),
             Self::Compat => Some("compat"),
             Self::Dataset => Some("dataset"),
             Self::Store => Some("store"),
             Self::Database => Some("database"),
+            Self::Stream => Some("stream"),
             Self::Column | Self::Relation | Self::Rule | Self::Check => None,
         }
     }
@@ -81,6 +91,10 @@ impl Section {
     pub fn help(self) -> &'static str {
         match self {
             Self::Server => "The server itself.",
+            Self::Auth => {
+                "How callers prove who they are; without a way here everybody is let in. Health, readiness and version \
+                 are told to anybody. Passwords, keys and tokens travel as they are: put TLS before the server."
+            }
             Self::Limits => "Bounds on what requests may take.",
             Self::Compat => "Behaviour of other systems, for their clients.",
             Self::Dataset => "One entry made of files. Repeat it for each.",
@@ -90,13 +104,14 @@ impl Section {
             Self::Database => "A database, whose tables become entries. Repeat it for each.",
             Self::Rule => "What is there for whom: tables, columns and rows of a database. All rules that apply hold.",
             Self::Check => "What values must be like to be written to a database.",
+            Self::Stream => "A stream, which takes events and is an entry itself. Repeat it for each.",
         }
     }
 
     /// Whether it stands at most once, and so can be set by environment variables.
     #[must_use]
     pub fn is_single(self) -> bool {
-        matches!(self, Self::Server | Self::Limits | Self::Compat)
+        matches!(self, Self::Server | Self::Auth | Self::Limits | Self::Compat)
     }
 
     /// Its settings, in order.

@@ -10,6 +10,7 @@ pub mod data_type;
 pub mod keys;
 pub mod load;
 pub mod mistake;
+mod pick;
 pub mod place;
 pub mod raw;
 pub mod render;

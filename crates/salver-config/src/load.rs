@@ -101,7 +101,14 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
         relate_sqlite(table, directory);
         relate(table, "init", directory);
     }
+    for table in &mut raw.streams {
+        relate(table, "dir", directory);
+        if table.text("schema").is_some_and(|text| !checked::stream::is_schema(text)) {
+            relate(table, "schema", directory);
+        }
+    }
     relate(&mut raw.server, "data_dir", directory);
+    relate(&mut raw.auth, "basic_file", directory);
     raw
 }
 

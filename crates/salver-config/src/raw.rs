@@ -111,11 +111,13 @@ impl Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
     pub(crate) server: Table,
+    pub(crate) auth: Table,
     pub(crate) limits: Table,
     pub(crate) compat: Table,
     pub(crate) datasets: Vec<Table>,
     pub(crate) stores: Vec<Table>,
     pub(crate) databases: Vec<Table>,
+    pub(crate) streams: Vec<Table>,
 }
 
 impl Raw {
@@ -123,11 +125,13 @@ impl Raw {
         let table = |section| Table::new(section, Place::Default);
         Self {
             server: table(Section::Server),
+            auth: table(Section::Auth),
             limits: table(Section::Limits),
             compat: table(Section::Compat),
             datasets: Vec::new(),
             stores: Vec::new(),
             databases: Vec::new(),
+            streams: Vec::new(),
         }
     }
 
@@ -135,6 +139,7 @@ impl Raw {
     pub(crate) fn single(&mut self, section: Section) -> Option<&mut Table> {
         match section {
             Section::Server => Some(&mut self.server),
+            Section::Auth => Some(&mut self.auth),
             Section::Limits => Some(&mut self.limits),
             Section::Compat => Some(&mut self.compat),
             _ => None,
@@ -143,10 +148,12 @@ impl Raw {
 
     /// Puts the defaults in place of everything that wasn't written.
     pub(crate) fn fill(&mut self) {
-        for table in [&mut self.server, &mut self.limits, &mut self.compat] {
+        for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        self.datasets.iter_mut().chain(&mut self.stores).chain(&mut self.databases).for_each(Table::fill);
+        for tables in [&mut self.datasets, &mut self.stores, &mut self.databases, &mut self.streams] {
+            tables.iter_mut().for_each(Table::fill);
+        }
     }
 }
 

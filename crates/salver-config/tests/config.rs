@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod config {
+    mod auth;
     mod documented;
     mod mistakes;
     mod order;
     mod round_trip;
+    mod streams;
     mod types_of_columns;
 }
 

@@ -120,7 +120,10 @@ impl Table for Dataset {
         check_having(query)?;
         let resolved = resolve::resolve(query, &self.about)?;
         match &self.held {
-            Held::Parquet(table) => plan::read(&self.engine, table, &self.about, query, resolved).await,
+            Held::Parquet(table) => {
+                let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
+                plan::read(&self.engine, &placed, &self.about, query, resolved).await
+            }
             Held::Resident(resident) if direct::cost(resident, &resolved) <= NOW_VALUES_MAX => {
                 direct::run(resident, &self.about, query, resolved, &Cancel::default())
             }
@@ -150,7 +153,8 @@ impl Table for Dataset {
     }
 }
 
-fn check_having(query: &Query) -> Result<()> {
+/// Refuses a condition on groups where there are none.
+pub(crate) fn check_having(query: &Query) -> Result<()> {
     match query.having {
         None => Ok(()),
         Some(_) => Err(Error::new(Code::InvalidFilter, "`having` needs groups or an aggregate")

@@ -17,6 +17,7 @@ use crate::engine::Cancel;
 use crate::index::{KeyIndex, Zones};
 use crate::resolve::{self, Condition, Resolved};
 
+pub(crate) use evaluate::column;
 pub(crate) use rows::Found;
 pub(crate) use select::Pick;
 

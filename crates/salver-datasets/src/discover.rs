@@ -8,6 +8,9 @@ use salver_model::{Code, Error, Name, Result};
 
 use crate::location::{files_below, format_of_path, is_compression, is_skipped, partition_of, unreadable};
 
+/// The directory in which streams are kept that name none, beside the configuration: its files are not datasets.
+const STREAMS: &str = "salver-data";
+
 /// A dataset for each supported file directly in `dir`, and one for each directory in it whose files all have one
 /// format; sorted by name. Behind them, why directories in it were left out that can't be read.
 ///
@@ -15,8 +18,11 @@ use crate::location::{files_below, format_of_path, is_compression, is_skipped, p
 /// [`Code::Source`] when `dir` can't be listed.
 pub fn discover(dir: &Path) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
-    let mut paths: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| !is_skipped(path)).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| !is_skipped(path) && !path.ends_with(STREAMS))
+        .collect();
     paths.sort();
     let mut found = Vec::new();
     let mut left_out = Vec::new();

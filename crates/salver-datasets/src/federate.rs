@@ -4,6 +4,7 @@
 mod condition;
 mod join;
 mod scan;
+mod shown;
 
 use std::sync::Arc;
 
@@ -17,13 +18,19 @@ use salver_model::ports::Table;
 use salver_model::{Filter, Item, Query};
 
 use crate::dataset::Dataset;
-use condition::condition;
+use crate::growing::HeldTable;
+pub(crate) use condition::{condition, scalar};
 use scan::PortScan;
+pub(crate) use shown::Shown;
 
 /// The entry as the engine sees it.
 pub(crate) fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
-    match table.as_any().downcast_ref::<Dataset>() {
-        Some(dataset) => dataset.provider(),
+    let own = table.as_any();
+    if let Some(dataset) = own.downcast_ref::<Dataset>() {
+        return dataset.provider();
+    }
+    match own.downcast_ref::<HeldTable>() {
+        Some(held) => held.provider(),
         None => Arc::new(PortProvider { table: Arc::clone(table) }),
     }
 }
@@ -45,7 +52,7 @@ impl TableProvider for PortProvider {
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         // Another kind of entry may compare a little differently, so the engine looks at the rows once more.
-        let support = |filter: &&Expr| match condition(filter) {
+        let support = |filter: &&Expr| match condition(filter, scalar) {
             Some(_) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
         };
@@ -64,7 +71,7 @@ impl TableProvider for PortProvider {
             Some(columns) => Arc::new(whole.project(columns)?),
             None => whole,
         };
-        let conditions: Vec<Filter> = filters.iter().filter_map(condition).collect();
+        let conditions: Vec<Filter> = filters.iter().filter_map(|filter| condition(filter, scalar)).collect();
         let query = Query {
             items: schema.fields().iter().map(|field| Item::column(field.name().as_str())).collect(),
             filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),

@@ -24,25 +24,26 @@ use salver_model::{Batches, Code, Query, Result, Rows};
 
 use crate::engine::{Answer, Engine};
 use crate::fault;
-use crate::parquet_table::{FILE, ParquetProvider, ParquetTable, ROW};
+use crate::parquet_table::{FILE, ROW};
 use crate::resolve::{self, Condition, Place, Resolved};
 
 pub(crate) use grouped::read as read_grouped;
+pub(crate) use page::cut_out;
 
 /// The name the table has in plans.
 const TABLE: &str = "t";
 
-/// Answers a plain query from Parquet files.
+/// Answers a plain query from rows that are not in memory. `provider` has the columns [`FILE`] and [`ROW`] behind the
+/// table's own.
 pub(crate) async fn read(
     engine: &Arc<Engine>,
-    table: &Arc<ParquetTable>,
+    provider: &Arc<dyn TableProvider>,
     about: &Description,
     query: &Query,
     resolved: Resolved,
 ) -> Result<Rows> {
-    let provider: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
     let total = match resolved.count {
-        true => Some(count_rows(engine, &provider, &about.schema, resolved.filter.as_ref(), None).await?),
+        true => Some(count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), None).await?),
         false => None,
     };
     // Here a cursor counts the rows that earlier pages held.
@@ -51,7 +52,7 @@ pub(crate) async fn read(
     // One row more than a small page holds tells whether another page follows.
     let fetch = small.map(|limit| limit + 1).or(resolved.limit);
     let state = if resolved.sort.is_empty() { engine.ordered() } else { engine.session() };
-    let plan = plain(&provider, &about.schema, &resolved, skip, fetch).map_err(fault::planning)?;
+    let plan = plain(provider, &about.schema, &resolved, skip, fetch).map_err(fault::planning)?;
     let (state, in_source_order) = (state.clone(), resolved.sort.is_empty());
     let answer = if in_source_order {
         engine.execute(async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
@@ -63,7 +64,7 @@ pub(crate) async fn read(
         (Some(limit), _) => cut(&mut answer, limit),
         (None, Some(limit)) => {
             let beyond = skip.saturating_add(limit);
-            count_rows(engine, &provider, &about.schema, resolved.filter.as_ref(), Some(beyond)).await? > 0
+            count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), Some(beyond)).await? > 0
         }
         (None, None) => false,
     };

@@ -9,6 +9,8 @@ mod agree;
 mod contract;
 #[path = "engine/fuzz.rs"]
 mod fuzz;
+#[path = "engine/growing.rs"]
+mod growing;
 #[path = "engine/key.rs"]
 mod key;
 #[path = "engine/lowering.rs"]

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use salver_service::Service;
+use tokio::sync::watch;
 
+use crate::auth::Auth;
 use crate::cache::FinalBytes;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
+use crate::streams::Consumers;
 
 /// What every request shares.
 #[derive(Debug)]
@@ -18,7 +21,12 @@ pub(crate) struct App {
     pub(crate) cache: FinalBytes,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
+    /// `None` lets everybody in, and costs nothing.
+    pub(crate) auth: Option<Arc<Auth>>,
     pub(crate) idempotency: Idempotency,
+    pub(crate) consumers: Consumers,
+    /// Becomes true when the server ends: answers without end then end too.
+    pub(crate) ending: watch::Sender<bool>,
 }
 
 impl App {
@@ -27,7 +35,9 @@ impl App {
         options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
         let cache = FinalBytes::new(service.limits().cache_bytes_max);
         let gate = Gate::new(&options);
+        let auth = options.auth.take();
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
-        Self { service, options, cache, graphql, gate, idempotency }
+        let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
+        Self { service, options, cache, graphql, gate, auth, idempotency, consumers, ending }
     }
 }

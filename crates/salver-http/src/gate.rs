@@ -78,9 +78,9 @@ impl Gate {
         said.map_or(peer, |address| address.to_canonical())
     }
 
-    /// Who asks.
-    pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Caller {
-        let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: Vec::new() };
+    /// Who asks. What he proved counts before what the proxy says of him.
+    pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Caller {
+        let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: proved.to_vec() };
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
                 if let Some(value) = headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
@@ -242,7 +242,8 @@ fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     }
 }
 
-fn is_secure(headers: &HeaderMap) -> bool {
+/// Whether the client came over TLS, as the proxy says.
+pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
     headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
@@ -259,7 +260,7 @@ fn secured<B>(request: &Request<B>) -> Option<Response<Body>> {
 }
 
 /// The value of the cookie `name`.
-fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+pub(crate) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }

@@ -1,11 +1,12 @@
 //! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
 //!
 //! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
-//! `graphql`, `kv`, `schema`, `index`, `records` and `status` are the doors; `gate` decides who may ask; `respond` is
+//! `graphql`, `kv`, `schema`, `index`, `records`, `streams` and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is
 //! the one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend:
 //! everything is asked of the waist.
 
 mod app;
+mod auth;
 mod body;
 mod cache;
 mod conditional;
@@ -27,7 +28,9 @@ mod schema;
 mod server;
 mod sql;
 mod status;
+mod streams;
 mod weight;
 
+pub use auth::Auth;
 pub use options::{HttpOptions, OriginOptions};
 pub use server::serve;

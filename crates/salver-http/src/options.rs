@@ -1,6 +1,10 @@
 //! How the doors behave where an operator may choose.
 
+use std::sync::Arc;
+
 use salver_formats::Format;
+
+use crate::auth::Auth;
 
 /// How the doors behave where an operator may choose.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ pub struct HttpOptions {
     pub xsrf: bool,
     /// Whether what writes through the records doors must say that it comes from a script of a page.
     pub ajax_only: bool,
+    /// How callers prove who they are; `None` lets everybody in.
+    pub auth: Option<Arc<Auth>>,
 }
 
 /// Which pages may ask the records doors, and how (<https://fetch.spec.whatwg.org/#http-cors-protocol>).
@@ -82,6 +88,7 @@ impl Default for HttpOptions {
             ssl_redirect: false,
             xsrf: false,
             ajax_only: false,
+            auth: None,
         }
     }
 }

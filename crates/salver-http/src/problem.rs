@@ -22,8 +22,10 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::InvalidBody
         | Code::UnknownFormat
         | Code::UnknownStore
+        | Code::InvalidEvent
         | Code::Execution => StatusCode::BAD_REQUEST,
         Code::UnknownEntry
+        | Code::UnknownStream
         | Code::NotFound
         | Code::UnknownTable
         | Code::UnknownColumn
@@ -35,12 +37,19 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::Blocked
         | Code::XsrfToken
         | Code::PageForbidden => StatusCode::FORBIDDEN,
+        Code::AuthenticationRequired | Code::AuthenticationFailed => StatusCode::UNAUTHORIZED,
+        Code::Backlogged | Code::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
         Code::MethodNotAllowed | Code::Unsupported => StatusCode::METHOD_NOT_ALLOWED,
-        Code::TableExists | Code::ColumnExists | Code::DuplicateKey | Code::Integrity | Code::TooManyAffected => {
-            StatusCode::CONFLICT
-        }
+        Code::TableExists
+        | Code::ColumnExists
+        | Code::DuplicateKey
+        | Code::Integrity
+        | Code::UserExists
+        | Code::TooManyAffected => StatusCode::CONFLICT,
         Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
-        Code::ArgumentCount | Code::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::ArgumentCount | Code::Invalid | Code::PasswordTooShort | Code::UsernameEmpty => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
         Code::ExpiredCursor => StatusCode::GONE,
         Code::BodyTooLarge | Code::AnswerTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -49,13 +58,19 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::Timeout
         | Code::Overloaded
         | Code::DatabaseUnavailable
-        | Code::Contention => StatusCode::SERVICE_UNAVAILABLE,
+        | Code::Contention
+        | Code::StreamUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Code::Source | Code::Config | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
 /// The answer that tells `error`, in Salver's one shape.
 pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
+    respond_with(error, status, b"")
+}
+
+/// The same with further members, as JSON text that begins with a comma.
+pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) -> Response<Body> {
     let mut body = Vec::with_capacity(128);
     body.extend_from_slice(b"{\"code\":");
     body.extend_from_slice(status.as_str().as_bytes());
@@ -67,13 +82,14 @@ pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
         body.extend_from_slice(b",\"hint\":");
         write_string(hint, &mut body);
     }
+    body.extend_from_slice(members);
     body.push(b'}');
     let mut response = Response::new(Body::Full(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response

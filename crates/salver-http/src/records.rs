@@ -1,9 +1,10 @@
 //! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
 //!
 //! `route` has the paths, `query` the language of query strings, `body` what writes bring; `read`, `write`, `bulk`,
-//! `columns` and `openapi` answer, `now` does so without a task. `problem` tells errors, `respond` is the way to the
+//! `columns`, `openapi` and `account` answer, `now` does so without a task. `problem` tells errors, `respond` is the way to the
 //! one exit.
 
+mod account;
 mod body;
 mod bulk;
 mod call;
@@ -25,8 +26,9 @@ use bytes::Bytes;
 use futures::future::try_join_all;
 use http::{Method, Response};
 use hyper::body::Incoming;
-use salver_model::Result;
+use salver_model::{Error, Result};
 
+use self::account::Step;
 pub(crate) use self::call::Call;
 pub(crate) use self::now::answer_now;
 use self::route::Target;
@@ -37,8 +39,8 @@ use crate::receive;
 /// What these doors answer, for `Allow`.
 pub(crate) const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/// Answers any request of these doors.
-pub(crate) async fn answer(call: &Call<'_>, body: Incoming) -> Response<Body> {
+/// Answers any request of these doors. `stranger` says why the caller is not known; some paths are there to change that.
+pub(crate) async fn answer(call: &Call<'_>, stranger: Option<Error>, body: Incoming) -> Response<Body> {
     let xml = query::wants_xml(call.query);
     let gate = &call.app.gate;
     let pass = match gate.admit(call.method, call.headers) {
@@ -47,7 +49,10 @@ pub(crate) async fn answer(call: &Call<'_>, body: Incoming) -> Response<Body> {
     };
     let answered = match gate.preflight(call.headers) {
         Some(response) if *call.method == Method::OPTIONS => Ok(response),
-        _ => dispatch(call, body).await,
+        _ => match stranger.filter(|_| !is_door(call)) {
+            Some(error) => Err(error),
+            None => dispatch(call, body).await,
+        },
     };
     let mut response = answered.unwrap_or_else(|error| respond::error(call, &error, xml));
     gate.release(pass, response.headers_mut());
@@ -57,6 +62,12 @@ pub(crate) async fn answer(call: &Call<'_>, body: Incoming) -> Response<Body> {
 /// The answer to a request whose life was cut off by a fault, or that is not let in.
 pub(crate) fn refuse(call: &Call<'_>, error: &salver_model::Error) -> Response<Body> {
     respond::error(call, error, query::wants_xml(call.query))
+}
+
+/// Whether the path is one by which callers become known.
+fn is_door(call: &Call<'_>) -> bool {
+    let users = call.app.auth.as_ref().and_then(|auth| auth.users.as_ref());
+    users.is_some_and(|users| users.spec.login) && matches!(Target::of(call.path), Some(Target::Account(_)))
 }
 
 async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>> {
@@ -78,6 +89,14 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>> {
         Target::Openapi if reads => return openapi::answer(call).await,
         Target::ClearCache if reads => return clear_cache(call).await,
         Target::Ping if reads => return ping(call).await,
+        Target::Account(Step::Me) if reads => return account::answer(call, Step::Me, &[]).await,
+        Target::Account(Step::Logout) if *call.method == Method::POST => {
+            return account::answer(call, Step::Logout, &[]).await;
+        }
+        Target::Account(step) if *call.method == Method::POST && step != Step::Me => {
+            let body = receive(call, body).await?;
+            return account::answer(call, step, &body).await;
+        }
         Target::Table(table) if *call.method == Method::POST => {
             if let Some(format) = bulk::RowFormat::of(call.headers) {
                 return bulk::load(call, &table, format, body).await;

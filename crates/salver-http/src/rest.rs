@@ -8,7 +8,7 @@ mod path;
 
 use http::Response;
 use salver_formats::Format;
-use salver_model::{Query, Result};
+use salver_model::{Filter, Query, Result};
 use salver_service::Snapshot;
 
 use crate::body::Body;
@@ -21,6 +21,12 @@ struct Ask<'a> {
     name: &'a str,
     query: Query,
     heading: Heading,
+}
+
+/// The conditions among `parameters`, over columns of any name, and the parameters that are none: for rows that are no
+/// entry's.
+pub(crate) fn conditions(parameters: params::Parameters) -> Result<(Option<Filter>, params::Parameters)> {
+    params::conditions(parameters)
 }
 
 /// Answers, waiting for the rows when it must.

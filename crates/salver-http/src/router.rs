@@ -15,10 +15,11 @@ use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
+use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::{Exchange, segment};
-use crate::{graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status};
+use crate::{graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status, streams};
 
 /// What there is to ask for.
 #[derive(Debug, PartialEq)]
@@ -108,8 +109,14 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -
     if path == "/health" {
         return Some(leave(app, status::health()));
     }
+    let proved = match &app.auth {
+        None => Identity::new(),
+        // Who is turned away, or not known at once, is answered by `answer`.
+        Some(auth) => auth.identify_now(request.headers())?.ok()?,
+    };
     if let Some(rest) = path.strip_prefix("/api/records/") {
-        let answered = std::panic::catch_unwind(AssertUnwindSafe(|| records::answer_now(app, request, peer, rest)));
+        let answer = || records::answer_now(app, request, peer, &proved, rest);
+        let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
         return answered.ok()?.map(|response| leave(app, response));
     }
     let target = (path, request.uri().query().unwrap_or(""));
@@ -127,6 +134,18 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -
         Err(error) => refuse(app, &error),
     };
     Some(leave(app, response))
+}
+
+/// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
+pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<streams::Plan> {
+    if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {
+        return None;
+    }
+    let plan = streams::Plan::of(app, request, below_base(app, request.uri().path())?)?;
+    match &app.auth {
+        None => Some(plan),
+        Some(auth) => auth.identify_now(request.headers())?.ok().map(|_| plan),
+    }
 }
 
 /// Answers any request.
@@ -148,13 +167,21 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
         Err(error)
     });
-    let response = leave(
+    let mut response = leave(
         &app,
-        response.unwrap_or_else(|error| match records_call(&app, &head, peer) {
+        response.unwrap_or_else(|error| match records_call(&app, &head, peer, &[]) {
             Some(call) => records::refuse(&call, &error),
-            None => refuse(&app, &error),
+            None => match streams_call(&app, &head) {
+                Some(call) => streams::refuse(&call, &error),
+                None => refuse(&app, &error),
+            },
         }),
     );
+    if response.status() == StatusCode::UNAUTHORIZED
+        && let Some(auth) = &app.auth
+    {
+        auth.challenge(response.headers_mut());
+    }
     if let Some(started) = started {
         let (ms, status) = (started.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
         tracing::info!(target: "access", method = %head.method, uri = %head.uri, status, ms);
@@ -164,10 +191,21 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
 
 /// The life of a request, stage by stage.
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Result<Response<Body>> {
-    if let Some(call) = records_call(app, head, peer)
+    let (proved, stranger) = match identify(app, head, peer).await {
+        Ok(proved) => (proved, None),
+        Err(error) => (Identity::new(), Some(error)),
+    };
+    if let Some(call) = records_call(app, head, peer, &proved)
         && (head.method != Method::OPTIONS || app.gate.minds_origins())
     {
-        return Ok(records::answer(&call, body).await);
+        return Ok(records::answer(&call, stranger, body).await);
+    }
+    if let Some(error) = stranger {
+        return Err(error);
+    }
+    if let Some(call) = streams_call(app, head) {
+        let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
+        return Ok(streams::answer(&call, body, first).await);
     }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
@@ -205,17 +243,37 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     match route {
         Route::Table(name) => rest::answer(&exchange, &name, flight).await,
         Route::Sql => sql::answer(&exchange, flight).await,
-        Route::Graphql => graphql_http::answer(&exchange, flight, app.gate.caller(peer, &head.headers)).await,
+        Route::Graphql => graphql_http::answer(&exchange, flight, app.gate.caller(peer, &head.headers, &proved)).await,
         Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
         _ => Err(nothing_at(path)),
     }
 }
 
+/// What the caller proves of himself. Probes prove nothing, nor do browsers that ask what a page may do.
+async fn identify(app: &App, head: &Parts, peer: IpAddr) -> Result<Identity> {
+    let Some(auth) = &app.auth else { return Ok(Identity::new()) };
+    let is_open = matches!(below_base(app, head.uri.path()), Some("/health" | "/ready" | "/api/version"));
+    if is_open || head.method == Method::OPTIONS {
+        return Ok(Identity::new());
+    }
+    auth.identify(&app.service, app.gate.address(peer, &head.headers), &head.headers).await
+}
+
 /// The request as the records doors see it, when it is theirs.
-fn records_call<'a>(app: &'a Arc<App>, head: &'a Parts, peer: IpAddr) -> Option<records::Call<'a>> {
+fn records_call<'a>(
+    app: &'a Arc<App>,
+    head: &'a Parts,
+    peer: IpAddr,
+    proved: &'a [(String, String)],
+) -> Option<records::Call<'a>> {
     let path = records::below_api(below_base(app, head.uri.path())?)?;
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
-    Some(records::Call { app, method, path, query, headers: &head.headers, peer })
+    Some(records::Call { app, method, path, query, headers: &head.headers, peer, proved })
+}
+
+/// The request as the doors of streams see it, when it is theirs.
+fn streams_call<'a>(app: &'a Arc<App>, head: &'a Parts) -> Option<streams::Call<'a>> {
+    streams::call(app, head, below_base(app, head.uri.path())?)
 }
 
 /// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
@@ -230,14 +288,25 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
 }
 
 /// What every answer gets on its way out.
-fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     if app.options.cors {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         let exposed = HeaderValue::from_static("etag, link, x-total-count");
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
+    if app.auth.is_some() {
+        keep_private(response.headers_mut());
+    }
     response
+}
+
+/// What is for some callers must not be kept for others on the way.
+fn keep_private(headers: &mut http::HeaderMap) {
+    let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
+    if is_free {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
 }
 
 /// The answer to an error, and its observation when it is ours.

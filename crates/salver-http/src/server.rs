@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -21,6 +22,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::app::App;
 use crate::body::Body;
 use crate::options::HttpOptions;
+use crate::streams::{Begun, Plan, Taken};
 
 /// Serves until `shutdown` is done, then lets open requests end for `limits.drain_ms_max`.
 ///
@@ -92,6 +94,7 @@ pub async fn serve(
     }
     drop(listener);
     drop(serving);
+    app.ending.send_replace(true);
     let drain = Duration::from_millis(limits.drain_ms_max);
     if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
         tracing::warn!("requests were still open after {} ms; they were cut off", limits.drain_ms_max);
@@ -144,7 +147,10 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         match crate::router::answer_now(&self.app, &request, self.peer) {
             Some(response) => Answering::Now(Some(response)),
-            None => Answering::Later(Box::pin(crate::router::answer(Arc::clone(&self.app), request, self.peer))),
+            None => match crate::router::plan_append(&self.app, &request) {
+                Some(plan) => Answering::Append(Append { app: Arc::clone(&self.app), request, peer: self.peer, plan }),
+                None => Answering::later(&self.app, request, self.peer),
+            },
         }
     }
 }
@@ -153,18 +159,63 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
 enum Answering {
     Now(Option<Response<Body>>),
     Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
+    /// One that follows from a body, which is mostly there by the time this is asked: what reads the head of a request
+    /// reads on before it asks for the answer.
+    Append(Append),
+    /// One whose events are taken.
+    Settling(Arc<App>, BoxFuture<'static, Response<Body>>),
+    /// Given away.
+    Done,
+}
+
+/// An append before its body was looked at.
+struct Append {
+    app: Arc<App>,
+    request: Request<Incoming>,
+    peer: IpAddr,
+    plan: Plan,
+}
+
+impl Answering {
+    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Self {
+        Self::Later(Box::pin(crate::router::answer(Arc::clone(app), request, peer)))
+    }
+}
+
+impl Append {
+    fn begin(mut self, context: &mut Context<'_>) -> Answering {
+        match self.plan.begin(&self.app, &mut self.request, context) {
+            Begun::Answered(response) => Answering::Now(Some(crate::router::leave(&self.app, response))),
+            Begun::Settling(response) => Answering::Settling(self.app, response),
+            Begun::General(first) => {
+                if let Some(first) = first {
+                    self.request.extensions_mut().insert(Taken(first));
+                }
+                Answering::later(&self.app, self.request, self.peer)
+            }
+        }
+    }
 }
 
 impl Future for Answering {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Self::Append(_) = &*self
+            && let Self::Append(append) = std::mem::replace(&mut *self, Self::Done)
+        {
+            *self = append.begin(context);
+        }
         match &mut *self {
             Self::Now(response) => match response.take() {
                 Some(response) => Poll::Ready(Ok(response)),
                 None => Poll::Pending,
             },
             Self::Later(future) => future.as_mut().poll(context).map(Ok),
+            Self::Settling(app, future) => {
+                future.as_mut().poll(context).map(|response| Ok(crate::router::leave(app, response)))
+            }
+            Self::Append(_) | Self::Done => Poll::Pending,
         }
     }
 }

@@ -12,6 +12,8 @@ pub enum Kind {
     Dataset,
     /// A table or view of a database: rows that can change.
     Table,
+    /// Events, append-only.
+    Stream,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
         match self {
             Self::Dataset => "dataset",
             Self::Table => "table",
+            Self::Stream => "stream",
         }
     }
 }

@@ -106,13 +106,33 @@ pub enum Code {
     DatabaseUnavailable,
     /// Another transaction was in the way.
     Contention,
+    /// No stream of that name.
+    UnknownStream,
+    /// None of the events is one the stream takes.
+    InvalidEvent,
+    /// More events wait than may.
+    Backlogged,
+    /// The stream can't do what it promises now: its disk is full, its broker away.
+    StreamUnavailable,
+    /// Who asks must say who he is.
+    AuthenticationRequired,
+    /// Who asks is not who he says.
+    AuthenticationFailed,
+    /// A user of that name exists already.
+    UserExists,
+    /// The password is too short.
+    PasswordTooShort,
+    /// The name of a user is empty.
+    UsernameEmpty,
+    /// There were too many wrong passwords.
+    TooManyAttempts,
     /// A fault of Salver or the machine.
     Internal,
 }
 
 impl Code {
     /// Every code: its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 49] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 59] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -165,6 +185,20 @@ impl Code {
             "The database can't be reached, or is out of connections or space; try again.",
         ),
         (Self::Contention, "contention", "Another transaction was in the way; try again."),
+        (Self::UnknownStream, "unknown_stream", "There is no stream of that name."),
+        (
+            Self::InvalidEvent,
+            "invalid_event",
+            "No event of the request is one the stream takes; all are in its quarantine.",
+        ),
+        (Self::Backlogged, "backlogged", "More events wait to be written than may; try again."),
+        (Self::StreamUnavailable, "stream_unavailable", "The stream's disk is full, or its broker away; try again."),
+        (Self::AuthenticationRequired, "authentication_required", "Who asks must say who he is."),
+        (Self::AuthenticationFailed, "authentication_failed", "The key, token or password is not right."),
+        (Self::UserExists, "user_exists", "There is a user of that name already."),
+        (Self::PasswordTooShort, "password_too_short", "The password is too short."),
+        (Self::UsernameEmpty, "username_empty", "The name of the user is empty."),
+        (Self::TooManyAttempts, "too_many_attempts", "There were too many wrong passwords; try again in a minute."),
         (Self::Internal, "internal", "A fault of the server; the log has the cause."),
     ];
 

@@ -1,7 +1,7 @@
 //! The vocabulary of Salver and its ports: what doors ask, what backends answer, and nothing that does I/O.
 //!
 //! Suggested reading order: the words (`name`, `value`, `filter`, `query`), what travels (`request`, `reply`,
-//! `cursor`, `records`), what bounds and names failure (`limits`, `error`), and last the ports a backend implements.
+//! `cursor`, `records`, `streams`), what bounds and names failure (`limits`, `error`), and last the ports a backend implements.
 //! This crate has no runtime and knows no protocol: no URL, header or status code stands here.
 
 pub mod caller;
@@ -20,6 +20,7 @@ pub mod reply;
 pub mod request;
 pub mod rule;
 pub mod spec;
+pub mod streams;
 pub mod suggest;
 pub mod value;
 pub mod version;

@@ -45,6 +45,29 @@ pub const LOAD_PROBLEMS_MAX: usize = 100;
 /// Most statements prepared for one connection to a database; the least used make room.
 pub const PREPARED_MAX: usize = 256;
 
+/// When a file of a stream's log is full, in bytes, unless the stream says otherwise.
+pub const SEGMENT_BYTES: u64 = 128 * 1024 * 1024;
+/// Largest event of a stream, in bytes.
+pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
+/// Deepest nesting of an event.
+pub const EVENT_DEPTH_MAX: usize = 64;
+/// Most columns a stream's table may get by itself, nested ones counted; members beyond stay in the event only.
+pub const EVENT_COLUMNS_MAX: usize = 1_000;
+/// Longest key or id of an event, in bytes.
+pub const EVENT_KEY_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of one stream's events that wait in memory to be written; more are refused.
+pub const STREAM_WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of one stream's latest events that are kept in memory for whoever reads along.
+pub const STREAM_RECENT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most ids of events one stream remembers; the oldest make room.
+pub const STREAM_IDS_MAX: usize = 1_000_000;
+/// Longest wait of an append for the broker's word, in milliseconds.
+pub const BROKER_MS_MAX: u64 = 10_000;
+/// Bytes of a request body that are taken into a stream at a time.
+pub const APPEND_PIECE_BYTES: usize = 1024 * 1024;
+/// Most outcomes of single events one answer tells.
+pub const APPEND_RESULTS_MAX: usize = 100_000;
+
 /// Bounds an operator may set; `[limits]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -2,11 +2,15 @@
 //! for each that every implementation runs.
 
 pub mod database;
+pub mod event_stream;
 pub mod loader;
+pub mod scan;
 pub mod sql_engine;
 pub mod table;
 
 pub use database::{Database, RecordStream};
+pub use event_stream::EventStream;
 pub use loader::{Loader, WaitsFor};
+pub use scan::{Held, Scan};
 pub use sql_engine::{SqlEngine, Tables};
 pub use table::Table;

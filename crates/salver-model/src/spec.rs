@@ -1,5 +1,8 @@
 //! What a dataset is made from, as proved from the settings: plain data, read by nobody but the dataset's loader.
 
+pub mod auth;
+pub mod stream;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +12,9 @@ use crate::entry::Relation;
 use crate::name::Name;
 use crate::records::Operation;
 use crate::rule::{Rule, Term};
+
+pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
+pub use stream::{KafkaSpec, Pick, StreamSpec};
 
 /// Formats a source may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use salver_model::ports::Table;
 use salver_model::{Error, Name, Version};
 use tokio::sync::watch;
 
-use crate::snapshot::{Entry, Failure, Snapshot, State, Store};
+use crate::snapshot::{Contents, Entry, Failure, Snapshot, State, Store};
 
 /// The catalog.
 #[derive(Debug)]
@@ -27,33 +27,50 @@ impl Catalog {
         databases: impl IntoIterator<Item = Name>,
         stores: Vec<Store>,
     ) -> Self {
-        let snapshot = Snapshot::new(names, databases, stores);
+        let snapshot = Snapshot::shared(Contents::new(names, databases, stores));
         Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::new(()), generation: watch::Sender::new(0) }
     }
 
-    /// The catalog now. Hold it for the length of one request.
+    /// The catalog now, with the rows that there are now. Hold it for the length of one request.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.load_full()
+        let current = self.current.load();
+        match current.of_a_request() {
+            Some(own) => Arc::new(own),
+            None => arc_swap::Guard::into_inner(current),
+        }
     }
 
-    /// A borrow of the catalog now, without touching its reference count: for the hot path.
+    /// A borrow of the catalog now, without touching its reference count: for the hot path. Entries that grow can't be
+    /// read in it.
     #[must_use]
     pub fn peek(&self) -> arc_swap::Guard<Arc<Snapshot>> {
         self.current.load()
     }
 
-    /// Publishes a loaded table in place of whatever the entry was.
+    /// Publishes a loaded table in place of whatever the entry was, or as a new one.
     pub fn publish(&self, table: Arc<dyn Table>) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Contents::clone(&self.current.load().contents);
         let name = table.describe().name.clone();
-        self.change(&name, |_| State::Ready(table));
+        next.entries.insert(name.clone(), Entry::new(name.clone(), State::Ready(table), None));
+        self.put(next.indexed(&name));
+    }
+
+    /// Takes over the columns that entries which grow have now.
+    pub fn widen(&self) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.load();
+        if current.of_a_request().is_some_and(|own| own.has_widened()) {
+            self.put(Contents::clone(&current.contents));
+        }
     }
 
     /// Publishes the tables of a database in place of those it had. A name that is taken by another entry becomes
     /// `database.table`.
     pub fn publish_tables(&self, database: &Name, tables: Vec<(Name, Arc<dyn Table>)>) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot::clone(&self.current.load());
+        let mut next = Contents::clone(&self.current.load().contents);
         let gone: Vec<Name> =
             next.entries.values().filter(|e| e.database.as_ref() == Some(database)).map(|e| e.name.clone()).collect();
         for name in gone {
@@ -68,7 +85,7 @@ impl Catalog {
             };
             let Some(name) = free else { continue };
             next.index.insert(name.clone(), Arc::clone(&table));
-            let entry = Entry { name: name.clone(), state: State::Ready(table), database: Some(database.clone()) };
+            let entry = Entry::new(name.clone(), State::Ready(table), Some(database.clone()));
             next.entries.insert(name, entry);
         }
         self.put(next);
@@ -116,23 +133,30 @@ impl Catalog {
 
     fn change(&self, name: &Name, state: impl FnOnce(&State) -> State) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot::clone(&self.current.load());
+        let mut next = Contents::clone(&self.current.load().contents);
         let Some(entry) = next.entries.get_mut(name.as_str()) else { return };
         entry.state = state(&entry.state);
-        match entry.table() {
-            Some(table) => next.index.insert(name.clone(), Arc::clone(table)),
-            None => next.index.remove(name.as_str()),
-        };
-        self.put(next);
+        self.put(next.indexed(name));
     }
 
-    fn put(&self, mut next: Snapshot) {
-        let versions: Vec<_> =
-            next.entries.values().filter_map(|e| Some((e.name.as_str(), e.table()?.describe().version))).collect();
+    fn put(&self, mut next: Contents) {
+        let mut versions = Vec::with_capacity(next.entries.len());
+        next.growing = 0;
+        for entry in next.entries.values_mut() {
+            let current = entry.table().and_then(|table| table.current());
+            entry.grows = current.map(|table| Arc::clone(&table.describe().schema));
+            let version = match (&entry.grows, entry.table()) {
+                (Some(schema), _) => Version::of(schema),
+                (None, Some(table)) => table.describe().version,
+                (None, None) => continue,
+            };
+            next.growing += usize::from(entry.grows.is_some());
+            versions.push((entry.name.as_str(), version));
+        }
         next.content = Version::of(&versions);
         next.generation += 1;
         let generation = next.generation;
-        self.current.store(Arc::new(next));
+        self.current.store(Arc::new(Snapshot::shared(next)));
         self.generation.send_replace(generation);
     }
 }

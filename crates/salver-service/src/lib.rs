@@ -9,6 +9,7 @@ pub mod databases;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;
+pub mod streams;
 
 pub use catalog::Catalog;
 pub use service::Service;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::observation::Observer;
-use salver_model::ports::{Database, SqlEngine, Tables};
+use salver_model::ports::{Database, EventStream, SqlEngine, Tables};
 use salver_model::{Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, SqlQuery, Value};
 use tokio::sync::Semaphore;
 
@@ -21,6 +21,7 @@ pub struct Service {
     limits: Limits,
     places: Arc<Semaphore>,
     databases: Vec<Arc<dyn Database>>,
+    streams: Vec<Arc<dyn EventStream>>,
 }
 
 impl Service {
@@ -28,7 +29,7 @@ impl Service {
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(limits.queries_max.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { catalog, sql, observer, limits, places, databases: Vec::new() }
+        Self { catalog, sql, observer, limits, places, databases: Vec::new(), streams: Vec::new() }
     }
 
     /// The same with databases, in the order in which a table's name is looked for.
@@ -36,6 +37,33 @@ impl Service {
     pub fn with_databases(mut self, databases: Vec<Arc<dyn Database>>) -> Self {
         self.databases = databases;
         self
+    }
+
+    /// The same with streams.
+    #[must_use]
+    pub fn with_streams(mut self, streams: Vec<Arc<dyn EventStream>>) -> Self {
+        self.streams = streams;
+        self
+    }
+
+    /// Every stream.
+    #[must_use]
+    pub fn streams(&self) -> &[Arc<dyn EventStream>] {
+        &self.streams
+    }
+
+    /// The stream called `name`.
+    ///
+    /// # Errors
+    /// `UnknownStream`.
+    pub fn stream(&self, name: &str) -> Result<&Arc<dyn EventStream>> {
+        self.streams.iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
+            let names = self.streams.iter().map(|stream| stream.spec().name.as_str());
+            let hint = salver_model::suggest::hint(name, names);
+            Error::new(Code::UnknownStream, format!("no stream `{name}`"))
+                .with_hint("declare it as [[stream]] in the configuration")
+                .with_hint_if(hint)
+        })
     }
 
     /// Every database.
@@ -121,6 +149,12 @@ impl Service {
             let wait = Duration::from_millis(self.limits.queue_ms_max);
             let _ = tokio::time::timeout(wait, self.catalog.settled()).await;
         }
+        let snapshot = self.catalog.snapshot();
+        if !snapshot.has_widened() {
+            return snapshot;
+        }
+        // Whoever asks for everything takes what he makes of the columns for the generation's.
+        self.catalog.widen();
         self.catalog.snapshot()
     }
 

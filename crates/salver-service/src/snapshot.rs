@@ -1,11 +1,13 @@
 //! The catalog at one moment. A request holds one snapshot from start to end; a reload makes a new one and never
-//! touches those in use.
+//! touches those in use. Of an entry whose rows grow, a request's snapshot holds the rows that there were when it was
+//! first looked at.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use ahash::AHashMap;
+use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Table, Tables};
 use salver_model::{Code, Error, Name, Result, Version, suggest};
 
@@ -42,14 +44,30 @@ pub struct Entry {
     pub state: State,
     /// The database it is a table of, or stands for until that can be reached; `None` for what stands alone.
     pub database: Option<Name>,
+    /// For an entry whose rows grow: the columns it had when the catalog last changed.
+    pub(crate) grows: Option<SchemaRef>,
+    /// In the snapshot of a request: the rows it holds.
+    held: Option<Box<OnceLock<Arc<dyn Table>>>>,
 }
 
 impl Entry {
+    pub(crate) fn new(name: Name, state: State, database: Option<Name>) -> Self {
+        Self { name, state, database, grows: None, held: None }
+    }
+
+    /// The same for one request.
+    fn to_be_held(&self) -> Self {
+        Self { held: Some(Box::default()), ..self.clone() }
+    }
+
     /// The table, when one is being served.
     #[must_use]
     pub fn table(&self) -> Option<&Arc<dyn Table>> {
         match &self.state {
-            State::Ready(table) | State::Stale(table, _) => Some(table),
+            State::Ready(table) | State::Stale(table, _) => Some(match &self.held {
+                None => table,
+                Some(held) => held.get_or_init(|| table.current().unwrap_or_else(|| Arc::clone(table))),
+            }),
             State::Loading | State::Failed(_) => None,
         }
     }
@@ -68,16 +86,17 @@ impl Entry {
     /// # Errors
     /// `EntryUnavailable` while it loads and when it could not be loaded.
     pub fn require(&self) -> Result<&Arc<dyn Table>> {
-        match &self.state {
-            State::Ready(table) | State::Stale(table, _) => Ok(table),
-            State::Loading => Err(Error::new(Code::EntryUnavailable, format!("`{}` is still being loaded", self.name))
-                .with_hint("try again in a moment; `/ready` tells when everything is loaded")),
-            State::Failed(failure) => Err(Error::new(
-                Code::EntryUnavailable,
-                format!("`{}` could not be loaded: {}", self.name, failure.message),
-            )
-            .with_hint_if(failure.hint.clone())),
+        if let Some(table) = self.table() {
+            return Ok(table);
         }
+        Err(match self.failure() {
+            None => Error::new(Code::EntryUnavailable, format!("`{}` is still being loaded", self.name))
+                .with_hint("try again in a moment; `/ready` tells when everything is loaded"),
+            Some(failure) => {
+                let message = format!("`{}` could not be loaded: {}", self.name, failure.message);
+                Error::new(Code::EntryUnavailable, message).with_hint_if(failure.hint.clone())
+            }
+        })
     }
 }
 
@@ -97,99 +116,160 @@ pub struct Store {
 /// The catalog at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
+    pub(crate) contents: Arc<Contents>,
+    /// In the snapshot of a request: the entries that grow, by name.
+    held: Box<[Entry]>,
+}
+
+/// What all snapshots of one generation have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
     /// Grows with every change.
     pub(crate) generation: u64,
     pub(crate) content: Version,
     pub(crate) entries: BTreeMap<Name, Entry>,
+    /// The tables that never change, for the hot path.
     pub(crate) index: AHashMap<Name, Arc<dyn Table>>,
+    pub(crate) growing: usize,
     pub(crate) stores: Arc<[Store]>,
 }
 
-impl Snapshot {
+impl Contents {
     /// A catalog of entries that are still to be loaded.
     pub(crate) fn new(
         names: impl IntoIterator<Item = Name>,
         databases: impl IntoIterator<Item = Name>,
         stores: Vec<Store>,
     ) -> Self {
-        let alone = names.into_iter().map(|name| Entry { name, state: State::Loading, database: None });
-        let databases =
-            databases.into_iter().map(|name| Entry { name: name.clone(), state: State::Loading, database: Some(name) });
+        let alone = names.into_iter().map(|name| Entry::new(name, State::Loading, None));
+        let databases = databases.into_iter().map(|name| Entry::new(name.clone(), State::Loading, Some(name)));
         let entries = alone.chain(databases).map(|entry| (entry.name.clone(), entry)).collect();
-        Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), stores: stores.into() }
+        Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), growing: 0, stores: stores.into() }
+    }
+
+    /// The same when the entry called `name` is another.
+    pub(crate) fn indexed(mut self, name: &Name) -> Self {
+        let table = self.entries.get(name).and_then(Entry::table).filter(|table| table.current().is_none());
+        match table.cloned() {
+            Some(table) => self.index.insert(name.clone(), table),
+            None => self.index.remove(name),
+        };
+        self
+    }
+}
+
+impl Snapshot {
+    /// What all requests share. Entries that grow can't be read in it: each request holds rows of its own.
+    pub(crate) fn shared(contents: Contents) -> Self {
+        Self { contents: Arc::new(contents), held: Box::default() }
+    }
+
+    /// The same for one request; `None` where that is no other.
+    pub(crate) fn of_a_request(&self) -> Option<Self> {
+        if self.contents.growing == 0 {
+            return None;
+        }
+        let growing = self.contents.entries.values().filter(|entry| entry.grows.is_some());
+        Some(Self { contents: Arc::clone(&self.contents), held: growing.map(Entry::to_be_held).collect() })
     }
 
     /// The versions of all tables as one: what an answer that may read any of them depends on. Unlike
-    /// [`Snapshot::generation`] it survives a restart.
+    /// [`Snapshot::generation`] it survives a restart. Of entries that grow only the columns count: answers made of
+    /// their rows are never the same.
     #[must_use]
     pub fn content(&self) -> Version {
-        self.content
+        self.contents.content
     }
 
     /// A number that grows with every change of the catalog.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.generation
+        self.contents.generation
     }
 
     /// Every entry, by name.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
+        self.contents.entries.values().map(|entry| self.held(entry))
     }
 
     /// The entry called `name`.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.get(name)
+        self.contents.entries.get(name).map(|entry| self.held(entry))
+    }
+
+    /// The entry as this snapshot holds it.
+    fn held<'e>(&'e self, entry: &'e Entry) -> &'e Entry {
+        if entry.grows.is_none() {
+            return entry;
+        }
+        self.held.binary_search_by(|held| held.name.cmp(&entry.name)).map_or(entry, |at| &self.held[at])
     }
 
     /// The table called `name`: the one look-up of the hot path.
     ///
     /// # Errors
-    /// `UnknownEntry` with the nearest name as hint; `EntryUnavailable`.
+    /// `UnknownEntry` with the nearest name as hint; `EntryUnavailable`, also for an entry that grows where the
+    /// snapshot is not a request's own.
     pub fn resolve(&self, name: &str) -> Result<&Arc<dyn Table>> {
-        if let Some(table) = self.index.get(name) {
+        if let Some(table) = self.contents.index.get(name) {
             return Ok(table);
         }
-        match self.entries.get(name) {
+        match self.entry(name) {
+            Some(entry) if entry.grows.is_some() && entry.held.is_none() => {
+                Err(Error::new(Code::EntryUnavailable, format!("`{name}` grows, and no rows of it are held")))
+            }
             Some(entry) => entry.require(),
             None => Err(Error::new(Code::UnknownEntry, format!("no table `{name}`"))
-                .with_hint_if(suggest::hint(name, self.entries.keys().map(Name::as_str)))),
+                .with_hint_if(suggest::hint(name, self.contents.entries.keys().map(Name::as_str)))),
         }
+    }
+
+    /// Whether an entry that grows has got other columns since the catalog last changed.
+    pub(crate) fn has_widened(&self) -> bool {
+        self.held.iter().any(|entry| match (&entry.grows, entry.table()) {
+            (Some(before), Some(table)) => !same(before, &table.describe().schema),
+            _ => false,
+        })
     }
 
     /// The key-value stores.
     #[must_use]
     pub fn stores(&self) -> &[Store] {
-        &self.stores
+        &self.contents.stores
     }
 
     /// The key-value store called `name`.
     #[must_use]
     pub fn store(&self, name: &str) -> Option<&Store> {
-        self.stores.iter().find(|store| store.name.as_str() == name)
+        self.contents.stores.iter().find(|store| store.name.as_str() == name)
     }
 
     /// Whether every entry is loaded, or known not to load.
     #[must_use]
     pub fn settled(&self) -> bool {
-        !self.entries.values().any(|entry| matches!(entry.state, State::Loading))
+        !self.contents.entries.values().any(|entry| matches!(entry.state, State::Loading))
     }
+}
+
+/// Whether both are the same columns; mostly they are even the same schema.
+pub(crate) fn same(one: &SchemaRef, other: &SchemaRef) -> bool {
+    Arc::ptr_eq(one, other) || one == other
 }
 
 impl Tables for Snapshot {
     fn table(&self, name: &str) -> Result<Option<Arc<dyn Table>>> {
-        match self.entries.get(name) {
+        match self.entry(name) {
             None => Ok(None),
             Some(entry) => entry.require().map(|table| Some(Arc::clone(table))),
         }
     }
 
     fn list(&self) -> Vec<(Name, Arc<dyn Table>)> {
-        self.entries.values().filter_map(|e| Some((e.name.clone(), Arc::clone(e.table()?)))).collect()
+        self.entries().filter_map(|e| Some((e.name.clone(), Arc::clone(e.table()?)))).collect()
     }
 
     fn generation(&self) -> u64 {
-        self.generation
+        self.contents.generation
     }
 }

@@ -1,4 +1,4 @@
-//! The waist against tables in memory: key-value stores.
+//! The waist against tables in memory: key-value stores, and tables that grow.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,8 +8,9 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
-use salver_model::{Batches, Code, Limits, Name, Result};
-use salver_service::{Catalog, Service, State, Store};
+use salver_model::ports::Table;
+use salver_model::{Batches, Code, Description, Limits, Name, Query, Result, Rows};
+use salver_service::{Catalog, Service, Snapshot, State, Store};
 use salver_testkit::{MemoryTable, NoSql};
 
 fn name(text: &str) -> Name {
@@ -84,4 +85,76 @@ async fn a_store_waits_for_its_own_entry_only() {
     let (answer, ()) = tokio::join!(asked, loaded);
     assert_eq!(answer.unwrap(), 1);
     assert!(matches!(service.catalog().snapshot().entry("slow").unwrap().state, State::Loading));
+}
+
+/// A table that grows by one row whenever it is looked at, and gets a column with the third.
+#[derive(Debug)]
+struct Growing {
+    about: MemoryTable,
+    rows: std::sync::atomic::AtomicUsize,
+}
+
+fn numbers(rows: usize) -> MemoryTable {
+    let column = || -> ArrayRef { Arc::new(Int64Array::from_iter_values(0..rows as i64)) };
+    let mut columns = vec![("a", column())];
+    if rows >= 3 {
+        columns.push(("b", column()));
+    }
+    MemoryTable::new("grows", RecordBatch::try_from_iter(columns).unwrap())
+}
+
+#[async_trait::async_trait]
+impl Table for Growing {
+    fn describe(&self) -> &Description {
+        self.about.describe()
+    }
+
+    async fn read(&self, query: &Query) -> Result<Rows> {
+        self.about.read(query).await
+    }
+
+    fn current(&self) -> Option<Arc<dyn Table>> {
+        let rows = self.rows.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Some(Arc::new(numbers(rows)))
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+#[tokio::test]
+async fn a_request_holds_a_growing_table_as_it_first_sees_it() {
+    let service = service(Limits::default());
+    service.catalog().publish(table("t"));
+    service.catalog().publish(table("slow"));
+    let fixed = service.catalog().snapshot();
+    assert!(Arc::ptr_eq(&fixed, &service.catalog().snapshot()), "a catalog that does not grow is made anew");
+    service.catalog().publish(Arc::new(Growing { about: numbers(0), rows: 0.into() }));
+    let generation = service.catalog().snapshot().generation();
+    let rows = |snapshot: &Snapshot| {
+        let table = snapshot.resolve("grows").unwrap().describe().clone();
+        assert_eq!(snapshot.entry("grows").unwrap().table().unwrap().describe().rows, table.rows);
+        assert!(snapshot.entries().any(|entry| entry.table().is_some_and(|t| t.describe().rows == table.rows)));
+        table.rows.unwrap()
+    };
+    let (one, other) = (service.catalog().snapshot(), service.catalog().snapshot());
+    let first = rows(&one);
+    assert!(rows(&other) > first);
+    assert_eq!(rows(&one), first, "a request sees two versions");
+    let read = service.read(&one, "grows", &Query::default()).await.unwrap();
+    let Batches::Ready(batches) = read.batches else { panic!("a stream of a few rows") };
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, first);
+    // What all requests share can't hold rows for one; tables that never change are there.
+    let shared = service.catalog().peek();
+    assert_eq!(shared.resolve("grows").unwrap_err().code, Code::EntryUnavailable);
+    assert!(shared.resolve("t").is_ok());
+    assert_eq!(shared.resolve("grow").unwrap_err().hint.as_deref(), Some("did you mean `grows`?"));
+    // Who reads all columns gets a new generation with them.
+    let before = service.catalog().snapshot();
+    assert_eq!(before.generation(), generation);
+    let wide = service.snapshot_settled().await;
+    assert_eq!(wide.resolve("grows").unwrap().describe().schema.fields().len(), 2);
+    assert!(wide.generation() > generation && wide.content() != before.content());
+    assert_eq!(service.snapshot_settled().await.generation(), wide.generation(), "nothing has widened");
 }

@@ -1,3 +1,4 @@
 //! The contract suites: what every implementation of a port must do, whoever wrote it.
 
+pub mod scan;
 pub mod table;

@@ -4,9 +4,11 @@
 pub mod contract;
 pub mod fake;
 pub mod fake_database;
+pub mod memory_scan;
 pub mod memory_table;
 pub mod servers;
 
 pub use fake::{FakeLoader, NoSql};
 pub use fake_database::{Asked, FakeDatabase};
+pub use memory_scan::MemoryScan;
 pub use memory_table::MemoryTable;

@@ -1,10 +1,11 @@
-//! Real databases for tests: private MariaDB and PostgreSQL servers on free ports, and SQLite files.
+//! Real databases for tests: private MariaDB and PostgreSQL servers on free ports, and SQLite files; and a Kafka broker.
 //!
 //! [`mariadb`] and [`postgres`] are shared by all tests of one process and start with their first use; a test gets a
 //! database of its own from [`database`]. Bad weather needs a server of its own: [`Server::start`]. However the test
 //! process ends, the servers and their files go with it (see `guard`), and nothing of an installed server is touched.
 
 mod guard;
+mod kafka;
 mod mariadb;
 mod postgres;
 mod programs;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use guard::{Directory, Guard};
+pub use kafka::{Kafka, TopicRecord, kafka};
 
 /// How long a server may take to start.
 const START_S_MAX: u64 = 120;

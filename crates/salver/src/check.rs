@@ -57,7 +57,7 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
     Ok(wrong + missing_columns(checked, &known))
 }
 
-/// Reads the schema of every database and counts those that can't be reached.
+/// Reads the schema of every database and the keys of `[auth]`, and counts those that can't be reached or read.
 async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
     let mut wrong = 0;
     for spec in &checked.databases {
@@ -72,6 +72,10 @@ async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
                 output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
             }
         }
+    }
+    if let Some(Err(error)) = checked.auth.as_ref().map(|spec| wire::auth(spec, checked)) {
+        wrong += 1;
+        output::note(&format!("error: [auth]: {}", output::with_hint(&error)));
     }
     Ok(wrong)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Answer one SQL query without a server.
     Query(QueryArguments),
+    /// Send the events of files into a stream of a running server.
+    Ingest(IngestArguments),
     /// Say every mistake in the settings, and try every source.
     Check(CheckArguments),
     /// Show settings: all there are, or those in force.
@@ -121,6 +124,69 @@ pub(crate) enum OutputFormat {
     Parquet,
     /// An HTML page with a table.
     Html,
+}
+
+/// `salver ingest`
+#[derive(Args, Debug)]
+pub(crate) struct IngestArguments {
+    /// The stream.
+    pub(crate) stream: String,
+
+    /// Files of events: one a line, one after the other, or in an array; `.gz` and `.zst` are unpacked. `-` is
+    /// standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+
+    /// The server.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) url: String,
+
+    /// What must hold before a batch counts as sent.
+    #[arg(long, value_enum, default_value_t = AckWord::Disk)]
+    pub(crate) ack: AckWord,
+
+    /// About how many bytes of events one request carries.
+    #[arg(long, value_name = "BYTES", default_value_t = 1024 * 1024,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=16 * 1024 * 1024))]
+    pub(crate) batch_bytes: usize,
+
+    /// Send several batches at a time; events may come in another order than in the file.
+    #[arg(long)]
+    pub(crate) unordered: bool,
+
+    /// Begin anew, even if an earlier run was interrupted.
+    #[arg(long)]
+    pub(crate) restart: bool,
+
+    /// How long a batch is tried again while the server is busy or away, in seconds.
+    #[arg(long = "patience", value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) patience_s: u64,
+
+    /// A header of each request, as in `Authorization: Bearer ...`.
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+}
+
+/// What an append waits for, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AckWord {
+    /// Nothing: the events are in the server's memory.
+    Memory,
+    /// The events are on the server's disk.
+    Disk,
+    /// The events are in Kafka.
+    Broker,
+}
+
+impl AckWord {
+    /// As requests say it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+            Self::Broker => "broker",
+        }
+    }
 }
 
 /// `salver check`

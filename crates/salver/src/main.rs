@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod data_dir;
 mod failure;
+mod ingest;
 mod observe;
 mod output;
 mod query;
@@ -12,6 +13,7 @@ mod result_table;
 mod serve;
 mod settings;
 mod signals;
+mod streams;
 mod wire;
 
 use std::process::ExitCode;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
+        Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),

@@ -134,7 +134,7 @@ async fn run_once(
     query: &SqlQuery,
 ) -> salver_model::Result<Rows> {
     let observer: Arc<dyn Observer> = Arc::new(Silent);
-    let wired = wire::wire(checked, engine, &observer);
+    let wired = wire::wire(checked, engine, &observer, wire::Streams::LeaveOut);
     wired.service.catalog().settled().await;
     wired.service.sql(&wired.service.catalog().snapshot(), query).await
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use salver_config::Checked;
 use salver_model::observation::Observer;
-use salver_model::{Code, Error};
-use salver_service::{Catalog, Entry, Snapshot, State};
+use salver_model::{Code, Error, Name};
+use salver_service::{Entry, Service, Snapshot};
 use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
@@ -16,7 +16,7 @@ use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::observe::Log;
 use crate::settings::Need;
-use crate::{observe, output, settings, signals, wire};
+use crate::{observe, output, settings, signals, streams, wire};
 
 /// How long the list of entries waits for the last of them to load. Serving doesn't wait.
 const ANNOUNCE: Duration = Duration::from_secs(10);
@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
 
 async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: bool) -> Result<(), Failure> {
     let listen = &checked.server.listen;
+    let options = wire::http_options(checked)?;
     let broken = |error| Failure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
@@ -47,13 +48,16 @@ async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: b
     output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
-    let wired = wire::wire(checked, engine, &observer);
-    let catalog = Arc::clone(wired.service.catalog());
-    let announcing = tokio::spawn(async move { announce(&catalog, &url, &log, open).await });
+    let wired = wire::wire(checked, engine, &observer, wire::Streams::Open);
     let service = Arc::clone(&wired.service);
-    let served = salver_http::serve(listener, service, wire::http_options(checked), asked_to_end).await;
+    let opened = service.streams().to_vec();
+    let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
+    let served = salver_http::serve(listener, service, options, asked_to_end).await;
     announcing.abort();
-    served.map_err(broken)
+    // When nobody can append any more.
+    let closed = streams::close(&opened).await;
+    served.map_err(broken)?;
+    Ok(closed?)
 }
 
 fn cannot_listen(listen: &str, error: io::Error) -> Failure {
@@ -77,23 +81,28 @@ fn cannot_listen(listen: &str, error: io::Error) -> Failure {
 }
 
 /// Says what is served, once everything is loaded or has failed, or after a while.
-async fn announce(catalog: &Catalog, url: &str, log: &Log, open: bool) {
+async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool) {
     if open {
-        open_browser(url);
+        open_browser(&url);
     }
-    let _ = tokio::time::timeout(ANNOUNCE, catalog.settled()).await;
-    let listing = listing(&catalog.snapshot(), url);
+    let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
+    let streams: Vec<Name> = service.streams().iter().map(|stream| stream.spec().name.clone()).collect();
+    let listing = listing(&service.catalog().snapshot(), &streams, &url);
     // Whoever started the server may have stopped reading, or not read at all; it serves on.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
     log.announced();
 }
 
-fn listing(snapshot: &Snapshot, url: &str) -> String {
+fn listing(snapshot: &Snapshot, streams: &[Name], url: &str) -> String {
     let width =
         snapshot.entries().take(ANNOUNCE_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
     let mut out = String::from("\n");
     for entry in snapshot.entries().take(ANNOUNCE_ENTRIES_MAX) {
         out.push_str(&format!("  {:width$}  {}\n", entry.name.as_str(), state(entry)));
+        if streams.contains(&entry.name) {
+            let path = percent_encoded(entry.name.as_str());
+            out.push_str(&format!("  {:width$}  takes events: POST {url}/api/streams/{path}\n", ""));
+        }
     }
     let count = snapshot.entries().count();
     if count > ANNOUNCE_ENTRIES_MAX {
@@ -120,10 +129,9 @@ fn percent_encoded(text: &str) -> String {
 }
 
 /// An entry in one line: how many rows and where they are held, or why there are none.
-pub(crate) fn state(entry: &Entry) -> String {
-    match &entry.state {
-        State::Loading => "is still being loaded".to_owned(),
-        State::Ready(table) | State::Stale(table, _) => {
+fn state(entry: &Entry) -> String {
+    match (entry.table(), entry.failure()) {
+        (Some(table), _) => {
             let description = table.describe();
             match description.rows {
                 Some(1) => format!("1 row, {}", description.source),
@@ -131,10 +139,11 @@ pub(crate) fn state(entry: &Entry) -> String {
                 None => description.source.clone(),
             }
         }
-        State::Failed(failure) => {
+        (None, Some(failure)) => {
             let hint = failure.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
             format!("FAILED: {}{hint}", failure.message)
         }
+        (None, None) => "is still being loaded".to_owned(),
     }
 }
 

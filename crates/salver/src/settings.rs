@@ -31,7 +31,8 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
     let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
     // A server of nothing that could come back is a slip on the command line.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
-    if need == Need::Datasets && is_named && checked.databases.is_empty() && checked.is_all_missing() {
+    let only_datasets = checked.databases.is_empty() && checked.streams.is_empty();
+    if need == Need::Datasets && is_named && only_datasets && checked.is_all_missing() {
         return Err(Failure::Error(all_missing(&checked, &warnings)));
     }
     output::warnings(&warnings);
@@ -40,7 +41,7 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
         Need::WhatIsNamed => arguments.targets.is_empty(),
         Need::Settings => sources.file.is_some(),
     };
-    if checked.datasets.is_empty() && checked.databases.is_empty() && !enough {
+    if checked.datasets.is_empty() && only_datasets && !enough {
         return Err(Failure::Error(nothing(&sources, arguments)));
     }
     Ok(checked)
@@ -127,7 +128,8 @@ fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
     }
     match &sources.file {
         Some(file) => {
-            Error::new(Code::Config, format!("`{}` declares neither a [[dataset]] nor a [[database]]", file.display()))
+            let message = format!("`{}` declares no [[dataset]], [[database]] or [[stream]]", file.display());
+            Error::new(Code::Config, message)
                 .with_hint("`salver config example` shows how, or name files on the command line")
         }
         None => Error::new(Code::Config, format!("nothing to read: no argument, and no `{FILE_NAME}` here"))

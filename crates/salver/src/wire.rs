@@ -6,20 +6,34 @@ use std::sync::Arc;
 use salver_config::Checked;
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
-use salver_http::{HttpOptions, OriginOptions};
+use salver_http::{Auth, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, Loader, SqlEngine};
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_records::RecordsDatabase;
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
+
+use crate::streams;
+
+/// Most connections for looking up users.
+const AUTH_CONNECTIONS_MAX: usize = 2;
 
 /// The service, and what keeps its entries fresh until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Wired {
     pub(crate) service: Arc<Service>,
     pub(crate) _keepers: JoinSet<()>,
+}
+
+/// What becomes of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Streams {
+    /// They are opened: this process is their only owner.
+    Open,
+    /// They are left to the server.
+    LeaveOut,
 }
 
 /// The engine of `checked`.
@@ -36,23 +50,36 @@ pub(crate) fn loader(spec: &DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Loader
     Arc::new(DatasetLoader::new(spec.clone(), Arc::clone(engine)))
 }
 
-/// A service over the datasets and databases of `checked`, whose loads begin at once. Runs inside the runtime.
-pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>) -> Wired {
+/// A service over the datasets, databases and streams of `checked`. Loads begin at once; streams are open when this
+/// returns. Runs inside the runtime.
+pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, streams: Streams) -> Wired {
     let stores = checked.stores.iter().map(|spec| Store {
         name: spec.name.clone(),
         entry: spec.dataset.clone(),
         key: spec.key.clone(),
         value: spec.value.clone(),
     });
-    let names = checked.datasets.iter().map(|spec| spec.name.clone());
+    let dataset_names = checked.datasets.iter().map(|spec| &spec.name);
+    let names = dataset_names.chain(checked.streams.iter().map(|spec| &spec.name)).cloned();
     let database_names = checked.databases.iter().map(|spec| spec.name.clone());
     let catalog = Arc::new(Catalog::new(names, database_names, stores.collect()));
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
     let mut keepers = refresh::start(&catalog, loaders, observer);
+    // First, so that their names are theirs.
+    let streams = match streams {
+        Streams::Open => streams::open(checked, engine, &catalog, observer),
+        Streams::LeaveOut => {
+            streams::leave_out(checked, &catalog);
+            Vec::new()
+        }
+    };
+    salver_service::streams::start(&catalog, &streams, &mut keepers);
     let opened = open_databases(checked, &catalog, observer);
     databases::start(&catalog, &opened, observer, &mut keepers);
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
-    let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone()).with_databases(opened);
+    let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
+        .with_databases(opened)
+        .with_streams(streams);
     Wired { service: Arc::new(service), _keepers: keepers }
 }
 
@@ -60,7 +87,7 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
 fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Observer>) -> Vec<Arc<dyn Database>> {
     let mut opened: Vec<Arc<dyn Database>> = Vec::new();
     for spec in &checked.databases {
-        match RecordsDatabase::open(spec.clone()) {
+        match RecordsDatabase::open(shielded(spec, checked)) {
             Ok(database) => opened.push(Arc::new(database)),
             Err(error) => {
                 catalog.report(&spec.name, &error);
@@ -71,10 +98,50 @@ fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Obser
     opened
 }
 
+/// The database without what only authentication may see: the table of users, or its secrets.
+fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
+    let mut spec = spec.clone();
+    let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
+    let own = checked.databases.iter().find(|database| database.name == users.database);
+    if !own.is_some_and(|own| own.name == spec.name || own.url == spec.url) {
+        return spec;
+    }
+    let secrets = [Some(&users.password_column), users.api_key_column.as_ref()];
+    spec.rules.push(RecordRule {
+        tables: [Some(&users.table), users.login_table.as_ref()].into_iter().flatten().cloned().collect(),
+        deny: !users.shown,
+        columns_hidden: secrets.into_iter().flatten().cloned().collect(),
+        ..RecordRule::default()
+    });
+    spec
+}
+
+/// The ways of `spec` to prove who one is. The table of users is looked at through connections of its own, past the
+/// rules and checks that hold for requests.
+pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
+    let database = spec.users.as_ref().and_then(|users| checked.databases.iter().find(|d| d.name == users.database));
+    let open = |own: &DatabaseSpec| {
+        let bare = DatabaseSpec {
+            init: own.init.clone(),
+            writable: own.writable,
+            mapping: own.mapping.clone(),
+            statement_ms_max: own.statement_ms_max,
+            connections_max: AUTH_CONNECTIONS_MAX.min(own.connections_max),
+            ..DatabaseSpec::new(own.name.clone(), own.kind, own.url.clone())
+        };
+        RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)
+    };
+    Auth::new(spec, database.map(open).transpose()?)
+}
+
 /// How the HTTP doors behave by `checked`.
-pub(crate) fn http_options(checked: &Checked) -> HttpOptions {
+///
+/// # Errors
+/// Keys, files and databases of users that can't be used: then nobody is served, rather than everybody.
+pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     let server = &checked.server;
-    HttpOptions {
+    let auth = checked.auth.as_ref().map(|spec| auth(spec, checked).map(Arc::new)).transpose()?;
+    Ok(HttpOptions {
         base_path: server.base_path.clone(),
         omit_nulls: checked.compat.roapi,
         unknown_table_400: checked.compat.roapi,
@@ -88,7 +155,8 @@ pub(crate) fn http_options(checked: &Checked) -> HttpOptions {
         ssl_redirect: server.ssl_redirect,
         xsrf: server.xsrf,
         ajax_only: server.ajax_only,
-    }
+        auth,
+    })
 }
 
 /// The runtime that everything but the engine's own work runs on.

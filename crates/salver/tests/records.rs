@@ -6,6 +6,7 @@ mod records {
     pub(crate) mod fixture;
     pub(crate) mod program;
 
+    mod auth;
     mod batches;
     mod beyond;
     mod catalog;

@@ -12,7 +12,8 @@ const WRITTEN: &str = "127.0.0.1:8080";
 /// How long the demo may take to load.
 const READY: Duration = Duration::from_secs(60);
 
-/// A copy of the demo on a free port, ended with this value. A copy, because examples write to its database.
+/// A copy of the demo on a free port, ended with this value. A copy, because examples write to its database and its
+/// stream.
 pub(super) struct Server {
     child: Child,
     address: String,
@@ -88,12 +89,15 @@ impl Drop for Server {
     }
 }
 
-/// Copies what is in a folder, without databases that were made of it.
+/// Copies what is in a folder, without databases and streams that were made there.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
+        if name == "salver-data" {
+            continue;
+        }
         if path.is_dir() {
             copy(&path, &to.join(name))?;
         } else if !name.to_string_lossy().contains(".db") {

@@ -23,7 +23,7 @@ const LAYERS: [(&str, u8); 12] = [
 const ONLY: [(&str, &[&str]); 11] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
-    ("ureq", &["salver-datasets"]),
+    ("ureq", &["salver-datasets", "salver"]),
     ("axum", &["salver-http", "salver-console"]),
     ("hyper", &["salver-http", "salver-console"]),
     ("tower", &["salver-http", "salver-console"]),
@@ -45,10 +45,14 @@ const NEVER: [(&str, &[&str]); 4] = [
 /// Chores that stand outside the house; only tests and nobody else may use the testkit.
 const DEV: [&str; 2] = ["xtask", "salver-testkit"];
 
+/// What is measured beside Salver is built by itself, of what its own text names.
+const PEERS: &str = "bench/peers/";
+
 /// Checks every manifest.
 pub(crate) fn check(tree: &Tree) -> Result<Vec<String>, String> {
     let mut complaints = Vec::new();
-    for file in tree.files.iter().filter(|file| file.name() == "Cargo.toml" && file.path != "Cargo.toml") {
+    let is_member = |path: &str| path != "Cargo.toml" && !path.starts_with(PEERS);
+    for file in tree.files.iter().filter(|file| file.name() == "Cargo.toml" && is_member(&file.path)) {
         let manifest: toml::Table = file.text.parse().map_err(|error| format!("{}: {error}", file.path))?;
         let name = manifest.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str).unwrap_or("");
         for (section, testing) in [("dependencies", false), ("build-dependencies", false), ("dev-dependencies", true)] {

@@ -5,21 +5,31 @@ use std::time::Duration;
 
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
-use salver_model::spec::{DatabaseKind, DatabaseSpec, DatasetSpec, RecordCheck, RecordRule, Shape, Tenancy};
+use salver_model::spec::{
+    DatabaseKind, DatabaseSpec, DatasetSpec, RecordCheck, RecordRule, Shape, StreamSpec, Tenancy,
+};
 use salver_model::value::Value;
 
+use super::stream;
 use crate::keys::Section;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::value;
 
-pub(super) fn check_all(tables: &[Table], datasets: &[DatasetSpec], findings: &mut Findings) -> Vec<DatabaseSpec> {
+pub(super) fn check_all(
+    tables: &[Table],
+    datasets: &[DatasetSpec],
+    streams: &[StreamSpec],
+    findings: &mut Findings,
+) -> Vec<DatabaseSpec> {
     let mut specs: Vec<DatabaseSpec> = Vec::new();
     for table in tables {
         let Some(spec) = check(table, findings) else { continue };
-        let taken = specs.iter().any(|other| other.name == spec.name) || datasets.iter().any(|d| d.name == spec.name);
+        let taken = specs.iter().any(|other| other.name == spec.name)
+            || datasets.iter().any(|dataset| dataset.name == spec.name)
+            || streams.iter().any(|other| stream::has_entry(other, &spec.name));
         if taken {
-            let message = format!("there is another database or dataset called `{}`", spec.name);
+            let message = format!("there is another database, dataset or stream called `{}`", spec.name);
             findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
             continue;
         }

@@ -7,6 +7,7 @@ use salver_model::Limits;
 
 use super::Server;
 use crate::mistake::{Findings, Mistake};
+use crate::pick;
 use crate::raw::Table;
 
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
@@ -43,8 +44,7 @@ fn caller(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
     let pairs = table.pairs("caller").unwrap_or_default().to_vec();
     behind_proxy(table, "caller", !pairs.is_empty(), findings);
     for (name, header) in &pairs {
-        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if header.is_empty() || !header.chars().all(token) {
+        if !pick::is_header(header) {
             let message = format!("`{header}`, for `caller.{name}`, is not the name of a header");
             findings.mistake(Mistake::new(table.place_of("caller"), message).with_hint("write it like \"X-User\""));
         }
@@ -118,7 +118,8 @@ fn address(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn base_path(text: &str) -> Result<String, &'static str> {
+/// A plain path, without a `/` at its end.
+pub(super) fn base_path(text: &str) -> Result<String, &'static str> {
     let path = text.trim_end_matches('/');
     if path.is_empty() {
         return Ok(String::new());

@@ -13,8 +13,11 @@ use crate::place::{Lines, Place};
 use crate::value;
 
 /// What sections are called elsewhere.
-const OTHER_SECTIONS: [(&str, &str); 10] = [
+const OTHER_SECTIONS: [(&str, &str); 13] = [
     ("databases", "[[database]]"),
+    ("streams", "[[stream]]"),
+    ("topic", "[[stream]]"),
+    ("kafka", "`kafka` in [[stream]]"),
     ("table", "[[dataset]]"),
     ("tables", "[[dataset]]"),
     ("datasets", "[[dataset]]"),
@@ -62,6 +65,7 @@ impl Reader<'_> {
                     match section {
                         Section::Store => self.raw.stores = tables,
                         Section::Database => self.raw.databases = tables,
+                        Section::Stream => self.raw.streams = tables,
                         _ => self.raw.datasets = tables,
                     }
                 }

@@ -1,6 +1,8 @@
 //! `salver config show`: the settings in force as a file that reads back to the same.
 
+mod auth;
 mod database;
+mod stream;
 
 use std::path::Path;
 
@@ -18,6 +20,9 @@ use crate::value::duration_text;
 pub fn show(checked: &Checked) -> String {
     let mut out = String::new();
     section(Section::Server, &mut out, |key| server(checked, key));
+    if let Some(spec) = &checked.auth {
+        section(Section::Auth, &mut out, |key| auth::value(spec, key));
+    }
     section(Section::Limits, &mut out, |key| limit(checked, key));
     section(Section::Compat, &mut out, |_| Some(checked.compat.roapi.to_string()));
     for spec in &checked.datasets {
@@ -28,6 +33,9 @@ pub fn show(checked: &Checked) -> String {
     }
     for spec in &checked.databases {
         section(Section::Database, &mut out, |key| database::value(spec, key));
+    }
+    for spec in &checked.streams {
+        section(Section::Stream, &mut out, |key| stream::value(spec, key));
     }
     out
 }

@@ -5,20 +5,24 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use salver_model::{Comparison, Filter, Value};
 
-/// The expression as a filter of a query, where a query can say it.
-pub(super) fn condition(expr: &Expr) -> Option<Filter> {
+/// The expression as a filter of a query, where a query can say it; `scalar` makes its literals.
+pub(crate) fn condition(expr: &Expr, scalar: fn(&ScalarValue) -> Option<Value>) -> Option<Filter> {
+    let literal = |expr: &Expr| match expr {
+        Expr::Literal(value, _) => scalar(value),
+        _ => None,
+    };
     Some(match expr {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
-            Filter::And(vec![condition(left)?, condition(right)?])
+            Filter::And(vec![condition(left, scalar)?, condition(right, scalar)?])
         }
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-            Filter::Or(vec![condition(left)?, condition(right)?])
+            Filter::Or(vec![condition(left, scalar)?, condition(right, scalar)?])
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let op = comparison(*op)?;
             Filter::Compare { column: column(left)?, op, value: literal(right)? }
         }
-        Expr::Not(inner) => condition(inner)?.negated(),
+        Expr::Not(inner) => condition(inner, scalar)?.negated(),
         Expr::IsNull(inner) => Filter::IsNull { column: column(inner)? },
         Expr::IsNotNull(inner) => Filter::IsNull { column: column(inner)? }.negated(),
         Expr::InList(InList { expr, list, negated }) => {
@@ -48,13 +52,8 @@ fn column(expr: &Expr) -> Option<salver_model::ColumnPath> {
     }
 }
 
-fn literal(expr: &Expr) -> Option<Value> {
-    let Expr::Literal(value, _) = expr else { return None };
-    scalar(value)
-}
-
 /// A scalar of the engine as a literal of a query.
-pub(super) fn scalar(value: &ScalarValue) -> Option<Value> {
+pub(crate) fn scalar(value: &ScalarValue) -> Option<Value> {
     Some(match value {
         ScalarValue::Boolean(Some(b)) => Value::Bool(*b),
         ScalarValue::Int8(Some(i)) => Value::Int(i64::from(*i)),

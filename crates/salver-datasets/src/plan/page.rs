@@ -17,7 +17,7 @@ pub(super) fn holding(stream: SendableRecordBatchStream, plan: Arc<dyn Execution
 }
 
 /// The rows behind the first `skip`, at most `fetch` of them; what is behind those is not read.
-pub(super) fn cut_out(stream: SendableRecordBatchStream, skip: u64, fetch: Option<u64>) -> SendableRecordBatchStream {
+pub(crate) fn cut_out(stream: SendableRecordBatchStream, skip: u64, fetch: Option<u64>) -> SendableRecordBatchStream {
     let schema = stream.schema();
     let page = futures::stream::unfold((stream, skip, fetch), async |(mut stream, mut skip, mut fetch)| {
         loop {

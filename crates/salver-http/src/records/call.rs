@@ -25,12 +25,14 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The other end of the connection.
     pub(crate) peer: IpAddr,
+    /// What the caller proved of himself.
+    pub(crate) proved: &'a [(String, String)],
 }
 
 impl<'a> Call<'a> {
     /// Who asks.
     pub(super) fn caller(&self) -> Caller {
-        self.app.gate.caller(self.peer, self.headers)
+        self.app.gate.caller(self.peer, self.headers, self.proved)
     }
 
     /// The compression this client takes.

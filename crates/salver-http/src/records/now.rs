@@ -17,8 +17,14 @@ use crate::exchange::segment;
 use crate::respond;
 
 /// Answers `GET /records/...`, of which `rest` is what follows; `None` means "use the general way", which gives the
-/// same.
-pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, peer: IpAddr, rest: &str) -> Option<Response<Body>> {
+/// same. `proved` is what the caller proved of himself.
+pub(crate) fn answer_now<B>(
+    app: &App,
+    request: &Request<B>,
+    peer: IpAddr,
+    proved: &[(String, String)],
+    rest: &str,
+) -> Option<Response<Body>> {
     let headers = request.headers();
     if app.gate.minds_pages() || headers.contains_key(header::IF_NONE_MATCH) {
         return None;
@@ -50,7 +56,7 @@ pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, peer: IpAddr, rest:
         }
         ask.query
     };
-    let caller: Caller = app.gate.caller(peer, headers);
+    let caller: Caller = app.gate.caller(peer, headers, proved);
     // A record alone is known by its row, everything else by the version of the database.
     let rows_only = key.is_some();
     let answer = if rows_only {

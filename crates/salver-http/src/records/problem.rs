@@ -26,6 +26,7 @@ fn is_own(code: Code) -> bool {
             | Code::BodyTooLarge
             | Code::AnswerTooLarge
             | Code::UnknownFormat
+            | Code::TooManyAttempts
     )
 }
 
@@ -36,6 +37,8 @@ pub(super) fn status(code: Code) -> StatusCode {
         // A value that does not fit is the client's to mend; what else fails while it runs is not.
         Code::Execution => StatusCode::INTERNAL_SERVER_ERROR,
         Code::MethodNotAllowed => StatusCode::NOT_FOUND,
+        // Clients of PHP-CRUD-API tell a wrong word from a missing one by this.
+        Code::AuthenticationFailed => StatusCode::FORBIDDEN,
         _ => problem::status(code),
     }
 }

@@ -3,6 +3,7 @@
 use percent_encoding::percent_decode_str;
 use salver_model::records::{DatabaseSchema, RecordKey};
 
+use super::account::Step;
 use crate::exchange::segment;
 
 /// What a path names.
@@ -30,10 +31,13 @@ pub(super) enum Target<'p> {
     ClearCache,
     /// `/status/ping`
     Ping,
+    /// `/login` and its like.
+    Account(Step),
 }
 
 /// The first segments that belong to the records doors.
-const FIRST: [&str; 6] = ["records", "geojson", "columns", "openapi", "cache", "status"];
+const FIRST: [&str; 11] =
+    ["records", "geojson", "columns", "openapi", "cache", "status", "login", "logout", "register", "password", "me"];
 
 /// The part of `path` below `/api`, when it belongs to the records doors.
 pub(crate) fn below_api(path: &str) -> Option<&str> {
@@ -63,6 +67,11 @@ impl<'p> Target<'p> {
             ("openapi", None, _) => Self::Openapi,
             ("cache", Some("clear"), None) => Self::ClearCache,
             ("status", Some("ping"), None) => Self::Ping,
+            ("login", None, _) => Self::Account(Step::Login),
+            ("logout", None, _) => Self::Account(Step::Logout),
+            ("register", None, _) => Self::Account(Step::Register),
+            ("password", None, _) => Self::Account(Step::Password),
+            ("me", None, _) => Self::Account(Step::Me),
             _ => return None,
         })
     }

@@ -25,6 +25,7 @@ struct Once {
     query: String,
     headers: http::HeaderMap,
     peer: std::net::IpAddr,
+    proved: Vec<(String, String)>,
     body: Bytes,
 }
 
@@ -43,6 +44,7 @@ pub(super) async fn answer(call: &Call<'_>, body: Bytes) -> Result<Response<Body
         query: call.query.to_owned(),
         headers: call.headers.clone(),
         peer: call.peer,
+        proved: call.proved.to_vec(),
         body,
     };
     // In a task of its own: what was begun is done and told also when the client leaves.
@@ -59,8 +61,8 @@ impl Once {
             Ok(Turn::Mine(lead)) => lead,
             Err(refusal) => return refusal.answer(),
         };
-        let Self { method, path, query, headers, peer, .. } = &self;
-        let call = Call { app, method, path, query, headers, peer: *peer };
+        let Self { method, path, query, headers, peer, proved, .. } = &self;
+        let call = Call { app, method, path, query, headers, peer: *peer, proved };
         let answered = run(&call, self.body.clone()).await;
         let response = answered.unwrap_or_else(|error| respond::error(&call, &error, query::wants_xml(query)));
         if let Some(kept) = Kept::of(&response) {

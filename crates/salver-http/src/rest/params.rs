@@ -4,12 +4,16 @@
 //! first in both directions of a sort, a repeated parameter's last value wins (filters add up), `page` without
 //! `limit` means nothing. Everything else is Salver's own, and what is not known is an error.
 
+use arrow::datatypes::Fields;
 use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::{Code, Cursor, Description, Error, Filter, Query, Result, suggest};
 
 use super::condition;
 use super::items;
 use super::path::Columns;
+
+/// Names and values, in order.
+pub(super) type Parameters = Vec<(String, String)>;
 
 /// The parameters that have no brackets.
 const NAMES: [&str; 15] = [
@@ -83,6 +87,24 @@ pub(super) fn read(
     query.having = all_of(having);
     check(query)?;
     Ok(format)
+}
+
+/// The conditions among `parameters`, over columns of any name, and the parameters that are none.
+///
+/// # Errors
+/// Whatever is wrong with a condition.
+pub(super) fn conditions(parameters: Parameters) -> Result<(Option<Filter>, Parameters)> {
+    let none = Fields::empty();
+    let columns = Columns::any(&none);
+    let (mut conditions, mut others) = (Vec::new(), Vec::new());
+    for (name, value) in parameters {
+        match (name.as_str(), bracketed(&name)) {
+            ("or" | "and" | "not", _) => conditions.push(condition::group(&name, &value, &columns)?),
+            (_, Some(("filter", column, op))) => conditions.push(condition::filter(column, op, &value, &columns)?),
+            _ => others.push((name, value)),
+        }
+    }
+    Ok((all_of(conditions), others))
 }
 
 fn all_of(mut conditions: Vec<Filter>) -> Option<Filter> {

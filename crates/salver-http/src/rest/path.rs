@@ -8,11 +8,18 @@ use salver_model::{Code, ColumnPath, Description, Error, Result};
 pub(super) struct Columns<'a> {
     entry: &'a str,
     fields: &'a Fields,
+    /// Whether rows may have columns that nobody knows of.
+    is_open: bool,
 }
 
 impl<'a> Columns<'a> {
     pub(super) fn of(description: &'a Description) -> Self {
-        Self { entry: description.name.as_str(), fields: description.schema.fields() }
+        Self { entry: description.name.as_str(), fields: description.schema.fields(), is_open: false }
+    }
+
+    /// Any columns: every name is one.
+    pub(super) fn any(none: &'a Fields) -> Self {
+        Self { entry: "", fields: none, is_open: true }
     }
 
     /// The names, in the schema's order.
@@ -31,7 +38,7 @@ impl<'a> Columns<'a> {
     /// # Errors
     /// `code`, with the nearest name as hint.
     pub(super) fn resolve(&self, text: &str, code: Code) -> Result<ColumnPath> {
-        if self.has(text) {
+        if self.is_open || self.has(text) {
             return Ok(ColumnPath::column(text));
         }
         for (at, _) in text.match_indices('.') {

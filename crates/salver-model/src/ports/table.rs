@@ -37,6 +37,12 @@ pub trait Table: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The table as it is now, for one whose rows grow while it is served; `None` when this is it. A request asks once
+    /// and holds what it gets.
+    fn current(&self) -> Option<std::sync::Arc<dyn Table>> {
+        None
+    }
+
     /// The implementation, for the SQL engine that can do more with its own tables than the port offers.
     fn as_any(&self) -> &dyn Any;
 }

@@ -1,6 +1,9 @@
 //! Servers of databases: each test has its own database, and a server of its own can be killed and come back.
 
-use salver_testkit::servers::{Kind, Server, database};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use salver_testkit::servers::{Kafka, Kind, Server, database};
 
 const TABLE: &str =
     "create table t (id integer primary key, name varchar(20));\ninsert into t values (1, 'åne'), (2, 'two');";
@@ -30,4 +33,34 @@ fn a_killed_server_comes_back() {
         server.resume();
         assert_eq!(database.run("select count(*) from t"), "3\n", "{kind:?}");
     }
+}
+
+#[test]
+fn a_killed_broker_comes_back_with_its_topics() {
+    let broker = Kafka::start();
+    broker.create_topic("words", 2, &[("max.message.bytes", "100000")]);
+    let put = |line: &str, partition: &str| {
+        let mut kcat = Command::new("kcat")
+            .args(["-P", "-b", &broker.address(), "-t", "words", "-p", partition, "-K", "|", "-H", "a=b"])
+            .args(["-X", "acks=all"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        kcat.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+        assert!(kcat.wait().unwrap().success());
+    };
+    put("k|one\nl|two\n", "1");
+    broker.kill();
+    broker.restart();
+    put("m|three\n", "0");
+    broker.stop();
+    broker.restart();
+    broker.pause();
+    broker.resume();
+    let seen = broker.outside("words");
+    let told: Vec<_> = seen.iter().map(|record| (record.partition, record.offset, &record.value[..])).collect();
+    assert_eq!(told, [(0, 0, &b"three"[..]), (1, 0, b"one"), (1, 1, b"two")]);
+    assert_eq!(seen[1].key.as_deref(), Some(&b"k"[..]));
+    assert_eq!(seen[1].headers, [("a".to_owned(), "b".to_owned())]);
+    assert!(seen.iter().all(|record| record.time_ms > 0));
 }

@@ -1,0 +1,131 @@
+//! Proves `[auth]`.
+
+mod secrets;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use salver_model::spec::{AuthSpec, DatabaseSpec, JwtSpec, UsersSpec};
+
+use crate::mistake::{Findings, Mistake};
+use crate::pick;
+use crate::place::Place;
+use crate::raw::Table;
+
+pub(crate) use secrets::{MASK, is_public_key};
+
+/// Algorithms of signatures.
+const ALGORITHMS: [&str; 6] = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512"];
+
+/// `None` when there is no way to prove anything, so that everybody is let in.
+pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<AuthSpec> {
+    let spec = AuthSpec {
+        required: table.text("mode") != Some("optional"),
+        api_keys: secrets::api_keys(table, findings),
+        api_key_header: header(table, "api_key_header", findings).unwrap_or_default(),
+        basic_users: secrets::basic_users(table, findings),
+        basic_file: table.text("basic_file").map(PathBuf::from),
+        realm: realm(table, findings),
+        jwt: jwt(table, findings),
+        users: users(table, databases, findings),
+        attempts_max: table.count("attempts_max"),
+    };
+    let proves = |users: &UsersSpec| users.login || users.api_key_column.is_some();
+    let has_way = !spec.api_keys.is_empty()
+        || spec.has_basic()
+        || !spec.jwt.secrets.is_empty()
+        || spec.users.as_ref().is_some_and(proves);
+    if has_way {
+        return Some(spec);
+    }
+    // Whoever wrote something here meant to shut somebody out.
+    if let Some(written) = table.written.iter().find(|written| written.place != Place::Default) {
+        let message = "[auth] names no way to prove who one is, so that everybody would be let in";
+        let hint = "set `api_keys`, `basic_users`, `basic_file`, `jwt_secrets` or `database`";
+        findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
+    }
+    None
+}
+
+fn header(table: &Table, key: &str, findings: &mut Findings) -> Option<String> {
+    let header = table.text(key)?;
+    if !pick::is_header(header) {
+        let message = format!("`{header}` is not the name of a header");
+        findings.mistake(Mistake::new(table.place_of(key), message).with_hint("write it like \"X-API-Key\""));
+    }
+    Some(header.to_owned())
+}
+
+/// The realm stands in quotes in a header.
+fn realm(table: &Table, findings: &mut Findings) -> String {
+    let realm = table.text("realm").unwrap_or_default();
+    if realm.contains(['"', '\\']) || !realm.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+        let mistake = Mistake::new(table.place_of("realm"), "the realm has characters that a header can't have");
+        findings.mistake(mistake.with_hint("use ASCII without quotes and backslashes"));
+    }
+    realm.to_owned()
+}
+
+fn jwt(table: &Table, findings: &mut Findings) -> JwtSpec {
+    let texts = |key| table.texts(key).unwrap_or_default().to_vec();
+    let algorithms = texts("jwt_algorithms");
+    for algorithm in algorithms.iter().filter(|own| !ALGORITHMS.contains(&own.as_str())) {
+        let message = format!("there is no algorithm `{algorithm}` here");
+        let hint = format!("use some of {}", ALGORITHMS.join(", "));
+        findings.mistake(Mistake::new(table.place_of("jwt_algorithms"), message).with_hint(hint));
+    }
+    JwtSpec {
+        secrets: secrets::jwt(table, findings),
+        header: header(table, "jwt_header", findings),
+        algorithms,
+        audiences: texts("jwt_audiences"),
+        issuers: texts("jwt_issuers"),
+        leeway: Duration::from_millis(table.count("jwt_leeway")),
+        ttl: Duration::from_millis(table.count("jwt_ttl")),
+    }
+}
+
+fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<UsersSpec> {
+    let named = table.text("database")?;
+    let Some(database) = databases.iter().find(|database| database.name.as_str() == named) else {
+        let names = databases.iter().map(|database| database.name.as_str());
+        let message = format!("there is no database called `{named}`");
+        let hint = salver_model::suggest::hint(named, names);
+        let hint = hint.unwrap_or_else(|| "declare it with [[database]]".to_owned());
+        findings.mistake(Mistake::new(table.place_of("database"), message).with_hint(hint));
+        return None;
+    };
+    if database.url.starts_with("sqlite::memory:") {
+        let mistake = Mistake::new(table.place_of("database"), format!("`{named}` is in memory, which holds no users"));
+        findings.mistake(mistake.with_hint("use a file, like \"sqlite:app.db\""));
+    }
+    if table.bool("register") && !database.writable {
+        let message = format!("`register` writes to `{named}`, which is read-only");
+        let hint = "set `writable = true` in its [[database]]";
+        findings.mistake(Mistake::new(table.place_of("register"), message).with_hint(hint));
+    }
+    let cookie = table.text("session_cookie").unwrap_or_default();
+    if !pick::is_header(cookie) {
+        let message = format!("`{cookie}` is not the name of a cookie");
+        findings.mistake(Mistake::new(table.place_of("session_cookie"), message).with_hint("write it like \"sid\""));
+    }
+    let text = |key| table.text(key).unwrap_or_default().to_owned();
+    Some(UsersSpec {
+        database: database.name.clone(),
+        table: text("users_table"),
+        login_table: table.text("login_table").map(str::to_owned),
+        login: table.bool("login"),
+        username_column: text("username_column"),
+        password_column: text("password_column"),
+        api_key_column: table.text("api_key_column").map(str::to_owned),
+        returned_columns: table.texts("returned_columns").unwrap_or_default().to_vec(),
+        fields: [text("username_field"), text("password_field"), text("new_password_field")],
+        register: table.bool("register"),
+        register_columns: table.pairs("register_columns").unwrap_or_default().to_vec(),
+        login_after_registration: table.bool("login_after_registration"),
+        password_length_min: usize::try_from(table.count("password_length_min")).unwrap_or(usize::MAX),
+        session_cookie: cookie.to_owned(),
+        session_idle: Duration::from_millis(table.count("session_idle")),
+        shown: table.bool("users_shown"),
+    })
+}

@@ -1,0 +1,113 @@
+//! Keys, hashes and secrets as they are written: alone, or as `NAME:SECRET`.
+
+use salver_model::spec::Secret;
+
+use crate::mistake::{Findings, Mistake, Warning};
+use crate::raw::Table;
+
+/// What `salver config show` writes in place of a secret.
+pub(crate) const MASK: &str = "***";
+
+/// A secret with its name.
+type Named = (Option<String>, Secret);
+
+/// A shorter secret could be found out by trying (RFC 7518, section 3.2).
+const HMAC_BYTES_MIN: usize = 32;
+/// A shorter key is not a random one.
+const API_KEY_BYTES_MIN: usize = 16;
+
+/// Whether a key of tokens is a public one, in PEM.
+pub(crate) fn is_public_key(text: &str) -> bool {
+    text.trim_start().starts_with("-----BEGIN ")
+}
+
+/// Splits a text at its first colon.
+fn split(text: &str) -> (Option<String>, &str) {
+    match text.split_once(':') {
+        Some((name, secret)) if !is_public_key(text) && !name.is_empty() => {
+            (Some(name.trim().to_owned()), secret.trim())
+        }
+        _ => (None, text.trim()),
+    }
+}
+
+/// Every secret under `key`; empty ones, and what only stands for one, are mistakes.
+fn all(table: &Table, key: &str, findings: &mut Findings) -> Vec<Named> {
+    let mut secrets: Vec<Named> = Vec::new();
+    for text in table.texts(key).unwrap_or_default() {
+        let (name, secret) = split(text);
+        let what = name.as_ref().map_or_else(|| format!("`{key}`"), |name| format!("`{name}` in `{key}`"));
+        let wrong = if secret.is_empty() {
+            Some((format!("the secret of {what} is empty"), "write it behind the colon"))
+        } else if secret == MASK {
+            Some((format!("the secret of {what} is not shown here"), "`***` stands for it; write the secret itself"))
+        } else if secrets.iter().any(|(_, other)| other.reveal() == secret) {
+            Some((format!("the secret of {what} stands there twice"), "give each its own"))
+        } else {
+            None
+        };
+        match wrong {
+            Some((message, hint)) => {
+                findings.mistake(Mistake::new(table.place_of(key), message).with_hint(hint));
+            }
+            None => secrets.push((name, Secret::new(secret))),
+        }
+    }
+    secrets
+}
+
+pub(super) fn api_keys(table: &Table, findings: &mut Findings) -> Vec<Named> {
+    let keys = all(table, "api_keys", findings);
+    if keys.iter().any(|(_, key)| key.reveal().len() < API_KEY_BYTES_MIN) {
+        short(table, "api_keys", API_KEY_BYTES_MIN, findings);
+    }
+    keys
+}
+
+pub(super) fn basic_users(table: &Table, findings: &mut Findings) -> Vec<(String, Secret)> {
+    let mut users = Vec::new();
+    for (name, hash) in all(table, "basic_users", findings) {
+        let shown = name.as_deref().unwrap_or("somebody").to_owned();
+        match name.filter(|_| is_bcrypt(hash.reveal())) {
+            Some(name) => users.push((name, hash)),
+            None => {
+                let message = format!("`{shown}` in `basic_users` has no bcrypt hash of his password");
+                let hint = format!("`htpasswd -nB {shown}` writes NAME:HASH");
+                findings.mistake(Mistake::new(table.place_of("basic_users"), message).with_hint(hint));
+            }
+        }
+    }
+    users
+}
+
+pub(super) fn jwt(table: &Table, findings: &mut Findings) -> Vec<Named> {
+    let secrets = all(table, "jwt_secrets", findings);
+    for (_, secret) in &secrets {
+        let text = secret.reveal();
+        if is_public_key(text) {
+            let is_rsa = ["PUBLIC KEY", "RSA PUBLIC KEY"]
+                .iter()
+                .any(|kind| text.starts_with(&format!("-----BEGIN {kind}-----")) && text.contains("-----END "));
+            if !is_rsa {
+                let mistake = Mistake::new(table.place_of("jwt_secrets"), "a key is not the public key of RSA");
+                findings.mistake(mistake.with_hint("`openssl rsa -in key.pem -pubout` writes the public key"));
+            }
+        } else if text.len() < HMAC_BYTES_MIN {
+            short(table, "jwt_secrets", HMAC_BYTES_MIN, findings);
+        }
+    }
+    secrets
+}
+
+fn short(table: &Table, key: &str, bytes_min: usize, findings: &mut Findings) {
+    let message = format!("a secret in `{key}` is short enough to be found out by trying");
+    let hint = format!("use {bytes_min} random characters or more, as `openssl rand -base64 {bytes_min}` writes them");
+    findings.warning(Warning::new(table.place_of(key), message).with_hint(hint));
+}
+
+/// Whether `text` looks like `$2y$10$` and 53 characters more.
+fn is_bcrypt(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("$2") else { return false };
+    let rest = rest.strip_prefix(['a', 'b', 'x', 'y']).unwrap_or(rest);
+    rest.starts_with('$') && text.len() >= 59 && text.is_ascii()
+}

@@ -1,0 +1,202 @@
+//! Proves `[[stream]]`.
+
+mod kafka;
+mod route;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use salver_model::Name;
+use salver_model::limits::SEGMENT_BYTES;
+use salver_model::spec::{DatasetSpec, Pick, StreamSpec};
+use salver_model::streams::Ack;
+
+use super::sources;
+use crate::mistake::{Findings, Mistake};
+use crate::pick;
+use crate::place::Place;
+use crate::raw::Table;
+
+/// The directory of everything that must outlive the process, where the operator names none.
+const DATA_DIR: &str = "salver-data";
+/// A file of a log, and all of them together, may be no smaller than this.
+const BYTES_MIN: u64 = 4096;
+
+/// Whether an entry that the stream makes is called `name`.
+pub(super) fn has_entry(spec: &StreamSpec, name: &Name) -> bool {
+    entries(&spec.name).iter().any(|entry| entry == name.as_str())
+}
+
+/// Whether what was found in a directory is the stream's own files.
+pub(super) fn keeps(spec: &StreamSpec, found: &DatasetSpec) -> bool {
+    found.sources.iter().filter_map(|source| sources::as_path(source)).any(|path| overlap(path, &spec.dir))
+}
+
+/// The names of the entries that a stream called `name` makes: its events, and those it did not take.
+fn entries(name: &Name) -> [String; 2] {
+    [name.to_string(), format!("{name}_quarantine")]
+}
+
+pub(super) fn check_all(
+    tables: &[Table],
+    data_dir: Option<&Path>,
+    datasets: &[DatasetSpec],
+    findings: &mut Findings,
+) -> Vec<StreamSpec> {
+    let mut specs: Vec<StreamSpec> = Vec::new();
+    for table in tables {
+        let Some(spec) = check(table, data_dir, findings) else { continue };
+        let taken = entries(&spec.name).into_iter().find(|entry| {
+            datasets.iter().any(|other| other.name.as_str() == entry)
+                || specs.iter().any(|other| entries(&other.name).contains(entry))
+        });
+        if let Some(taken) = taken {
+            let message = format!("there is another dataset or stream called `{taken}`");
+            let hint = "rename one; a stream `s` has the entries `s` and `s_quarantine`";
+            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint(hint));
+            continue;
+        }
+        apart(table, &spec, &specs, findings);
+        specs.push(spec);
+    }
+    specs
+}
+
+/// Reports what a stream would share with others.
+fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut Findings) {
+    if let Some(other) = others.iter().find(|other| overlap(&other.dir, &spec.dir)) {
+        let message = format!("the directory of `{}` would be in that of `{}`, or the same", spec.name, other.name);
+        findings.mistake(Mistake::new(table.place_of("dir"), message).with_hint("give each stream its own `dir`"));
+    }
+    if let Some(other) = others.iter().find(|other| spec.route.is_some() && other.route == spec.route) {
+        let message = format!("`{}` has the same `route`", other.name);
+        findings.mistake(Mistake::new(table.place_of("route"), message).with_hint("give one of them another"));
+    }
+}
+
+/// Whether one directory is the other, or lies in it.
+fn overlap(one: &Path, other: &Path) -> bool {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (one, other) = (absolute(one), absolute(other));
+    one.starts_with(&other) || other.starts_with(&one)
+}
+
+fn check(table: &Table, data_dir: Option<&Path>, findings: &mut Findings) -> Option<StreamSpec> {
+    let name = name(table, findings);
+    let kafka = kafka::check(table, name.as_ref().map(Name::as_str), findings);
+    let (disk_bytes_max, segment_bytes) = sizes(table, findings);
+    let name = name?;
+    let dir = dir(table, &name, data_dir, findings);
+    Some(StreamSpec {
+        kafka,
+        ack: table.text("ack").and_then(Ack::named).unwrap_or_default(),
+        key: place_in_event(table, "key", findings),
+        id: place_in_event(table, "id", findings),
+        time: place_in_event(table, "time", findings),
+        dedupe: Duration::from_millis(table.count("dedupe")),
+        schema: schema(table, findings),
+        retain: retain(table, findings),
+        disk_bytes_max,
+        segment_bytes,
+        route: route::check(table, findings),
+        ..StreamSpec::new(name, dir)
+    })
+}
+
+/// The name; that of its quarantine must be one too.
+fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
+    let name = super::name(table, "name", findings)?;
+    for entry in entries(&name) {
+        let proved = Name::new(&entry).map_err(|error| Mistake::from_error(table.place_of("name"), &error));
+        findings.keep(proved)?;
+    }
+    Some(name)
+}
+
+/// `dir`; else in the directory of the operator, else beside the file, so that it is found again from wherever the
+/// server is started.
+fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> PathBuf {
+    if let Some(dir) = table.text("dir") {
+        if dir.is_empty() {
+            let mistake = Mistake::new(table.place_of("dir"), "`dir` is empty");
+            findings.mistake(mistake.with_hint("remove it, or name a directory"));
+        }
+        return PathBuf::from(dir);
+    }
+    if matches!(name.as_str(), "." | "..") {
+        let message = format!("no directory can be called `{name}`");
+        findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the stream, or add `dir`"));
+    }
+    let beside = || match &table.place {
+        Place::File(file, ..) => file.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new("")),
+        _ => Path::new(""),
+    };
+    let data_dir = data_dir.map_or_else(|| beside().join(DATA_DIR), Path::to_owned);
+    data_dir.join("streams").join(name.as_str())
+}
+
+fn place_in_event(table: &Table, key: &str, findings: &mut Findings) -> Option<Pick> {
+    let text = table.text(key)?;
+    findings.keep(pick::parse(text).map_err(|why| {
+        let message = format!("`{text}` says not where the {key} of an event is: {why}");
+        let hint = match text.split_once(':') {
+            None if !text.starts_with('$') && pick::is_header(text) => {
+                format!("write \"$.{text}\", or \"header:{text}\"")
+            }
+            _ => format!("write {key} = \"$.user.{key}\" or \"header:X-Name\""),
+        };
+        Mistake::new(table.place_of(key), message).with_hint(hint)
+    }))
+}
+
+/// The JSON Schema as text: what is written, or the file that it names.
+fn schema(table: &Table, findings: &mut Findings) -> Option<String> {
+    let text = table.text("schema")?;
+    if is_schema(text) {
+        return Some(text.to_owned());
+    }
+    let place = table.place_of("schema");
+    let read = std::fs::read(text).map_err(|error| format!("`{text}` can't be read: {error}"));
+    let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(|_| format!("`{text}` is not text in UTF-8")));
+    let proved = read.and_then(|schema| match is_schema(&schema) {
+        true => Ok(schema),
+        false => Err(format!("`{text}` is not a JSON Schema: it does not begin with an object")),
+    });
+    let hint = "name a file with a JSON Schema, or write one: schema = '{ \"type\": \"object\" }'";
+    findings.keep(proved.map_err(|why| Mistake::new(place, why).with_hint(hint)))
+}
+
+/// Whether it is a JSON Schema and not the path of one.
+pub(crate) fn is_schema(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+}
+
+fn retain(table: &Table, findings: &mut Findings) -> Option<Duration> {
+    let ms = table.get("retain").map(|_| table.count("retain"))?;
+    if ms == 0 {
+        let mistake = Mistake::new(table.place_of("retain"), "`retain` is 0: no event would be kept");
+        findings.mistake(mistake.with_hint("write retain = \"7d\", or remove it to keep them for ever"));
+    }
+    Some(Duration::from_millis(ms))
+}
+
+/// `disk_bytes_max`, and `segment_bytes` so that several files fit into it.
+fn sizes(table: &Table, findings: &mut Findings) -> (Option<u64>, u64) {
+    let given = |key| table.get(key).map(|_| table.count(key));
+    let (disk, segment) = (given("disk_bytes_max"), given("segment_bytes"));
+    for (key, bytes) in [("disk_bytes_max", disk), ("segment_bytes", segment)] {
+        if bytes.is_some_and(|bytes| bytes < BYTES_MIN) {
+            let message = format!("`{key}` is at least {BYTES_MIN} bytes");
+            findings.mistake(Mistake::new(table.place_of(key), message).with_hint(format!("write {key} = \"64MiB\"")));
+        }
+    }
+    if let (Some(disk), Some(segment)) = (disk, segment)
+        && segment > disk
+    {
+        let message = format!("`segment_bytes` is more than `disk_bytes_max`, {disk}");
+        let hint = "make it an eighth of that, or leave it out";
+        findings.mistake(Mistake::new(table.place_of("segment_bytes"), message).with_hint(hint));
+    }
+    let fitting = disk.map_or(SEGMENT_BYTES, |disk| SEGMENT_BYTES.min((disk / 8).max(BYTES_MIN)));
+    (disk, segment.unwrap_or(fitting))
+}

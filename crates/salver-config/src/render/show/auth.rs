@@ -1,0 +1,72 @@
+//! The settings of `[auth]`, with `***` in place of what is secret.
+
+use salver_model::spec::{AuthSpec, Secret};
+
+use super::{absolute, pairs_unless_empty, quoted, texts};
+use crate::checked::auth::{MASK, is_public_key};
+use crate::value::duration_text;
+
+/// The value of a setting; `None` when it was not given.
+pub(super) fn value(spec: &AuthSpec, key: &str) -> Option<String> {
+    let ms = |time: std::time::Duration| quoted(&duration_text(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
+    let some = |list: &[String]| (!list.is_empty()).then(|| texts(list));
+    let jwt = &spec.jwt;
+    match key {
+        "mode" => Some(quoted(if spec.required { "required" } else { "optional" })),
+        "api_keys" => masked(spec.api_keys.iter().map(|(name, secret)| (name.as_deref(), secret))),
+        "api_key_header" => Some(quoted(&spec.api_key_header)),
+        "basic_users" => masked(spec.basic_users.iter().map(|(name, secret)| (Some(name.as_str()), secret))),
+        "basic_file" => spec.basic_file.as_ref().and_then(|path| path.to_str()).map(|path| quoted(&absolute(path))),
+        "realm" => Some(quoted(&spec.realm)),
+        "jwt_secrets" => masked(jwt.secrets.iter().map(|(name, secret)| (name.as_deref(), secret))),
+        "jwt_header" => jwt.header.as_deref().map(quoted),
+        "jwt_algorithms" => some(&jwt.algorithms),
+        "jwt_audiences" => some(&jwt.audiences),
+        "jwt_issuers" => some(&jwt.issuers),
+        "jwt_leeway" => Some(ms(jwt.leeway)),
+        "jwt_ttl" => Some(ms(jwt.ttl)),
+        "attempts_max" => Some(spec.attempts_max.to_string()),
+        _ => users(spec, key, &some, &ms),
+    }
+}
+
+fn users(
+    spec: &AuthSpec,
+    key: &str,
+    some: &dyn Fn(&[String]) -> Option<String>,
+    ms: &dyn Fn(std::time::Duration) -> String,
+) -> Option<String> {
+    let users = spec.users.as_ref()?;
+    let [username, password, new_password] = &users.fields;
+    match key {
+        "database" => Some(quoted(users.database.as_str())),
+        "users_table" => Some(quoted(&users.table)),
+        "login_table" => users.login_table.as_deref().map(quoted),
+        "login" => Some(users.login.to_string()),
+        "username_column" => Some(quoted(&users.username_column)),
+        "password_column" => Some(quoted(&users.password_column)),
+        "api_key_column" => users.api_key_column.as_deref().map(quoted),
+        "returned_columns" => some(&users.returned_columns),
+        "username_field" => Some(quoted(username)),
+        "password_field" => Some(quoted(password)),
+        "new_password_field" => Some(quoted(new_password)),
+        "register" => Some(users.register.to_string()),
+        "register_columns" => pairs_unless_empty(&users.register_columns),
+        "login_after_registration" => Some(users.login_after_registration.to_string()),
+        "password_length_min" => Some(users.password_length_min.to_string()),
+        "session_cookie" => Some(quoted(&users.session_cookie)),
+        "session_idle" => Some(ms(users.session_idle)),
+        "users_shown" => Some(users.shown.to_string()),
+        _ => None,
+    }
+}
+
+/// Names with `***`. Public keys are no secrets.
+fn masked<'s>(secrets: impl Iterator<Item = (Option<&'s str>, &'s Secret)>) -> Option<String> {
+    let shown = |(name, secret): (Option<&str>, &Secret)| {
+        let text = if is_public_key(secret.reveal()) { secret.reveal() } else { MASK };
+        name.map_or_else(|| text.to_owned(), |name| format!("{name}:{text}"))
+    };
+    let shown: Vec<String> = secrets.map(shown).collect();
+    (!shown.is_empty()).then(|| texts(&shown))
+}

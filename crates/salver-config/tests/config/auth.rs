@@ -1,0 +1,70 @@
+//! `[auth]`: a mistake never leaves the door open, and no secret is shown.
+
+use salver_config::show;
+
+use crate::{Written, meant, told};
+
+/// Users in a database, after what is asked of it.
+fn with_database(settings: &str) -> String {
+    format!("[auth]\ndatabase = 'app'\n{settings}\n[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n")
+}
+
+#[test]
+fn without_a_way_nobody_is_shut_out_by_accident() {
+    assert!(meant("[auth]\n").0.auth.is_none());
+    for text in [
+        "[auth]\nmode = 'required'\n",
+        "[auth]\nrealm = 'x'\n",
+        "[auth]\napi_keys = []\n",
+        &with_database("login = false"),
+    ] {
+        let told = told(text);
+        assert!(told.contains("so that everybody would be let in"), "{text}: {told}");
+    }
+}
+
+#[test]
+fn mistakes() {
+    for (text, expected) in [
+        ("[auth]\napi_keys = ['a:']\n", "the secret of `a` in `api_keys` is empty"),
+        ("[auth]\napi_keys = ['a:***']\n", "is not shown here"),
+        ("[auth]\napi_keys = ['a:0123456789abcdef', 'b:0123456789abcdef']\n", "stands there twice"),
+        ("[auth]\nbasic_users = ['ann:secret']\n", "`ann` in `basic_users` has no bcrypt hash"),
+        (
+            "[auth]\njwt_secrets = ['-----BEGIN CERTIFICATE-----\\n-----END CERTIFICATE-----']\n",
+            "not the public key of RSA",
+        ),
+        (
+            "[auth]\njwt_secrets = ['0123456789abcdef0123456789abcdef']\njwt_algorithms = ['none']\n",
+            "no algorithm `none`",
+        ),
+        ("[auth]\napi_keys = ['0123456789abcdef']\napi_key_header = 'a b'\n", "not the name of a header"),
+        ("[auth]\napi_keys = ['0123456789abcdef']\nrealm = 'a\"b'\n", "characters that a header can't have"),
+        ("[auth]\ndatabase = 'ap'\n[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n", "no database called `ap`"),
+        (&with_database("register = true"), "`register` writes to `app`, which is read-only"),
+        (&with_database("session_cookie = 'a;b'"), "`a;b` is not the name of a cookie"),
+        ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),
+    ] {
+        let told = told(text);
+        assert!(told.contains(expected), "{text}: {told}");
+        assert!(!told.contains("0123456789abcdef") && !told.contains("secret'"), "{told}");
+    }
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let (checked, warnings) = meant(
+        "[auth]\napi_keys = ['a:0123456789abcdef', 'tooshort']\n\
+         basic_users = ['ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe.']\n\
+         jwt_secrets = ['k1:0123456789abcdef0123456789abcdef']\n",
+    );
+    assert!(warnings.iter().any(|warning| warning.message.contains("short enough to be found out")));
+    let shown = format!("{}\n{checked:?}\n{warnings:?}", show(&checked));
+    for secret in ["0123456789abcdef", "tooshort", "cg7/nswx"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+    assert!(shown.contains(r#"api_keys = ["a:***", "***"]"#), "{shown}");
+    // Nor is what is shown taken for the secrets.
+    let again = Written::new(&show(&checked));
+    assert!(salver_config::load(&again.sources()).is_err());
+}

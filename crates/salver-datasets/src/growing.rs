@@ -1,0 +1,59 @@
+//! Rows that grow while they are served, as tables: every request holds the rows that there are when it comes, and
+//! reads them like those of any other entry. Whole rows in their own order are read without the planner; what filters,
+//! sorts or groups goes through the engine.
+
+mod held_table;
+mod page;
+mod provider;
+mod reader;
+mod scan;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use salver_model::entry::Description;
+use salver_model::ports::{Scan, Table};
+use salver_model::{Query, Result, Rows};
+
+use crate::engine::Engine;
+pub(crate) use held_table::HeldTable;
+
+/// The rows of `scan` as a table. It is described as it is now; [`Table::current`] holds it at a later time.
+#[must_use]
+pub fn growing(scan: Arc<dyn Scan>, engine: &Arc<Engine>) -> Arc<dyn Table> {
+    let about = scan.hold().describe().clone();
+    Arc::new(Growing { about, scan, engine: Arc::clone(engine) })
+}
+
+#[derive(Debug)]
+struct Growing {
+    about: Description,
+    scan: Arc<dyn Scan>,
+    engine: Arc<Engine>,
+}
+
+impl Growing {
+    fn hold(&self) -> HeldTable {
+        HeldTable::new(self.scan.hold(), Arc::clone(&self.scan), Arc::clone(&self.engine))
+    }
+}
+
+#[async_trait]
+impl Table for Growing {
+    fn describe(&self) -> &Description {
+        &self.about
+    }
+
+    async fn read(&self, query: &Query) -> Result<Rows> {
+        self.hold().read(query).await
+    }
+
+    fn current(&self) -> Option<Arc<dyn Table>> {
+        Some(Arc::new(self.hold()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

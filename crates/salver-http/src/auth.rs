@@ -1,0 +1,222 @@
+//! Who asks, proved: by a key, a signed token, name and password with each request, or a session of a user who logged
+//! in. One proof is enough; what is given must be right.
+//!
+//! The first of these in a request decides: the header of keys, a token, name and password, the cookie of a session.
+//! Secrets are compared by their keyed hashes, so that the time it takes tells nothing of them.
+
+mod api_key;
+mod attempts;
+mod basic;
+mod jwt;
+mod password;
+mod session;
+mod tag;
+mod users;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use salver_model::ports::Database;
+use salver_model::spec::AuthSpec;
+use salver_model::{Code, Error, Result};
+use salver_service::Service;
+
+use self::api_key::ApiKeys;
+use self::attempts::Attempts;
+use self::basic::Basic;
+use self::jwt::Jwt;
+use self::password::Passwords;
+pub(crate) use self::session::Session;
+use self::tag::Tagger;
+pub(crate) use self::users::{Login, User, Users, exists};
+
+/// What is known of a caller, by name.
+pub(crate) type Identity = Vec<(String, String)>;
+
+/// What rules see of how it was proved, before all that the proof itself tells: who registers under the name of a key
+/// is not its caller.
+fn proved_by(way: &str) -> (String, String) {
+    ("auth".to_owned(), way.to_owned())
+}
+
+/// Where tokens are looked for by default.
+const JWT_HEADERS: [HeaderName; 2] = [HeaderName::from_static("x-authorization"), header::AUTHORIZATION];
+
+/// The ways to prove who one is, made ready.
+#[derive(Debug)]
+pub struct Auth {
+    required: bool,
+    key_header: Option<HeaderName>,
+    api_keys: ApiKeys,
+    basic: Option<Basic>,
+    jwt: Option<(Jwt, Vec<HeaderName>)>,
+    pub(crate) users: Option<Users>,
+    pub(crate) attempts: Attempts,
+    challenges: Vec<HeaderValue>,
+}
+
+/// A proof that came with a request.
+enum Given<'h> {
+    Key(&'h str),
+    Token(&'h str),
+    Password(&'h str),
+    Session(&'h str),
+}
+
+/// What is to be said of a proof.
+enum Verdict {
+    /// It is known by now.
+    Known(Result<Identity>),
+    /// It takes a look into a database, or some milliseconds of work.
+    Ask,
+}
+
+impl Auth {
+    /// Makes the ways of `spec` ready. `users` is the database of its table of users, past all rules.
+    ///
+    /// # Errors
+    /// `Config`, for a file that can't be read and a key that is none.
+    pub fn new(spec: &AuthSpec, users: Option<Arc<dyn Database>>) -> Result<Self> {
+        let named = |name: &str| HeaderName::try_from(name).map_err(|error| misnamed(name).with_source(error));
+        let tagger = Arc::new(Tagger::new()?);
+        let passwords = Arc::new(Passwords::new());
+        let users = match (&spec.users, users) {
+            (Some(spec), Some(database)) => {
+                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&tagger)))
+            }
+            _ => None,
+        };
+        let has_keys = !spec.api_keys.is_empty() || users.as_ref().is_some_and(Users::has_keys);
+        let jwt = match (&spec.jwt.secrets[..], &spec.jwt.header) {
+            ([], _) => None,
+            (_, Some(header)) => Some((Jwt::new(&spec.jwt)?, vec![named(header)?])),
+            (_, None) => Some((Jwt::new(&spec.jwt)?, JWT_HEADERS.to_vec())),
+        };
+        let mut challenges = Vec::new();
+        if spec.has_basic() {
+            challenges.extend(HeaderValue::from_str(&format!("Basic realm=\"{}\"", spec.realm)));
+        }
+        if jwt.is_some() {
+            challenges.push(HeaderValue::from_static("Bearer"));
+        }
+        Ok(Self {
+            required: spec.required,
+            key_header: has_keys.then(|| named(&spec.api_key_header)).transpose()?,
+            api_keys: ApiKeys::new(&spec.api_keys, Arc::clone(&tagger)),
+            basic: spec.has_basic().then(|| Basic::new(spec, passwords, tagger)).transpose()?,
+            jwt,
+            users,
+            attempts: Attempts::new(spec.attempts_max),
+            challenges,
+        })
+    }
+
+    /// Who asks, when that is known at once; `None` means "use [`Auth::identify`]", which tells the same.
+    pub(crate) fn identify_now(&self, headers: &HeaderMap) -> Option<Result<Identity>> {
+        let Some(given) = self.given(headers) else { return Some(self.nobody()) };
+        match self.judge(&given) {
+            Verdict::Known(identity) => Some(identity),
+            Verdict::Ask => None,
+        }
+    }
+
+    /// Who asks.
+    ///
+    /// # Errors
+    /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; what a database says.
+    pub(crate) async fn identify(&self, service: &Service, address: IpAddr, headers: &HeaderMap) -> Result<Identity> {
+        let Some(given) = self.given(headers) else { return self.nobody() };
+        match (self.judge(&given), given) {
+            (Verdict::Known(identity), _) => identity,
+            (Verdict::Ask, Given::Key(key)) => match &self.users {
+                Some(users) => users.of_key(service, key).await?.ok_or_else(|| failed("API key")),
+                None => Err(failed("API key")),
+            },
+            (Verdict::Ask, Given::Password(credentials)) => match &self.basic {
+                Some(basic) => basic.prove(credentials, &self.attempts, address).await,
+                None => self.nobody(),
+            },
+            (Verdict::Ask, Given::Token(_) | Given::Session(_)) => self.nobody(),
+        }
+    }
+
+    /// What an answer with 401 says of the ways in.
+    pub(crate) fn challenge(&self, headers: &mut HeaderMap) {
+        for challenge in &self.challenges {
+            headers.append(header::WWW_AUTHENTICATE, challenge.clone());
+        }
+    }
+
+    /// The first proof in a request.
+    fn given<'h>(&self, headers: &'h HeaderMap) -> Option<Given<'h>> {
+        let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("\0"));
+        if let Some(key) = self.key_header.as_ref().and_then(text).filter(|key| !key.is_empty()) {
+            return Some(Given::Key(key));
+        }
+        let token = |name: &HeaderName| scheme(text(name)?, "bearer");
+        if let Some(token) = self.jwt.as_ref().and_then(|(_, names)| names.iter().find_map(token)) {
+            return Some(Given::Token(token));
+        }
+        if self.basic.is_some()
+            && let Some(credentials) = text(&header::AUTHORIZATION).and_then(|text| scheme(text, "basic"))
+        {
+            return Some(Given::Password(credentials));
+        }
+        self.users.as_ref()?.session_of(headers).map(Given::Session)
+    }
+
+    /// What can be said of a proof by computing alone.
+    fn judge(&self, given: &Given<'_>) -> Verdict {
+        Verdict::Known(match given {
+            Given::Key(key) => match self.api_keys.find(key) {
+                Some(identity) => Ok(identity),
+                None => match self.users.as_ref().filter(|users| users.has_keys()) {
+                    Some(users) => match users.of_key_now(key) {
+                        Some(identity) => Ok(identity),
+                        None => return Verdict::Ask,
+                    },
+                    None => Err(failed("API key")),
+                },
+            },
+            Given::Token(token) => match &self.jwt {
+                Some((jwt, _)) => jwt.prove(token).ok_or_else(|| failed("JWT")),
+                None => self.nobody(),
+            },
+            Given::Password(credentials) => match self.basic.as_ref().and_then(|basic| basic.recall(credentials)) {
+                Some(identity) => Ok(identity),
+                None => return Verdict::Ask,
+            },
+            // A session that ended proves nothing and claims nothing: browsers keep cookies longer than we do.
+            Given::Session(cookie) => match self.users.as_ref().and_then(|users| users.sessions.find(cookie)) {
+                Some(session) => Ok(session.identity.clone()),
+                None => self.nobody(),
+            },
+        })
+    }
+
+    fn nobody(&self) -> Result<Identity> {
+        if self.required { Err(required()) } else { Ok(Identity::new()) }
+    }
+}
+
+/// What stands behind the name of an authentication scheme.
+fn scheme<'h>(text: &'h str, name: &str) -> Option<&'h str> {
+    let (scheme, rest) = text.trim().split_once(' ')?;
+    let rest = rest.trim();
+    (scheme.eq_ignore_ascii_case(name) && !rest.is_empty()).then_some(rest)
+}
+
+/// That nothing was proved.
+pub(crate) fn required() -> Error {
+    Error::new(Code::AuthenticationRequired, "Authentication required")
+}
+
+/// That a proof is wrong. `who` is never a secret.
+pub(crate) fn failed(who: &str) -> Error {
+    Error::new(Code::AuthenticationFailed, format!("Authentication failed for '{who}'"))
+}
+
+fn misnamed(name: &str) -> Error {
+    Error::new(Code::Config, format!("`{name}` is not the name of a header"))
+}

@@ -1,0 +1,163 @@
+//! Name and password with each request (RFC 7617), of users in the settings or in a file of `htpasswd`.
+//!
+//! A bcrypt hash takes tens of milliseconds on purpose. What was right once is remembered by its keyed hash, which
+//! holds the hash of the password too: a changed one is looked at again.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use ahash::AHashMap;
+use arc_swap::ArcSwap;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use quick_cache::sync::Cache;
+use salver_model::spec::AuthSpec;
+use salver_model::{Code, Error, Result};
+
+use super::attempts::Attempts;
+use super::password::Passwords;
+use super::tag::{Tag, Tagger};
+use super::{Identity, failed, proved_by};
+
+/// How often the file is looked at.
+const LOOK_MS: u64 = 1_000;
+/// Most right passwords that are remembered.
+const REMEMBERED_MAX: usize = 4_096;
+
+/// Hashes of passwords by name.
+type Hashes = AHashMap<String, String>;
+
+/// The users.
+#[derive(Debug)]
+pub(super) struct Basic {
+    declared: Hashes,
+    file: Option<UserFile>,
+    passwords: Arc<Passwords>,
+    tagger: Arc<Tagger>,
+    remembered: Cache<Tag, ()>,
+}
+
+/// A file of users, read again when it changes.
+#[derive(Debug)]
+struct UserFile {
+    path: PathBuf,
+    hashes: ArcSwap<Hashes>,
+    started: Instant,
+    looked_ms: AtomicU64,
+    modified: Mutex<Option<SystemTime>>,
+}
+
+impl Basic {
+    pub(super) fn new(spec: &AuthSpec, passwords: Arc<Passwords>, tagger: Arc<Tagger>) -> Result<Self> {
+        let declared = spec.basic_users.iter().map(|(name, hash)| (name.clone(), hash.reveal().to_owned())).collect();
+        let file = spec.basic_file.clone().map(UserFile::open).transpose()?;
+        Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(REMEMBERED_MAX) })
+    }
+
+    /// Who it is, when the same was right before.
+    pub(super) fn recall(&self, credentials: &str) -> Option<Identity> {
+        let (name, password) = decode(credentials)?;
+        let hash = self.hash_of(&name)?;
+        self.remembered.get(&self.tagger.tag(&[&name, &password, &hash]))?;
+        Some(identity(name))
+    }
+
+    /// Who it is.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed`, `TooManyAttempts`.
+    pub(super) async fn prove(&self, credentials: &str, attempts: &Attempts, address: IpAddr) -> Result<Identity> {
+        let Some((name, password)) = decode(credentials) else { return Err(failed("Basic")) };
+        attempts.begin(address)?;
+        let hash = self.hash_of(&name);
+        let tag = self.tagger.tag(&[&name, &password, hash.as_deref().unwrap_or_default()]);
+        if !self.passwords.is_right(password, hash).await? {
+            return Err(failed(&name));
+        }
+        attempts.forgive(address);
+        self.remembered.insert(tag, ());
+        Ok(identity(name))
+    }
+
+    fn hash_of(&self, name: &str) -> Option<String> {
+        let in_file = || self.file.as_ref().and_then(|file| file.hash_of(name));
+        self.declared.get(name).cloned().or_else(in_file)
+    }
+}
+
+fn identity(name: String) -> Identity {
+    vec![proved_by("basic"), ("user".to_owned(), name)]
+}
+
+fn decode(credentials: &str) -> Option<(String, String)> {
+    let text = String::from_utf8(STANDARD.decode(credentials).ok()?).ok()?;
+    let (name, password) = text.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+impl UserFile {
+    fn open(path: PathBuf) -> Result<Self> {
+        let hashes = read(&path)?;
+        let modified = std::fs::metadata(&path).and_then(|file| file.modified()).ok();
+        Ok(Self {
+            path,
+            hashes: ArcSwap::from_pointee(hashes),
+            started: Instant::now(),
+            looked_ms: AtomicU64::new(0),
+            modified: Mutex::new(modified),
+        })
+    }
+
+    fn hash_of(&self, name: &str) -> Option<String> {
+        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let looked_ms = self.looked_ms.load(Ordering::Relaxed);
+        if now_ms.saturating_sub(looked_ms) >= LOOK_MS
+            && self.looked_ms.compare_exchange(looked_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.look();
+        }
+        self.hashes.load().get(name).cloned()
+    }
+
+    /// Reads the file again when it was written since. What can't be read leaves things as they are, and is told.
+    fn look(&self) {
+        let modified = std::fs::metadata(&self.path).and_then(|file| file.modified()).ok();
+        let mut known = self.modified.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == modified {
+            return;
+        }
+        match read(&self.path) {
+            Ok(hashes) => {
+                self.hashes.store(Arc::new(hashes));
+                *known = modified;
+            }
+            Err(error) => tracing::warn!("{}; the users known so far are still let in", error.chain()),
+        }
+    }
+}
+
+fn read(path: &std::path::Path) -> Result<Hashes> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let message = format!("the file of users `{shown}` can't be read: {error}");
+        Error::new(Code::Config, message).with_hint("`htpasswd -cB FILE NAME` makes one")
+    })?;
+    let mut hashes = Hashes::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let at = index + 1;
+        let entry = line.split_once(':').filter(|(_, hash)| hash.parse::<bcrypt::HashParts>().is_ok());
+        let Some((name, hash)) = entry else {
+            let message = format!("line {at} of the file of users `{shown}` is not NAME:HASH with a bcrypt hash");
+            return Err(Error::new(Code::Config, message).with_hint("`htpasswd -B FILE NAME` writes one"));
+        };
+        hashes.insert(name.to_owned(), hash.to_owned());
+    }
+    Ok(hashes)
+}

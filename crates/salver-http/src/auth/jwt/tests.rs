@@ -1,0 +1,154 @@
+//! Tokens that are believed, and those that are not.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::hmac;
+use salver_model::spec::{JwtSpec, Secret};
+use std::time::Duration;
+
+use super::Jwt;
+
+const NOW_S: f64 = 1_700_000_000.0;
+const SECRET: &str = "a secret of thirty-two characters or more";
+const PUBLIC: &str = include_str!("tests/public.pem");
+const PUBLIC_BARE: &str = include_str!("tests/public-pkcs1.pem");
+/// `{"sub":"9","exp":4102444800}` under RS256, RS384 and RS512.
+const SIGNED: &str = include_str!("tests/tokens.txt");
+
+fn jwt(secrets: &[(Option<&str>, &str)], change: impl FnOnce(&mut JwtSpec)) -> Jwt {
+    let secrets = secrets.iter().map(|(kid, text)| (kid.map(str::to_owned), Secret::new(*text))).collect();
+    let mut spec =
+        JwtSpec { secrets, leeway: Duration::from_secs(5), ttl: Duration::from_secs(30), ..JwtSpec::default() };
+    change(&mut spec);
+    Jwt::new(&spec).unwrap()
+}
+
+fn signed(algorithm: hmac::Algorithm, secret: &str, header: &str, claims: &str) -> String {
+    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
+    let signature = hmac::sign(&hmac::Key::new(algorithm, secret.as_bytes()), message.as_bytes());
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
+}
+
+fn token(header: &str, claims: &str) -> String {
+    signed(hmac::HMAC_SHA256, SECRET, header, claims)
+}
+
+const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+
+#[test]
+fn secrets_of_every_length() {
+    let jwt = jwt(&[(None, SECRET)], |_| {});
+    for (name, algorithm) in [("HS256", hmac::HMAC_SHA256), ("HS384", hmac::HMAC_SHA384), ("HS512", hmac::HMAC_SHA512)]
+    {
+        let header = format!(r#"{{"alg":"{name}","typ":"JWT"}}"#);
+        let claims = r#"{"sub":"9","role":"admin","n":1.5,"tags":["a"],"none":null,"iat":1699999999}"#;
+        let identity = jwt.prove_at(&signed(algorithm, SECRET, &header, claims), NOW_S).unwrap();
+        let expected =
+            [("auth", "jwt"), ("sub", "9"), ("role", "admin"), ("n", "1.5"), ("tags", "[\"a\"]"), ("user", "9")];
+        assert_eq!(identity, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert!(jwt.prove_at(&signed(algorithm, "another secret", &header, claims), NOW_S).is_none());
+    }
+}
+
+#[test]
+fn public_keys() {
+    for key in [PUBLIC, PUBLIC_BARE] {
+        let rsa = jwt(&[(None, key)], |_| {});
+        for signed in SIGNED.lines() {
+            assert!(rsa.prove_at(signed, NOW_S).is_some(), "{signed}");
+            let (message, signature) = signed.rsplit_once('.').unwrap();
+            let (header, _) = message.split_once('.').unwrap();
+            let other = URL_SAFE_NO_PAD.encode(r#"{"sub":"1","exp":4102444800}"#);
+            assert!(rsa.prove_at(&format!("{header}.{other}.{signature}"), NOW_S).is_none());
+        }
+        // A public key is known to everybody: it is no secret.
+        let forged = signed(hmac::HMAC_SHA256, key, HEADER, "{}");
+        assert!(rsa.prove_at(&forged, NOW_S).is_none());
+        let forged = signed(hmac::HMAC_SHA256, key, r#"{"alg":"RS256"}"#, "{}");
+        assert!(rsa.prove_at(&forged, NOW_S).is_none());
+        assert!(
+            jwt(&[(None, key)], |spec| spec.algorithms = vec!["HS256".into()])
+                .prove_at(SIGNED.lines().next().unwrap_or_default(), NOW_S)
+                .is_none()
+        );
+    }
+    for bad in ["-----BEGIN PUBLIC KEY-----\n!\n-----END PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----\nMAA=\n"] {
+        assert!(super::Key::of(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn headers() {
+    let jwt = jwt(&[(None, SECRET)], |_| {});
+    for good in [r#"{"alg":"HS256"}"#, HEADER, r#"{"alg":"HS256","typ":"at+jwt"}"#] {
+        assert!(jwt.prove_at(&token(good, "{}"), NOW_S).is_some(), "{good}");
+    }
+    for bad in [
+        r#"{"typ":"JWT"}"#,
+        r#"{"alg":"none","typ":"JWT"}"#,
+        r#"{"alg":"HS384","typ":"JWT"}"#,
+        r#"{"alg":"hs256","typ":"JWT"}"#,
+        r#"{"alg":"HS256","typ":"JWE"}"#,
+        r#"{"alg":"HS256","crit":["b64"]}"#,
+        r#"{"alg":"HS256","kid":"k1"}"#,
+        r#"{"alg":"HS256","kid":7}"#,
+        r#"["HS256"]"#,
+        "",
+    ] {
+        assert!(jwt.prove_at(&token(bad, "{}"), NOW_S).is_none(), "{bad}");
+    }
+    let whole = token(HEADER, "{}");
+    let unsigned = format!("{}.", whole.rsplit_once('.').unwrap().0);
+    for bad in [&unsigned, "", ".", "..", "a.b", &whole[..whole.len() - 2], &format!("{whole}.x"), &format!("x{whole}")]
+    {
+        assert!(jwt.prove_at(bad, NOW_S).is_none(), "{bad}");
+    }
+    assert!(jwt.prove_at(&token(HEADER, "[]"), NOW_S).is_none());
+}
+
+#[test]
+fn keys_by_their_names() {
+    let two = jwt(&[(Some("k1"), SECRET), (Some("k2"), "another secret")], |_| {});
+    let of = |kid: &str| token(&format!(r#"{{"alg":"HS256","kid":"{kid}"}}"#), "{}");
+    assert!(two.prove_at(&of("k1"), NOW_S).is_some());
+    for bad in [of("k2"), of("k3"), token(HEADER, "{}")] {
+        assert!(two.prove_at(&bad, NOW_S).is_none(), "{bad}");
+    }
+}
+
+#[test]
+fn times() {
+    let jwt = jwt(&[(None, SECRET)], |_| {});
+    for (claims, expected) in [
+        (r#"{"exp":1699999996}"#, true),
+        (r#"{"exp":1699999994}"#, false),
+        (r#"{"nbf":1700000004}"#, true),
+        (r#"{"nbf":1700000006}"#, false),
+        (r#"{"iat":1700000006}"#, false),
+        (r#"{"iat":1699999966}"#, true),
+        (r#"{"iat":1699999960}"#, false),
+        (r#"{"iat":1699999960,"exp":1700000001}"#, true),
+        (r#"{"exp":"4102444800"}"#, false),
+        (r#"{"exp":null}"#, false),
+    ] {
+        assert_eq!(jwt.prove_at(&token(HEADER, claims), NOW_S).is_some(), expected, "{claims}");
+    }
+}
+
+#[test]
+fn who_it_is_for_and_from() {
+    let jwt = jwt(&[(None, SECRET)], |spec| {
+        spec.audiences = vec!["shop".into(), "desk".into()];
+        spec.issuers = vec!["id".into()];
+    });
+    for (claims, expected) in [
+        (r#"{"aud":"shop","iss":"id"}"#, true),
+        (r#"{"aud":["x","desk"],"iss":"id"}"#, true),
+        (r#"{"aud":["x"],"iss":"id"}"#, false),
+        (r#"{"aud":"shop","iss":"other"}"#, false),
+        (r#"{"aud":"shop"}"#, false),
+        (r#"{"iss":"id"}"#, false),
+    ] {
+        assert_eq!(jwt.prove_at(&token(HEADER, claims), NOW_S).is_some(), expected, "{claims}");
+    }
+}

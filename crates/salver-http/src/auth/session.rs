@@ -1,0 +1,127 @@
+//! Sessions of users who logged in: kept in memory, named by a cookie that nobody can guess.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ahash::AHashMap;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use salver_model::{Code, Error, Result};
+
+use super::Identity;
+use super::tag::{Tag, Tagger};
+
+/// Most sessions at once.
+const SESSIONS_MAX: usize = 100_000;
+/// Ended sessions are looked for once there are so many.
+const SWEEP_MIN: usize = 1_024;
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The name of its user, as the table has it.
+    pub(crate) username: String,
+    /// What is known of its user.
+    pub(crate) identity: Identity,
+    /// The user as he was told on logging in.
+    pub(crate) told: Bytes,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    by_tag: AHashMap<Tag, (Instant, Arc<Session>)>,
+    sweep_at: usize,
+}
+
+/// All sessions.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    idle: Duration,
+    tagger: Arc<Tagger>,
+    slots: Mutex<Slots>,
+}
+
+impl Sessions {
+    pub(super) fn new(idle: Duration, tagger: Arc<Tagger>) -> Self {
+        Self { idle, tagger, slots: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a session; what it is called must be told to its user only.
+    ///
+    /// # Errors
+    /// `Overloaded` when there are too many.
+    pub(crate) fn begin(&self, session: Session) -> Result<String> {
+        let name = URL_SAFE_NO_PAD.encode(self.tagger.random()?);
+        let tag = self.tagger.tag(&[&name]);
+        let now = Instant::now();
+        let mut slots = self.lock();
+        if slots.by_tag.len() >= slots.sweep_at.max(SWEEP_MIN) {
+            slots.by_tag.retain(|_, (used, _)| now.duration_since(*used) < self.idle);
+            slots.sweep_at = slots.by_tag.len().saturating_mul(2).min(SESSIONS_MAX);
+            if slots.by_tag.len() >= SESSIONS_MAX {
+                return Err(Error::new(Code::Overloaded, "too many users are logged in").with_hint("try again later"));
+            }
+        }
+        slots.by_tag.insert(tag, (now, Arc::new(session)));
+        Ok(name)
+    }
+
+    /// The session called `name`, which is in use now.
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Session>> {
+        let tag = self.tagger.tag(&[name]);
+        let now = Instant::now();
+        let mut slots = self.lock();
+        let (used, session) = slots.by_tag.get_mut(&tag)?;
+        if now.duration_since(*used) < self.idle {
+            *used = now;
+            return Some(Arc::clone(session));
+        }
+        slots.by_tag.remove(&tag);
+        None
+    }
+
+    /// Ends the session called `name`.
+    pub(crate) fn end(&self, name: &str) {
+        self.lock().by_tag.remove(&self.tagger.tag(&[name]));
+    }
+
+    /// Ends every session of a user.
+    pub(crate) fn end_all_of(&self, username: &str) {
+        self.lock().by_tag.retain(|_, (_, session)| session.username != username);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::{Session, Sessions};
+    use crate::auth::tag::Tagger;
+
+    fn session(username: &str) -> Session {
+        Session { username: username.to_owned(), identity: Vec::new(), told: Bytes::new() }
+    }
+
+    #[test]
+    fn sessions_begin_and_end() {
+        let sessions = Sessions::new(Duration::from_secs(600), Arc::new(Tagger::new().unwrap()));
+        let [a, b, c] = ["ann", "ann", "ben"].map(|name| sessions.begin(session(name)).unwrap());
+        assert_ne!(a, b);
+        assert_eq!(sessions.find(&a).map(|own| own.username.clone()).as_deref(), Some("ann"));
+        assert!(sessions.find("x").is_none());
+        sessions.end(&a);
+        assert!(sessions.find(&a).is_none() && sessions.find(&b).is_some());
+        sessions.end_all_of("ann");
+        assert!(sessions.find(&b).is_none() && sessions.find(&c).is_some());
+        let short = Sessions::new(Duration::ZERO, Arc::new(Tagger::new().unwrap()));
+        assert!(short.find(&short.begin(session("ann")).unwrap()).is_none());
+    }
+}

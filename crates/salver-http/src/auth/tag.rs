@@ -1,0 +1,61 @@
+//! Keyed hashes of secrets. The key is made when the server starts and known to nobody, so that how long a comparison
+//! of hashes takes tells nothing of what was hashed.
+
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+use salver_model::{Error, Result};
+
+/// The hash of a secret.
+pub(super) type Tag = [u8; 32];
+
+/// Makes hashes, and random numbers.
+#[derive(Debug)]
+pub(super) struct Tagger {
+    key: hmac::Key,
+    random: SystemRandom,
+}
+
+impl Tagger {
+    pub(super) fn new() -> Result<Self> {
+        let random = SystemRandom::new();
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &random).map_err(|_| no_random())?;
+        Ok(Self { key, random })
+    }
+
+    /// The hash of `parts`, which can't run into each other.
+    pub(super) fn tag(&self, parts: &[&str]) -> Tag {
+        let mut context = hmac::Context::with_key(&self.key);
+        for part in parts {
+            context.update(&part.len().to_be_bytes());
+            context.update(part.as_bytes());
+        }
+        let mut tag = Tag::default();
+        tag.copy_from_slice(context.sign().as_ref());
+        tag
+    }
+
+    /// A number that nobody can guess.
+    pub(super) fn random(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        self.random.fill(&mut bytes).map_err(|_| no_random())?;
+        Ok(bytes)
+    }
+}
+
+fn no_random() -> Error {
+    Error::internal("the system has no random numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tagger;
+
+    #[test]
+    fn parts_stay_apart() {
+        let tagger = Tagger::new().unwrap();
+        assert_eq!(tagger.tag(&["a", "b"]), tagger.tag(&["a", "b"]));
+        assert_ne!(tagger.tag(&["a", "b"]), tagger.tag(&["ab", ""]));
+        assert_ne!(tagger.tag(&["a"]), Tagger::new().unwrap().tag(&["a"]));
+        assert_ne!(tagger.random().unwrap(), tagger.random().unwrap());
+    }
+}

@@ -1,0 +1,262 @@
+//! Users in a table of a database: looked up, made, and given new passwords, past the rules of the entry. What leaves
+//! here never has the columns of passwords and keys, unless the settings name them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use http::HeaderMap;
+use quick_cache::sync::Cache;
+use salver_model::ports::Database;
+use salver_model::records::{Change, ChangeKind, Condition, DocumentBody, Field, Operator, RecordQuery};
+use salver_model::spec::UsersSpec;
+use salver_model::{Caller, Code, Error, Result};
+use salver_service::Service;
+use serde_json::{Map, Value};
+
+use super::password::Passwords;
+use super::session::Sessions;
+use super::tag::{Tag, Tagger};
+use super::{Identity, proved_by};
+
+/// How long a key counts that was right, where the database can't tell that it changed.
+const KEY_KEPT_FOR: Duration = Duration::from_secs(1);
+/// Most keys that are kept in mind.
+const KEYS_MAX: usize = 16_384;
+
+/// The users.
+#[derive(Debug)]
+pub(crate) struct Users {
+    pub(crate) spec: UsersSpec,
+    pub(crate) sessions: Sessions,
+    pub(crate) passwords: Arc<Passwords>,
+    database: Arc<dyn Database>,
+    tagger: Arc<Tagger>,
+    keys: Cache<Tag, KnownKey>,
+}
+
+/// A key that was right.
+#[derive(Clone, Debug)]
+struct KnownKey {
+    identity: Identity,
+    version: Option<u64>,
+    since: Instant,
+}
+
+/// A user as his table has him.
+#[derive(Debug)]
+pub(crate) struct User {
+    /// His name.
+    pub(crate) name: String,
+    /// What rules see of him.
+    pub(crate) identity: Identity,
+    /// What a client is told of him, as JSON.
+    pub(crate) told: Bytes,
+}
+
+/// Name and hash of a password.
+#[derive(Debug)]
+pub(crate) struct Login {
+    /// The name as the table has it.
+    pub(crate) name: String,
+    /// The hash; `None` for a user who can't log in.
+    pub(crate) hash: Option<String>,
+}
+
+impl Users {
+    pub(super) fn new(
+        spec: UsersSpec,
+        database: Arc<dyn Database>,
+        passwords: Arc<Passwords>,
+        tagger: Arc<Tagger>,
+    ) -> Self {
+        let sessions = Sessions::new(spec.session_idle, Arc::clone(&tagger));
+        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(KEYS_MAX) }
+    }
+
+    /// Whether they have keys.
+    pub(super) fn has_keys(&self) -> bool {
+        self.spec.api_key_column.is_some()
+    }
+
+    /// The name of the session that a request comes with.
+    pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        crate::gate::cookie(headers, &self.spec.session_cookie).filter(|name| !name.is_empty())
+    }
+
+    /// Whose key it is, when it was right a moment ago.
+    pub(super) fn of_key_now(&self, key: &str) -> Option<Identity> {
+        let known = self.keys.get(&self.tagger.tag(&[key]))?;
+        let holds = match known.version {
+            Some(version) => self.database.version() == Some(version),
+            None => known.since.elapsed() < KEY_KEPT_FOR,
+        };
+        holds.then_some(known.identity)
+    }
+
+    /// Whose key it is; `None` for nobody's.
+    pub(super) async fn of_key(&self, service: &Service, key: &str) -> Result<Option<Identity>> {
+        let Some(column) = &self.spec.api_key_column else { return Ok(None) };
+        let version = self.database.version();
+        let table = &self.spec.table;
+        let columns = vec![column.clone(), self.spec.username_column.clone()];
+        let Some((_, row)) = self.row(service, table, (column, key), columns).await? else { return Ok(None) };
+        // Some databases compare texts loosely, and none in a time that tells nothing.
+        let own = row.get(column).and_then(Value::as_str).unwrap_or_default();
+        let tag = self.tagger.tag(&[key]);
+        if tag != self.tagger.tag(&[own]) {
+            return Ok(None);
+        }
+        let (_, told) = self.told(service, table, (column, key)).await?.unwrap_or_default();
+        let name = row.get(&self.spec.username_column).and_then(as_text);
+        let identity = identity(name, &told);
+        let known = KnownKey { identity: identity.clone(), version, since: Instant::now() };
+        self.keys.insert(tag, known);
+        Ok(Some(identity))
+    }
+
+    /// The name and the hash of the user who logs in as `name`.
+    pub(crate) async fn login(&self, service: &Service, name: &str) -> Result<Option<Login>> {
+        let spec = &self.spec;
+        let columns = vec![spec.username_column.clone(), spec.password_column.clone()];
+        let row = self.row(service, self.login_table(), (&spec.username_column, name), columns).await?;
+        let Some((_, row)) = row else { return Ok(None) };
+        let text = |column: &str| row.get(column).and_then(as_text);
+        let missing = || {
+            let message = format!("`{}` has no column `{}`", self.login_table(), spec.username_column);
+            Error::new(Code::Config, message)
+        };
+        Ok(Some(Login { name: text(&spec.username_column).ok_or_else(missing)?, hash: text(&spec.password_column) }))
+    }
+
+    /// The user called `name`, as he is told on logging in.
+    pub(crate) async fn user(&self, service: &Service, name: &str) -> Result<Option<User>> {
+        let told = self.told(service, self.login_table(), (&self.spec.username_column, name)).await?;
+        Ok(told.map(|(bytes, row)| User {
+            name: name.to_owned(),
+            identity: identity(Some(name.to_owned()), &row),
+            told: bytes,
+        }))
+    }
+
+    /// Makes a new user.
+    ///
+    /// # Errors
+    /// `UserExists`, and what the database says.
+    pub(crate) async fn make(&self, service: &Service, name: &str, hash: String) -> Result<()> {
+        let spec = &self.spec;
+        let mut record = vec![
+            (spec.username_column.clone(), Field::Text(name.to_owned())),
+            (spec.password_column.clone(), Field::Text(hash)),
+        ];
+        record.extend(spec.register_columns.iter().map(|(column, text)| (column.clone(), Field::Text(text.clone()))));
+        let mut change = Change::new(ChangeKind::Create, spec.table.clone());
+        (change.records, change.strict) = (vec![record], true);
+        let made = service.bounded(self.database.change(&Caller::default(), change)).await;
+        made.map(|_| ()).map_err(|error| match error.code {
+            Code::DuplicateKey => exists(name),
+            _ => error,
+        })
+    }
+
+    /// Gives the user called `name` another password.
+    pub(crate) async fn set_password(&self, service: &Service, name: &str, hash: String) -> Result<()> {
+        let spec = &self.spec;
+        let mut change = Change::new(ChangeKind::Update, spec.table.clone());
+        change.filter = Some(equals(&spec.username_column, name));
+        (change.affected_max, change.strict) = (Some(1), true);
+        change.records = vec![vec![(spec.password_column.clone(), Field::Text(hash))]];
+        service.bounded(self.database.change(&Caller::default(), change)).await.map(|_| ())
+    }
+
+    fn login_table(&self) -> &str {
+        self.spec.login_table.as_deref().unwrap_or(&self.spec.table)
+    }
+
+    /// The row where `column` is `value`, with what may be told of it.
+    async fn told(&self, service: &Service, table: &str, key: (&str, &str)) -> Result<Option<(Bytes, Row)>> {
+        let spec = &self.spec;
+        let mut query = RecordQuery::default();
+        if spec.returned_columns.is_empty() {
+            let key_column = spec.api_key_column.iter().cloned();
+            query.exclude = Some([spec.password_column.clone()].into_iter().chain(key_column).collect());
+        } else {
+            query.include = Some(spec.returned_columns.clone());
+        }
+        self.find(service, table, key, query).await
+    }
+
+    /// Some columns of the row where `column` is `value`.
+    async fn row(
+        &self,
+        service: &Service,
+        table: &str,
+        key: (&str, &str),
+        columns: Vec<String>,
+    ) -> Result<Option<(Bytes, Row)>> {
+        self.find(service, table, key, RecordQuery { include: Some(columns), ..RecordQuery::default() }).await
+    }
+
+    async fn find(
+        &self,
+        service: &Service,
+        table: &str,
+        (column, value): (&str, &str),
+        mut query: RecordQuery,
+    ) -> Result<Option<(Bytes, Row)>> {
+        table.clone_into(&mut query.table);
+        (query.filter, query.size) = (Some(equals(column, value)), Some(1));
+        let caller = Caller::default();
+        let document = match self.database.read_now(&caller, &query, None) {
+            Some(Ok(document)) => document,
+            // What fails at once may be a schema that was not read yet.
+            Some(Err(_)) | None => service.bounded(self.database.list(&caller, &query)).await?,
+        };
+        let bytes = match document.body {
+            DocumentBody::Whole(bytes) => bytes,
+            DocumentBody::Stream(pieces) => service.bounded(pieces.try_concat()).await?,
+        };
+        let inside = bytes.strip_prefix(b"{\"records\":[").and_then(|rest| rest.strip_suffix(b"]}"));
+        let inside = inside.ok_or_else(|| Error::internal("a list of users is none"))?;
+        if inside.is_empty() {
+            return Ok(None);
+        }
+        let row = serde_json::from_slice(inside)
+            .map_err(|error| Error::internal("a user is no object").with_source(error))?;
+        Ok(Some((Bytes::copy_from_slice(inside), row)))
+    }
+}
+
+/// Columns by name.
+type Row = Map<String, Value>;
+
+/// That there is a user called `name`.
+pub(crate) fn exists(name: &str) -> Error {
+    Error::new(Code::UserExists, format!("User '{name}' already exists"))
+}
+
+fn equals(column: &str, value: &str) -> Condition {
+    Condition::Test {
+        path: vec![column.to_owned()],
+        operator: Operator::Equal,
+        negated: false,
+        value: value.to_owned(),
+    }
+}
+
+/// What rules see of a user: his name before his columns.
+fn identity(name: Option<String>, row: &Row) -> Identity {
+    let name = name.map(|name| ("user".to_owned(), name));
+    let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
+    std::iter::once(proved_by("user")).chain(name).chain(columns).collect()
+}
+
+/// A value as rules see it; null is not known.
+pub(super) fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}

@@ -1,0 +1,178 @@
+//! `POST /login`, `/logout`, `/register` and `/password`, and `GET /me`: users of a table come, go, and say who they
+//! are.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, header};
+use salver_model::records::{Document, Field};
+use salver_model::{Code, Error, Result};
+
+use super::call::Call;
+use super::{body, query, respond};
+use crate::auth::{self, Login, Session, User, Users};
+use crate::body::Body;
+use crate::gate;
+
+/// What a user does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// He comes.
+    Login,
+    /// He goes.
+    Logout,
+    /// He comes for the first time.
+    Register,
+    /// He takes another password.
+    Password,
+    /// He asks who he is.
+    Me,
+}
+
+/// What stands in the body of a request.
+struct Form {
+    username: String,
+    password: String,
+    new_password: String,
+}
+
+/// Answers a step.
+pub(super) async fn answer(call: &Call<'_>, step: Step, bytes: &[u8]) -> Result<Response<Body>> {
+    let auth = call.app.auth.as_ref();
+    let Some(users) = auth.and_then(|auth| auth.users.as_ref()).filter(|users| users.spec.login) else {
+        return Err(call.nowhere());
+    };
+    match step {
+        Step::Login => login(call, users, &form(call, users, bytes)?).await,
+        Step::Register => register(call, users, &form(call, users, bytes)?).await,
+        Step::Password => password(call, users, &form(call, users, bytes)?).await,
+        Step::Logout => {
+            let name = users.session_of(call.headers).ok_or_else(auth::required)?;
+            let session = users.sessions.find(name).ok_or_else(auth::required)?;
+            users.sessions.end(name);
+            tell(call, &session.told, cookie(call, users, "", true)).await
+        }
+        Step::Me => {
+            let session = users.session_of(call.headers).and_then(|name| users.sessions.find(name));
+            tell(call, &session.ok_or_else(auth::required)?.told, None).await
+        }
+    }
+}
+
+async fn login(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let login = prove(call, users, &form.username, &form.password).await?;
+    let user = users.user(&call.app.service, &login.name).await?.ok_or_else(|| auth::failed(&form.username))?;
+    begin(call, users, user).await
+}
+
+async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let (spec, service, name) = (&users.spec, &call.app.service, form.username.as_str());
+    if !spec.register {
+        return Err(auth::failed(name));
+    }
+    long_enough(&form.password, spec.password_length_min)?;
+    if name.trim().is_empty() {
+        return Err(Error::new(Code::UsernameEmpty, "Username is empty or only whitespaces"));
+    }
+    // To ask which names there are costs as much as to try passwords.
+    count(call)?;
+    if users.login(service, name).await?.is_some() {
+        return Err(auth::exists(name));
+    }
+    let hash = users.passwords.hash(form.password.clone()).await?;
+    users.make(service, name, hash).await?;
+    let user = users.user(service, name).await?.ok_or_else(|| auth::failed(name))?;
+    if spec.login_after_registration {
+        return begin(call, users, user).await;
+    }
+    tell(call, &user.told, None).await
+}
+
+async fn password(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let (service, name) = (&call.app.service, form.username.as_str());
+    let session = users.session_of(call.headers).and_then(|name| users.sessions.find(name));
+    if session.is_none_or(|session| session.username != name) {
+        return Err(auth::failed(name));
+    }
+    long_enough(&form.new_password, users.spec.password_length_min)?;
+    let login = prove(call, users, name, &form.password).await?;
+    let hash = users.passwords.hash(form.new_password.clone()).await?;
+    users.set_password(service, &login.name, hash).await?;
+    // Whoever else had come in with the old one is out.
+    users.sessions.end_all_of(&login.name);
+    let user = users.user(service, &login.name).await?.ok_or_else(|| auth::failed(name))?;
+    begin(call, users, user).await
+}
+
+/// That the password is the user's. What it takes does not tell whether there is such a user.
+async fn prove(call: &Call<'_>, users: &Users, name: &str, password: &str) -> Result<Login> {
+    let address = call.app.gate.address(call.peer, call.headers);
+    let attempts = call.app.auth.as_ref().map(|auth| &auth.attempts);
+    count(call)?;
+    let login = users.login(&call.app.service, name).await?;
+    let hash = login.as_ref().and_then(|login| login.hash.clone());
+    let is_right = users.passwords.is_right(password.to_owned(), hash).await?;
+    let login = login.filter(|_| is_right).ok_or_else(|| auth::failed(name))?;
+    if let Some(attempts) = attempts {
+        attempts.forgive(address);
+    }
+    Ok(login)
+}
+
+/// Counts an attempt.
+fn count(call: &Call<'_>) -> Result<()> {
+    let address = call.app.gate.address(call.peer, call.headers);
+    call.app.auth.as_ref().map_or(Ok(()), |auth| auth.attempts.begin(address))
+}
+
+/// Begins a session of `user`, in place of the one the request came with.
+async fn begin(call: &Call<'_>, users: &Users, user: User) -> Result<Response<Body>> {
+    if let Some(old) = users.session_of(call.headers) {
+        users.sessions.end(old);
+    }
+    let told = user.told;
+    let session = Session { username: user.name, identity: user.identity, told: told.clone() };
+    let name = users.sessions.begin(session)?;
+    tell(call, &told, cookie(call, users, &name, false)).await
+}
+
+/// The cookie that names a session, or takes the name away.
+fn cookie(call: &Call<'_>, users: &Users, name: &str, is_over: bool) -> Option<HeaderValue> {
+    let secure = if gate::is_secure(call.headers) { "; Secure" } else { "" };
+    let age = if is_over { "; Max-Age=0" } else { "" };
+    let text = format!("{}={name}; Path=/; HttpOnly; SameSite=Lax{secure}{age}", users.spec.session_cookie);
+    let mut value = HeaderValue::from_str(&text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// The user as an answer.
+async fn tell(call: &Call<'_>, told: &Bytes, cookie: Option<HeaderValue>) -> Result<Response<Body>> {
+    let document = Document::whole(told.to_vec());
+    let mut response = respond::document(call, document, query::wants_xml(call.query), None).await?;
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(cookie) = cookie {
+        headers.insert(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+fn long_enough(password: &str, length_min: usize) -> Result<()> {
+    if password.chars().count() < length_min {
+        return Err(Error::new(Code::PasswordTooShort, format!("Password too short (<{length_min} characters)")));
+    }
+    Ok(())
+}
+
+fn form(call: &Call<'_>, users: &Users, bytes: &[u8]) -> Result<Form> {
+    let read = body::read(bytes, query::wants_xml(call.query))?;
+    let record = read.records.into_iter().next().filter(|_| !read.batch).unwrap_or_default();
+    let text = |wanted: &String| {
+        let field = record.iter().find(|(name, _)| name == wanted).map(|(_, field)| field);
+        match field {
+            Some(Field::Text(text) | Field::Number(text)) => text.clone(),
+            _ => String::new(),
+        }
+    };
+    let [username, password, new_password] = &users.spec.fields;
+    Ok(Form { username: text(username), password: text(password), new_password: text(new_password) })
+}

@@ -1,0 +1,168 @@
+//! The body of an append as it arrives: frames put together to pieces, unpacked on the way.
+
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as _, Frame};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use salver_model::limits::APPEND_PIECE_BYTES;
+use salver_model::{Code, Error, Result};
+
+use super::unpack::Unpacker;
+use crate::streams::call::Call;
+
+/// How long a piece that could be longer waits for more. Whoever sends an event now and then should not wait for the
+/// next one to be heard.
+const LINGER: Duration = Duration::from_millis(5);
+
+/// A body on its way into a stream.
+#[derive(Debug)]
+pub(in crate::streams) struct Intake {
+    body: Incoming,
+    first: Option<Bytes>,
+    unpacker: Option<Unpacker>,
+    patience: Duration,
+    /// Whether all of it is one piece.
+    is_short: bool,
+    has_ended: bool,
+}
+
+impl Intake {
+    /// The body of `call`, of which `first` was taken already.
+    ///
+    /// # Errors
+    /// `UnsupportedMediaType` for a coding that is not read.
+    pub(in crate::streams) fn new(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
+        let length = body.size_hint().exact().unwrap_or(u64::MAX);
+        Ok(Self {
+            has_ended: false,
+            is_short: length <= APPEND_PIECE_BYTES as u64,
+            body,
+            first,
+            unpacker: Unpacker::of(call.headers)?,
+            patience: Duration::from_millis(call.app.service.limits().head_ms_max),
+        })
+    }
+
+    /// How long the client may take for the next bytes.
+    pub(in crate::streams) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// `rest` and what follows it, and whether that is the end.
+    ///
+    /// # Errors
+    /// `InvalidBody` when the body breaks off, stalls or can't be unpacked.
+    pub(in crate::streams) async fn piece(&mut self, rest: Bytes) -> Result<(Bytes, bool)> {
+        let begun = rest.len();
+        let mut piece = Piece::of(rest);
+        loop {
+            if let Some(unpacker) = &mut self.unpacker {
+                unpacker.unpack(&mut piece, begun + APPEND_PIECE_BYTES)?;
+            }
+            if piece.len() >= begun + APPEND_PIECE_BYTES {
+                return Ok((piece.into_bytes(), false));
+            }
+            if self.has_ended {
+                if let Some(unpacker) = &mut self.unpacker {
+                    unpacker.finish(&mut piece)?;
+                }
+                return Ok((piece.into_bytes(), true));
+            }
+            let may_linger = !self.is_short && piece.len() > begun;
+            match self.arrival(may_linger).await? {
+                Arrival::Bytes(bytes) => match &mut self.unpacker {
+                    Some(unpacker) => unpacker.take(bytes),
+                    None => piece.push(bytes),
+                },
+                Arrival::End => self.has_ended = true,
+                Arrival::Pause => return Ok((piece.into_bytes(), false)),
+            }
+        }
+    }
+
+    async fn arrival(&mut self, may_linger: bool) -> Result<Arrival> {
+        if let Some(first) = self.first.take() {
+            self.has_ended = self.body.is_end_stream();
+            return Ok(Arrival::Bytes(first));
+        }
+        // What is there already needs no timer.
+        let ready = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut self.body).poll_frame(context))).await;
+        let frame = match ready {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => {
+                let patience = if may_linger { LINGER } else { self.patience };
+                match tokio::time::timeout(patience, self.body.frame()).await {
+                    Ok(frame) => frame,
+                    Err(_) if may_linger => return Ok(Arrival::Pause),
+                    Err(_) => return Err(stalled(self.patience)),
+                }
+            }
+        };
+        self.has_ended = self.body.is_end_stream();
+        match frame.map(|frame| frame.map(Frame::into_data)) {
+            Some(Ok(Ok(data))) => Ok(Arrival::Bytes(data)),
+            // Trailers say nothing here.
+            Some(Ok(Err(_))) => Ok(Arrival::Bytes(Bytes::new())),
+            Some(Err(error)) => {
+                Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))
+            }
+            None => Ok(Arrival::End),
+        }
+    }
+}
+
+enum Arrival {
+    Bytes(Bytes),
+    End,
+    /// Nothing came for a short while.
+    Pause,
+}
+
+/// Bytes put together; a single one is passed on as it is.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    single: Bytes,
+    joined: BytesMut,
+}
+
+impl Piece {
+    fn of(rest: Bytes) -> Self {
+        Self { single: rest, joined: BytesMut::new() }
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.single.len() + self.joined.len()
+    }
+
+    fn push(&mut self, bytes: Bytes) {
+        if self.len() == 0 {
+            self.single = bytes;
+        } else if !bytes.is_empty() {
+            self.joined().extend_from_slice(&bytes);
+        }
+    }
+
+    /// Where more can be written.
+    pub(super) fn joined(&mut self) -> &mut BytesMut {
+        if !self.single.is_empty() {
+            self.joined.reserve(self.single.len().max(APPEND_PIECE_BYTES / 16) * 2);
+            self.joined.extend_from_slice(&self.single);
+            self.single = Bytes::new();
+        }
+        &mut self.joined
+    }
+
+    fn into_bytes(self) -> Bytes {
+        if self.joined.is_empty() { self.single } else { self.joined.freeze() }
+    }
+}
+
+fn stalled(patience: Duration) -> Error {
+    Error::new(Code::InvalidBody, format!("the body stopped arriving: nothing came for {} ms", patience.as_millis()))
+        .with_hint("send it faster, or raise `limits.head_ms_max`")
+}

@@ -1,0 +1,105 @@
+//! One request as the doors of streams see it.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method, header};
+use salver_model::ports::EventStream;
+use salver_model::{Code, Error, Result};
+
+use crate::app::App;
+use crate::exchange::parameters;
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    /// The server's side.
+    pub(crate) app: &'a Arc<App>,
+    /// The method.
+    pub(crate) method: &'a Method,
+    /// The path below the base path, as it came.
+    pub(crate) path: &'a str,
+    /// The query string, as it came; empty for none.
+    pub(crate) query: &'a str,
+    /// The headers.
+    pub(crate) headers: &'a HeaderMap,
+}
+
+impl<'a> Call<'a> {
+    /// A header as text.
+    pub(super) fn header(&self, name: &str) -> Option<&'a str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body's media type without its parameters, in lower case; `None` when the client does not say.
+    pub(super) fn media_type(&self) -> Option<String> {
+        let given = self.headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");
+        Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    }
+
+    /// The parameters, which must be among `known`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for any other, with the nearest as hint.
+    pub(super) fn parameters(&self, known: &[&str]) -> Result<Vec<(String, String)>> {
+        let parameters = parameters(self.query)?;
+        match parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            Some((name, _)) => Err(unknown(name, known)),
+            None => Ok(parameters),
+        }
+    }
+
+    /// The stream called `name`.
+    ///
+    /// # Errors
+    /// `UnknownStream`.
+    pub(super) fn stream(&self, name: &str) -> Result<&'a Arc<dyn EventStream>> {
+        self.app.service.stream(name)
+    }
+
+    /// That nothing is at this path.
+    pub(super) fn nowhere(&self) -> Error {
+        let shown: String = self.path.chars().take(200).collect();
+        Error::new(Code::NotFound, format!("there is nothing at {shown}")).with_hint("`/api/streams` lists the streams")
+    }
+
+    /// That the path is there, but not for this method.
+    pub(super) fn not_for_method(&self, methods: &str) -> Error {
+        Error::new(Code::MethodNotAllowed, format!("{} is not answered here", self.method))
+            .with_hint(format!("use {methods}"))
+    }
+}
+
+/// That a parameter is not known here.
+pub(super) fn unknown(name: &str, known: &[&str]) -> Error {
+    Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
+        .with_hint_if(salver_model::suggest::hint(name, known.iter().copied()))
+}
+
+/// The last value of the parameter `name`.
+pub(super) fn value<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    parameters.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+/// A whole number from 0.
+///
+/// # Errors
+/// `InvalidNumber`.
+pub(super) fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T> {
+    text.parse().map_err(|_| {
+        Error::new(Code::InvalidNumber, format!("`{name}` is not a whole number from 0: `{text}`"))
+            .with_hint(format!("write it like `{name}=10`"))
+    })
+}
+
+/// True or false.
+///
+/// # Errors
+/// `InvalidRequest`.
+pub(super) fn boolean(name: &str, text: &str) -> Result<bool> {
+    match text {
+        "" | "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(Error::new(Code::InvalidRequest, format!("`{name}` is true or false, not `{text}`"))
+            .with_hint(format!("write `{name}=true`"))),
+    }
+}

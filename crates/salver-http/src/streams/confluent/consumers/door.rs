@@ -1,0 +1,244 @@
+//! What can be asked of consumers.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
+use serde_json::{Map, Value as Json, json};
+
+use super::instance::{Instance, Settings, State, Wants, places};
+use super::{Call, Embedded, Failure, pattern, records, topic};
+use crate::body::Body;
+use crate::receive;
+use crate::streams::confluent::{origin, v2};
+use crate::streams::respond;
+
+/// How long a read waits, when the consumer does not say.
+const WAIT: Duration = Duration::from_millis(1_000);
+
+/// Answers what follows `/consumers`.
+pub(in crate::streams::confluent) async fn answer(
+    call: &Call<'_>,
+    segments: &[&str],
+    body: Incoming,
+) -> Result<Response<Body>, Failure> {
+    let (group, name, what) = match segments {
+        [group] if *call.method == Method::POST => return create(call, group, &received(call, body).await?),
+        [_] => return Err(Failure::method_not_allowed()),
+        [group, "instances", name, what @ ..] => (group, name, what),
+        _ => return Err(Failure::not_found()),
+    };
+    if what.is_empty() {
+        return match *call.method {
+            Method::DELETE => delete(call, group, name).await,
+            _ => Err(Failure::method_not_allowed()),
+        };
+    }
+    let instance = call.app.consumers.find(group, name)?;
+    let json = received(call, body).await?;
+    let reads = matches!(*call.method, Method::GET | Method::HEAD);
+    let posts = *call.method == Method::POST;
+    match what {
+        ["records"] if reads => return records::answer(call, &instance).await,
+        ["offsets"] if posts => commit(call, &instance, &json).await,
+        ["offsets"] if reads => committed(call, &instance, &json),
+        ["subscription"] if posts => subscribe(&instance, &json).await,
+        ["subscription"] if reads => {
+            let topics = instance.state.lock().await.subscribed(call);
+            Ok(v2(&json!({ "topics": topics })))
+        }
+        ["subscription"] if *call.method == Method::DELETE => unsubscribe(call, &instance).await,
+        ["assignments"] if posts => assign(&instance, &json).await,
+        ["assignments"] if reads => {
+            let assigned = instance.state.lock().await.assignment(call, &instance);
+            let list = assigned.iter().map(|(topic, partition)| json!({ "topic": topic, "partition": partition }));
+            Ok(v2(&json!({ "partitions": list.collect::<Json>() })))
+        }
+        ["positions"] if posts => seek(call, &instance, &json, "offsets", |_, offset| offset).await,
+        ["positions", "beginning"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.first).await,
+        ["positions", "end"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.next).await,
+        ["records" | "offsets" | "subscription" | "assignments" | "positions"] | ["positions", "beginning" | "end"] => {
+            Err(Failure::method_not_allowed())
+        }
+        _ => Err(Failure::not_found()),
+    }
+}
+
+/// The body as JSON; null when there is none.
+async fn received(call: &Call<'_>, body: Incoming) -> Result<Json, Failure> {
+    let bytes = receive::whole(call.app, call.headers, body).await?;
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Json::Null);
+    }
+    serde_json::from_slice(&bytes).map_err(Failure::malformed)
+}
+
+fn done() -> Response<Body> {
+    respond::empty(StatusCode::NO_CONTENT)
+}
+
+fn create(call: &Call<'_>, group: &str, json: &Json) -> Result<Response<Body>, Failure> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let none = Map::new();
+    let members = match json {
+        Json::Null => &none,
+        other => other.as_object().ok_or_else(|| Failure::malformed("the body is not an object"))?,
+    };
+    let named = |key: &str| members.get(key).and_then(Json::as_str).map(str::to_owned);
+    // An `id` comes before a `name`, as there.
+    let name = named("id").or_else(|| named("name")).unwrap_or_else(|| {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        format!("rest-consumer-{}-{count}", crate::streams::moment::now_ms())
+    });
+    if name.is_empty() || name.contains('/') {
+        return Err(invalid(format!("`{name}` can't be the name of a consumer")));
+    }
+    call.app.consumers.create(group, &name, settings(members)?)?;
+    let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(call));
+    Ok(v2(&json!({ "instance_id": name, "base_uri": base_uri })))
+}
+
+fn settings(members: &Map<String, Json>) -> Result<Settings, Failure> {
+    let mut settings = Settings { format: Embedded::Binary, from_earliest: false, commits: true, wait: WAIT };
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let wrong = || invalid(format!("`{name}` can't be `{text}`"));
+        match name.as_str() {
+            "name" | "id" => {}
+            "format" => {
+                settings.format = match text.to_ascii_lowercase().as_str() {
+                    "json" => Embedded::Json,
+                    "binary" => Embedded::Binary,
+                    _ => return Err(invalid(format!("format `{text}` is not read here; use `json` or `binary`"))),
+                }
+            }
+            "auto.offset.reset" => {
+                settings.from_earliest = match text.as_str() {
+                    "earliest" | "smallest" => true,
+                    "latest" | "largest" => false,
+                    _ => return Err(wrong()),
+                }
+            }
+            "auto.commit.enable" => settings.commits = text.parse().map_err(|_| wrong())?,
+            "consumer.request.timeout.ms" => {
+                settings.wait = Duration::from_millis(text.parse().map_err(|_| wrong())?);
+            }
+            "fetch.min.bytes" | "fetch.max.wait.ms" => text.parse::<i64>().map(drop).map_err(|_| wrong())?,
+            other => return Err(Failure::unrecognized(other)),
+        }
+    }
+    Ok(settings)
+}
+
+fn invalid(why: String) -> Failure {
+    Failure::unprocessable(42204, format!("Invalid consumer configuration: {why}"))
+}
+
+async fn delete(call: &Call<'_>, group: &str, name: &str) -> Result<Response<Body>, Failure> {
+    let instance = call.app.consumers.remove(group, name)?;
+    let state = instance.state.lock().await;
+    if instance.settings.commits {
+        state.commit(call, &instance).await?;
+    }
+    call.app.consumers.release(&instance);
+    Ok(done())
+}
+
+async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+    let mut state = instance.state.lock().await;
+    if matches!(state.wants, Wants::Assigned(_)) {
+        return Err(exclusive());
+    }
+    let wants = match (json.get("topics"), json.get("topic_pattern")) {
+        (Some(Json::Array(topics)), None | Some(Json::Null)) => {
+            let name = |topic: &Json| topic.as_str().map(str::to_owned);
+            let names = topics.iter().map(name).collect::<Option<Vec<_>>>();
+            Wants::Topics(names.ok_or_else(|| Failure::unprocessable(422, "topics are names"))?)
+        }
+        (None | Some(Json::Null), Some(Json::String(text))) => {
+            pattern::check(text)?;
+            Wants::Pattern(text.clone())
+        }
+        (Some(_), Some(_)) => return Err(exclusive()),
+        _ => return Err(Failure::unprocessable(422, "a subscription has `topics` or `topic_pattern`")),
+    };
+    *state = State { wants, ..State::default() };
+    Ok(done())
+}
+
+async fn unsubscribe(call: &Call<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+    *instance.state.lock().await = State::default();
+    call.app.consumers.release(instance);
+    Ok(done())
+}
+
+async fn assign(instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+    let mut state = instance.state.lock().await;
+    if matches!(state.wants, Wants::Topics(_) | Wants::Pattern(_)) {
+        return Err(exclusive());
+    }
+    let partitions = places(json, "partitions")?.into_iter().map(|(topic, partition, _)| (topic, partition));
+    *state = State { wants: Wants::Assigned(partitions.collect()), ..State::default() };
+    Ok(done())
+}
+
+fn exclusive() -> Failure {
+    Failure::illegal_state("Subscription to topics, partitions and pattern are mutually exclusive")
+}
+
+/// Goes on reading elsewhere.
+async fn seek(
+    call: &Call<'_>,
+    instance: &Instance,
+    json: &Json,
+    member: &str,
+    place: impl Fn(salver_model::streams::Ends, u64) -> u64,
+) -> Result<Response<Body>, Failure> {
+    let mut state = instance.state.lock().await;
+    let assigned = state.assignment(call, instance);
+    let wanted = places(json, member)?;
+    for (name, partition, _) in &wanted {
+        if !assigned.iter().any(|(own, number)| own == name && number == partition) {
+            return Err(Failure::illegal_state(format!("No current assignment for partition {name}-{partition}")));
+        }
+    }
+    for (name, partition, offset) in wanted {
+        let ends = topic(call, &name)?.ends();
+        if partition == 0 {
+            state.positions.insert(name, place(ends, offset));
+        }
+    }
+    Ok(done())
+}
+
+/// Commits the offsets that are given, or how far the consumer has read. An offset is the last event that was worked
+/// on, as there.
+async fn commit(call: &Call<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+    if json.is_null() {
+        instance.state.lock().await.commit(call, instance).await?;
+    } else {
+        for (name, partition, offset) in places(json, "offsets")? {
+            let stream = topic(call, &name)?;
+            if partition == 0 {
+                let next = offset.saturating_add(1).min(stream.ends().next);
+                stream.commit(&instance.group, next).await?;
+            }
+        }
+    }
+    Ok(v2(&json!([])))
+}
+
+fn committed(call: &Call<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+    let mut offsets = Vec::new();
+    if json.is_null() {
+        return Err(Failure::partition_not_found());
+    }
+    for (name, partition, _) in places(json, "partitions")? {
+        let committed = topic(call, &name)?.committed(&instance.group).filter(|_| partition == 0);
+        offsets.extend(
+            committed.map(|offset| json!({ "topic": name, "partition": partition, "offset": offset, "metadata": "" })),
+        );
+    }
+    Ok(v2(&json!({ "offsets": offsets })))
+}

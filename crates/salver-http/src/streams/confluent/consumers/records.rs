@@ -1,0 +1,164 @@
+//! `GET /consumers/{group}/instances/{instance}/records`: what has come since the last time.
+
+use std::time::Duration;
+
+use futures::future::select_all;
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_formats::json::write_string;
+use salver_model::streams::Event;
+
+use super::instance::{Instance, State, Wants};
+use super::{Call, Embedded, Failure, topic};
+use crate::body::Body;
+use crate::exchange::parameters;
+use crate::streams::call::value;
+use crate::streams::events::PAGE_BYTES_MAX;
+use crate::streams::{base64, raw, respond};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
+const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
+/// Most records of one answer, and the longest it waits.
+const COUNT_MAX: usize = 5_000;
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// Answers what has come.
+pub(super) async fn answer(call: &Call<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+    accepted(call, instance.settings.format)?;
+    let parameters = parameters(call.query)?;
+    let number =
+        |name| value(&parameters, name).and_then(|text| text.parse::<i64>().ok()).filter(|number| *number >= 0);
+    let wait = number("timeout").map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
+    let bytes_max = number("max_bytes").map_or(PAGE_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let bytes_max = bytes_max.clamp(1, PAGE_BYTES_MAX);
+    let mut state = instance.state.lock().await;
+    if matches!(state.wants, Wants::Nothing) {
+        let why = "Consumer is not subscribed to any topics or assigned any partitions";
+        return Err(Failure::illegal_state(why));
+    }
+    if instance.settings.commits {
+        state.commit(call, instance).await?;
+    }
+    let read = read(call, instance, &mut state, bytes_max, wait.min(WAIT_MAX)).await?;
+    instance.touch(std::time::Instant::now());
+    let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
+    Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
+}
+
+type Read = Vec<(String, Vec<Event>)>;
+
+/// Some events of each topic; when there are none, those of the first topic that gets some.
+async fn read(
+    call: &Call<'_>,
+    instance: &Instance,
+    state: &mut State,
+    bytes_max: usize,
+    wait: Duration,
+) -> Result<Read, Failure> {
+    let mut ending = call.app.ending.subscribe();
+    let mut found: Read = Vec::new();
+    let mut waiting = Vec::new();
+    let mut bytes_left = bytes_max;
+    // Only partition 0 has events to be read.
+    for (name, _) in state.assignment(call, instance).into_iter().filter(|(_, partition)| *partition == 0) {
+        let stream = topic(call, &name)?;
+        let from = state.position(instance, &name, &**stream);
+        let events = match bytes_left {
+            0 => Vec::new(),
+            bytes => stream.events(from, COUNT_MAX, bytes, Duration::ZERO).await?,
+        };
+        let bytes: usize = events.iter().map(|event| event.value.len()).sum();
+        bytes_left = bytes_left.saturating_sub(bytes);
+        if events.is_empty() {
+            waiting.push(Box::pin(async move { (name, stream.events(from, COUNT_MAX, bytes_max, wait).await) }));
+        } else {
+            found.push((name, events));
+        }
+    }
+    if found.is_empty() {
+        let first = async {
+            if waiting.is_empty() {
+                // Another of the group reads everything. It may go, which the next request finds out.
+                tokio::time::sleep(wait).await;
+                return None;
+            }
+            Some(select_all(waiting).await.0)
+        };
+        let first = tokio::select! {
+            first = first => first,
+            _ = ending.wait_for(|is_ending| *is_ending) => None,
+        };
+        if let Some((name, events)) = first {
+            found.push((name, events?));
+        }
+    }
+    for (name, events) in &found {
+        if let Some(last) = events.last() {
+            state.positions.insert(name.clone(), last.offset + 1);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the client takes what this consumer gives.
+fn accepted(call: &Call<'_>, format: Embedded) -> Result<(), Failure> {
+    let mut is_empty = true;
+    for line in call.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
+        for kind in line.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()) {
+            is_empty = false;
+            let takes = match kind {
+                "*/*" | "application/*" => true,
+                "application/vnd.kafka.json.v2+json" => format == Embedded::Json,
+                "application/vnd.kafka.binary.v2+json" | "application/vnd.kafka.v2+json" | "application/json" => {
+                    format == Embedded::Binary
+                }
+                _ => false,
+            };
+            if takes {
+                return Ok(());
+            }
+        }
+    }
+    if is_empty {
+        return Ok(());
+    }
+    let message = "The requested embedded data format does not match the deserializer for this consumer instance";
+    Err(Failure::new(StatusCode::NOT_ACCEPTABLE, 40601, message))
+}
+
+fn written(read: &Read, format: Embedded) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for (name, events) in read {
+        for event in events {
+            if out.len() > 1 {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"{\"topic\":");
+            write_string(name, &mut out);
+            out.extend_from_slice(b",\"key\":");
+            match &event.key {
+                Some(key) => write(key, format, &mut out),
+                None => out.extend_from_slice(b"null"),
+            }
+            out.extend_from_slice(b",\"value\":");
+            write(&event.value, format, &mut out);
+            out.extend_from_slice(b",\"partition\":0,\"offset\":");
+            out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
+            out.push(b'}');
+        }
+    }
+    out.push(b']');
+    out
+}
+
+/// Keys that came in by another door may be no JSON; they are told as text.
+fn write(bytes: &[u8], format: Embedded, out: &mut Vec<u8>) {
+    match format {
+        Embedded::Json if raw::is_json(bytes) => out.extend_from_slice(bytes),
+        Embedded::Json => write_string(&String::from_utf8_lossy(bytes), out),
+        Embedded::Binary => {
+            out.push(b'"');
+            base64::encode(bytes, out);
+            out.push(b'"');
+        }
+    }
+}

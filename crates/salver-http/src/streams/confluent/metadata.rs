@@ -1,0 +1,54 @@
+//! `GET /topics` and what is below it, and `GET /brokers`.
+
+use http::Response;
+use salver_model::ports::EventStream;
+use serde_json::{Value as Json, json};
+
+use super::{Call, Failure, topic, topic_name, v2};
+use crate::body::Body;
+
+/// Answers what is asked about topics.
+pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Response<Body>, Failure> {
+    Ok(v2(&match segments {
+        // There is one server, which is the broker as far as a client can tell.
+        ["brokers"] => json!({ "brokers": [0] }),
+        ["topics"] => call.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
+        ["topics", name] => {
+            let partitions = partitions(&**topic(call, name)?).await?;
+            json!({ "name": name, "configs": {}, "partitions": partitions })
+        }
+        ["topics", name, "partitions"] => partitions(&**topic(call, name)?).await?.into(),
+        ["topics", name, "partitions", partition] => {
+            let stream = topic(call, name)?;
+            described(known(&**stream, partition).await?)
+        }
+        ["topics", name, "partitions", partition, "offsets"] => {
+            let stream = topic(call, name)?;
+            // What can be read is the log, which is partition 0.
+            let ends = match known(&**stream, partition).await? {
+                0 => stream.ends(),
+                _ => Default::default(),
+            };
+            json!({ "beginning_offset": ends.first, "end_offset": ends.next })
+        }
+        _ => return Err(Failure::not_found()),
+    }))
+}
+
+async fn partitions(stream: &dyn EventStream) -> Result<Vec<Json>, Failure> {
+    Ok((0..stream.partitions().await?).map(described).collect())
+}
+
+/// The number of a partition that is there.
+pub(super) async fn known(stream: &dyn EventStream, text: &str) -> Result<u32, Failure> {
+    let number: u32 = text.parse().map_err(|_| Failure::not_found())?;
+    if number >= stream.partitions().await? {
+        return Err(Failure::partition_not_found());
+    }
+    Ok(number)
+}
+
+fn described(partition: u32) -> Json {
+    let replica = json!({ "broker": 0, "leader": true, "in_sync": true });
+    json!({ "partition": partition, "leader": 0, "replicas": [replica] })
+}

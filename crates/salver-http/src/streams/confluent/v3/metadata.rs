@@ -1,0 +1,109 @@
+//! Clusters, topics and partitions, with the links between them.
+
+use http::{Response, StatusCode};
+use salver_model::ports::EventStream;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Call, Failure, origin, topic, topic_name};
+use crate::body::Body;
+use crate::streams::respond;
+
+/// What the one cluster is called.
+const CLUSTER: &str = "salver";
+
+/// Answers what is asked about clusters.
+pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Response<Body>, Failure> {
+    let base = format!("{}/v3/clusters", origin(call));
+    let json = match segments {
+        ["clusters"] => list("KafkaClusterList", &base, vec![cluster(&base, CLUSTER)]),
+        ["clusters", id] => cluster(&base, id),
+        ["clusters", id, "topics"] => {
+            let mut topics = Vec::new();
+            for stream in call.app.service.streams() {
+                topics.push(described(&base, id, topic_name(&**stream), &**stream).await?);
+            }
+            list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)
+        }
+        ["clusters", id, "topics", name] => described(&base, id, name, &**topic(call, name)?).await?,
+        ["clusters", id, "topics", name, "partitions"] => {
+            let count = topic(call, name)?.partitions().await?;
+            let all = (0..count).map(|number| partition(&base, id, name, number)).collect();
+            list("KafkaPartitionList", &format!("{base}/{id}/topics/{name}/partitions"), all)
+        }
+        ["clusters", id, "topics", name, "partitions", number] => {
+            let count = topic(call, name)?.partitions().await?;
+            let number = number.parse().map_err(|_| Failure::not_found())?;
+            if number >= count {
+                let message = "This server does not host this topic-partition.";
+                return Err(Failure::new(StatusCode::NOT_FOUND, 40403, message));
+            }
+            partition(&base, id, name, number)
+        }
+        _ => return Err(Failure::not_found()),
+    };
+    Ok(respond::json(StatusCode::OK, json.to_string().into_bytes()))
+}
+
+fn list(kind: &str, own: &str, data: Vec<Json>) -> Json {
+    json!({ "kind": kind, "metadata": { "self": own, "next": null }, "data": data })
+}
+
+/// Links to what is below `own`, by the names clients know them by.
+fn related(own: &str, names: &[(&str, &str)]) -> Map<String, Json> {
+    names.iter().map(|(name, path)| ((*name).to_owned(), json!({ "related": format!("{own}/{path}") }))).collect()
+}
+
+/// A thing with its kind and place before `members`, and its links behind them.
+fn thing(kind: &str, (own, resource): (&str, String), members: Json, links: Map<String, Json>) -> Json {
+    let mut json = json!({ "kind": kind, "metadata": { "self": own, "resource_name": format!("crn:///{resource}") } });
+    if let (Json::Object(all), Json::Object(members)) = (&mut json, members) {
+        all.extend(members);
+        all.extend(links);
+    }
+    json
+}
+
+fn cluster(base: &str, id: &str) -> Json {
+    let own = format!("{base}/{id}");
+    let links = related(
+        &own,
+        &[
+            ("controller", "brokers/0"),
+            ("acls", "acls"),
+            ("brokers", "brokers"),
+            ("broker_configs", "broker-configs"),
+            ("consumer_groups", "consumer-groups"),
+            ("topics", "topics"),
+            ("partition_reassignments", "topics/-/partitions/-/reassignment"),
+        ],
+    );
+    thing("KafkaCluster", (&own, format!("kafka={id}")), json!({ "cluster_id": id }), links)
+}
+
+async fn described(base: &str, id: &str, name: &str, stream: &dyn EventStream) -> Result<Json, Failure> {
+    let own = format!("{base}/{id}/topics/{name}");
+    let count = stream.partitions().await?;
+    let members = json!({
+        "cluster_id": id,
+        "topic_name": name,
+        "is_internal": false,
+        "replication_factor": 1,
+        "partitions_count": count,
+    });
+    let links = related(
+        &own,
+        &[
+            ("partitions", "partitions"),
+            ("configs", "configs"),
+            ("partition_reassignments", "partitions/-/reassignment"),
+        ],
+    );
+    Ok(thing("KafkaTopic", (&own, format!("kafka={id}/topic={name}")), members, links))
+}
+
+fn partition(base: &str, id: &str, name: &str, number: u32) -> Json {
+    let own = format!("{base}/{id}/topics/{name}/partitions/{number}");
+    let members = json!({ "cluster_id": id, "topic_name": name, "partition_id": number });
+    let links = related(&own, &[("leader", "replicas/0"), ("replicas", "replicas"), ("reassignment", "reassignment")]);
+    thing("KafkaPartition", (&own, format!("kafka={id}/topic={name}/partition={number}")), members, links)
+}

@@ -1,0 +1,145 @@
+//! `POST /v3/clusters/{id}/topics/{topic}/records`: records one after the other, each reported on a line as soon as the
+//! broker has it, while further ones still arrive.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::stream;
+use http::{HeaderValue, Response, StatusCode};
+use hyper::body::Incoming;
+use salver_formats::Coding;
+use salver_model::Result;
+use salver_model::limits::EVENT_BYTES_MAX;
+use salver_model::ports::EventStream;
+
+use super::record::Record;
+use super::{Call, Failure, append, topic};
+use crate::body::{self, Body};
+use crate::streams::append::intake::Intake;
+use crate::streams::{raw, respond};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Records that go into the stream together.
+const RECORDS_AT_ONCE: usize = 1_000;
+/// Longest record: the event may be written in Base64, and has a key and headers.
+const RECORD_BYTES_MAX: usize = 2 * EVENT_BYTES_MAX;
+
+/// Answers record by record.
+pub(super) fn answer(call: &Call<'_>, cluster: &str, name: &str, body: Incoming) -> Result<Response<Body>, Failure> {
+    if call.media_type().is_some_and(|given| given != "application/json") {
+        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
+    }
+    let conversation = Conversation {
+        stream: Arc::clone(topic(call, name)?),
+        cluster: cluster.to_owned(),
+        topic: name.to_owned(),
+        intake: Intake::new(call, body, None)?,
+        rest: Bytes::new(),
+        has_ended: false,
+    };
+    let texts = stream::unfold(conversation, |mut conversation| async move {
+        let text = conversation.next().await?;
+        Some((Ok(text), conversation))
+    });
+    // What goes wrong is told in the answer, record by record.
+    let body = body::pieces(Box::pin(texts), Coding::Identity, |_| ());
+    Ok(respond::whole(StatusCode::OK, JSON, body))
+}
+
+/// Records coming and reports going.
+struct Conversation {
+    stream: Arc<dyn EventStream>,
+    cluster: String,
+    topic: String,
+    intake: Intake,
+    /// What came and was not read yet.
+    rest: Bytes,
+    has_ended: bool,
+}
+
+impl Conversation {
+    /// The reports of the next records; `None` behind the last.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        while !self.has_ended {
+            let mut out = Vec::new();
+            let (text, is_last) = match self.intake.piece(std::mem::take(&mut self.rest)).await {
+                Ok(piece) => piece,
+                Err(error) => {
+                    self.has_ended = true;
+                    report(&Failure::from(error), &mut out);
+                    return Some(out);
+                }
+            };
+            self.has_ended = is_last;
+            let mut at = raw::skip_space(&text, 0);
+            loop {
+                let mut records = Vec::new();
+                while records.len() < RECORDS_AT_ONCE
+                    && let Some(end) = end(&text, at, is_last)
+                {
+                    let record = text.slice(at..end);
+                    at = raw::skip_space(&text, end);
+                    // What begins with no brace can't be told from what follows it.
+                    let is_lost = record[0] != b'{';
+                    records.push(Record::read(&record, self.stream.spec(), false));
+                    if is_lost || !raw::is_json(&record) {
+                        at = text.len();
+                        self.has_ended = true;
+                    }
+                }
+                if records.is_empty() {
+                    break;
+                }
+                self.append(records, &mut out).await;
+            }
+            self.rest = text.slice(at.min(text.len())..);
+            if self.rest.len() > RECORD_BYTES_MAX {
+                self.has_ended = true;
+                let message = format!("a record has more than {RECORD_BYTES_MAX} bytes");
+                report(&Failure::new(StatusCode::PAYLOAD_TOO_LARGE, 413, message), &mut out);
+            }
+            if !out.is_empty() {
+                return Some(out);
+            }
+        }
+        None
+    }
+
+    /// Appends what can be, and reports of all in order.
+    async fn append(&self, mut records: Vec<Result<Record, Failure>>, out: &mut Vec<u8>) {
+        let events: Vec<_> = records.iter_mut().flatten().map(|record| std::mem::take(&mut record.event)).collect();
+        let mut places = append(&self.stream, &events).await.map(Vec::into_iter);
+        let mut events = events.into_iter();
+        for record in records {
+            let placed = record.and_then(|mut record| {
+                record.event = events.next().unwrap_or_default();
+                let place = match &mut places {
+                    Ok(places) => places.next().unwrap_or_else(|| Err(Failure::not_found()))?,
+                    Err(error) => return Err(Failure::from(&*error)),
+                };
+                Ok((record, place))
+            });
+            match placed {
+                Ok((record, place)) => {
+                    out.extend_from_slice(b"{\"error_code\":200,");
+                    record.write(&self.cluster, &self.topic, place, out);
+                    out.extend_from_slice(b"}\n");
+                }
+                Err(failure) => report(&failure, out),
+            }
+        }
+    }
+}
+
+fn report(failure: &Failure, out: &mut Vec<u8>) {
+    failure.write(b"{", out);
+    out.push(b'\n');
+}
+
+/// Where the record at `at` ends; `None` when there is none, or not all of it yet.
+fn end(text: &[u8], at: usize, is_last: bool) -> Option<usize> {
+    if at >= text.len() {
+        return None;
+    }
+    raw::value_end(text, at).or(is_last.then_some(text.len()))
+}

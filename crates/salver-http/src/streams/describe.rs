@@ -1,0 +1,68 @@
+//! `GET /api/streams` and `GET /api/streams/{name}`: what streams there are, and how each of them stands.
+
+use std::time::Duration;
+
+use http::Response;
+use salver_model::Result;
+use salver_model::ports::EventStream;
+use salver_model::spec::Pick;
+use salver_model::streams::Ack;
+use serde_json::{Value as Json, json};
+
+use super::call::Call;
+use super::groups;
+use crate::body::Body;
+use crate::status;
+
+/// How long the broker may take to say how many partitions its topic has.
+const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Every stream.
+pub(super) fn list(call: &Call<'_>) -> Result<Response<Body>> {
+    call.parameters(&[])?;
+    let streams: Json = call.app.service.streams().iter().map(|stream| short(&**stream)).collect();
+    Ok(status::json_response(&json!({ "streams": streams })))
+}
+
+fn short(stream: &dyn EventStream) -> Json {
+    let (spec, ends) = (stream.spec(), stream.ends());
+    json!({
+        "name": spec.name.as_str(),
+        "first": ends.first,
+        "next": ends.next,
+        "backlog": stream.backlog(),
+        "kafka": spec.kafka.as_ref().map(|kafka| json!({ "topic": kafka.topic })),
+    })
+}
+
+/// One stream. What the broker does not say in time is null.
+pub(super) async fn show(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    call.parameters(&[])?;
+    let spec = stream.spec();
+    let mut json = short(&**stream);
+    let ack = Ack::ALL.iter().find(|(_, ack)| *ack == spec.ack).map(|(word, _)| *word);
+    json["events"] = stream.ends().next.saturating_sub(stream.ends().first).into();
+    json["ack"] = ack.into();
+    json["key"] = picked(spec.key.as_ref());
+    json["id"] = picked(spec.id.as_ref());
+    json["time"] = picked(spec.time.as_ref());
+    json["has_schema"] = spec.schema.is_some().into();
+    json["route"] = spec.route.clone().into();
+    json["tables"] = stream.scans().iter().map(|(name, _)| name.as_str()).collect();
+    json["groups"] = groups::described(&**stream);
+    if spec.kafka.is_some() {
+        let partitions = tokio::time::timeout(PARTITIONS_PATIENCE, stream.partitions()).await;
+        json["kafka"]["partitions"] = partitions.ok().and_then(Result::ok).into();
+    }
+    Ok(status::json_response(&json))
+}
+
+/// As the configuration has it.
+fn picked(pick: Option<&Pick>) -> Json {
+    match pick {
+        Some(Pick::Member(path)) => format!("$.{}", path.join(".")).into(),
+        Some(Pick::Header(name)) => format!("header:{name}").into(),
+        None => Json::Null,
+    }
+}

@@ -1,0 +1,107 @@
+//! An event as JSON: `{"offset","time","id","key","headers","value"}`.
+//!
+//! `value` is the event's own text. What is not text there (a key of bytes, an event that is no JSON) is told as a
+//! string, or in Base64 as `{"base64": "..."}` when it is not even that.
+
+use salver_formats::json::write_string;
+use salver_model::streams::Event;
+
+use super::{base64, moment, raw};
+
+/// Writes `event`.
+pub(super) fn write(event: &Event, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"offset\":");
+    out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
+    out.extend_from_slice(b",\"time\":");
+    write_string(&moment::write(event.time_ms), out);
+    out.extend_from_slice(b",\"id\":");
+    write_string(&event.id, out);
+    out.extend_from_slice(b",\"key\":");
+    match &event.key {
+        Some(key) => write_bytes(key, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(b",\"headers\":");
+    write_headers(event, out);
+    out.extend_from_slice(b",\"value\":");
+    if raw::is_json(&event.value) {
+        out.extend_from_slice(&event.value);
+    } else {
+        write_bytes(&event.value, out);
+    }
+    out.push(b'}');
+}
+
+/// Headers as an object; one that is repeated has a list.
+fn write_headers(event: &Event, out: &mut Vec<u8>) {
+    out.push(b'{');
+    let mut is_first = true;
+    for (index, (name, value)) in event.headers.iter().enumerate() {
+        if event.headers[..index].iter().any(|(earlier, _)| earlier == name) {
+            continue;
+        }
+        if !std::mem::replace(&mut is_first, false) {
+            out.push(b',');
+        }
+        write_string(name, out);
+        out.push(b':');
+        let mut others = event.headers[index + 1..].iter().filter(|(other, _)| other == name).peekable();
+        if others.peek().is_none() {
+            write_bytes(value, out);
+            continue;
+        }
+        out.push(b'[');
+        write_bytes(value, out);
+        for (_, other) in others {
+            out.push(b',');
+            write_bytes(other, out);
+        }
+        out.push(b']');
+    }
+    out.push(b'}');
+}
+
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => write_string(text, out),
+        Err(_) => {
+            out.extend_from_slice(b"{\"base64\":\"");
+            base64::encode(bytes, out);
+            out.extend_from_slice(b"\"}");
+        }
+    }
+}
+
+/// What stands between tokens of JSON may be ends of lines; in a format of lines they become spaces.
+pub(super) fn on_one_line(out: &mut [u8]) {
+    for byte in out.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use salver_model::streams::Event;
+
+    use super::write;
+
+    #[test]
+    fn text_bytes_and_repeats() {
+        let header = |name: &str, value: &'static [u8]| (name.to_owned(), Bytes::from_static(value));
+        let event = Event {
+            offset: 7,
+            time_ms: 0,
+            id: "i".into(),
+            key: Some(Bytes::from_static(b"\xff")),
+            partition: None,
+            headers: vec![header("a", b"1"), header("b", b"2"), header("a", b"3")],
+            value: Bytes::from_static(b"{ \"x\":1.0}"),
+        };
+        let mut out = Vec::new();
+        write(&event, &mut out);
+        let text = "{\"offset\":7,\"time\":\"1970-01-01T00:00:00.000Z\",\"id\":\"i\",\"key\":{\"base64\":\"/w==\"},\
+                    \"headers\":{\"a\":[\"1\",\"3\"],\"b\":\"2\"},\"value\":{ \"x\":1.0}}";
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+    }
+}

@@ -1,0 +1,116 @@
+//! `GET /api/streams/{name}/events`: a page of events, or of those that come while the client waits.
+//!
+//! `from=` is an offset, `earliest` (the default), `latest` or a time; `limit=` the most events; `wait=5s` how long to
+//! wait when there are none. The answer's `next` is the `from` of the next page.
+
+use std::time::Duration;
+
+use http::{Response, StatusCode};
+use salver_model::ports::EventStream;
+use salver_model::streams::Event;
+use salver_model::{Code, Error, Result};
+
+use super::call::{Call, number, value};
+use super::position::Position;
+use super::{event_json, respond};
+use crate::body::Body;
+
+const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
+/// Events of a page, when the client does not say.
+const COUNT: usize = 1_000;
+/// Most events of a page.
+const COUNT_MAX: usize = 10_000;
+/// Bytes after which a page is full.
+pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest a client may ask to wait.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// What a page is asked for by, beside where it begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    count: usize,
+    wait: Duration,
+}
+
+/// Answers from where the request says.
+pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    let parameters = call.parameters(&PARAMETERS)?;
+    let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
+    let from = position.offset(&**stream).await?;
+    let page = Page::read(&parameters)?;
+    let events = page.events(call, &**stream, from).await?;
+    Ok(respond::json(StatusCode::OK, written(&events, from, b"{")))
+}
+
+impl Page {
+    /// Reads `limit` and `wait`.
+    pub(super) fn read(parameters: &[(String, String)]) -> Result<Self> {
+        let count = value(parameters, "limit").map_or(Ok(COUNT), |text| number("limit", text))?;
+        if !(1..=COUNT_MAX).contains(&count) {
+            return Err(Error::new(Code::InvalidNumber, format!("`limit` is from 1 to {COUNT_MAX}, not {count}")));
+        }
+        let wait = value(parameters, "wait").map_or(Ok(Duration::ZERO), duration)?;
+        if wait > WAIT_MAX {
+            return Err(Error::new(Code::InvalidValue, format!("`wait` is {} s at most", WAIT_MAX.as_secs()))
+                .with_hint("ask again from `next`, or follow the stream at its `tail`"));
+        }
+        Ok(Self { count, wait })
+    }
+
+    /// The events from `from` on. Nobody waits on when the server ends.
+    pub(super) async fn events(&self, call: &Call<'_>, stream: &dyn EventStream, from: u64) -> Result<Vec<Event>> {
+        let mut ending = call.app.ending.subscribe();
+        let reading = stream.events(from, self.count, PAGE_BYTES_MAX, self.wait);
+        tokio::select! {
+            events = reading => events,
+            _ = ending.wait_for(|is_ending| *is_ending) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// `5s`, `500ms`, or seconds.
+fn duration(text: &str) -> Result<Duration> {
+    let wrong =
+        || Error::new(Code::InvalidValue, format!("`wait` can't be `{text}`")).with_hint("write it like `wait=5s`");
+    let (digits, ms) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, 1),
+        None => (text.strip_suffix('s').unwrap_or(text), 1_000),
+    };
+    let count: u64 = digits.parse().map_err(|_| wrong())?;
+    Ok(Duration::from_millis(count.saturating_mul(ms)))
+}
+
+/// A page behind `head`, which begins the object.
+pub(super) fn written(events: &[Event], from: u64, head: &[u8]) -> Vec<u8> {
+    let bytes: usize = events.iter().map(|event| event.value.len() + 160).sum();
+    let mut out = Vec::with_capacity(bytes + 64);
+    out.extend_from_slice(head);
+    out.extend_from_slice(b"\"events\":[");
+    for (index, event) in events.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        event_json::write(event, &mut out);
+    }
+    let next = events.last().map_or(from, |event| event.offset + 1);
+    out.extend_from_slice(b"],\"next\":");
+    out.extend_from_slice(itoa::Buffer::new().format(next).as_bytes());
+    out.push(b'}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::duration;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("5s").ok(), Some(Duration::from_secs(5)));
+        assert_eq!(duration("250ms").ok(), Some(Duration::from_millis(250)));
+        assert_eq!(duration("2").ok(), Some(Duration::from_secs(2)));
+        assert!(duration("soon").is_err());
+    }
+}

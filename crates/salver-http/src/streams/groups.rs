@@ -1,0 +1,103 @@
+//! Consumer groups: each remembers, on disk, how far it has come.
+//!
+//! A reader asks for a page of its group's events, works on them, and commits the page's `next`. Who reads for a group
+//! is the group's affair: two readers at once get the same events.
+
+use http::{Response, StatusCode};
+use hyper::body::Incoming;
+use salver_formats::json::write_string;
+use salver_model::ports::EventStream;
+use salver_model::{Code, Error, Name, Result};
+use serde_json::{Value as Json, json};
+
+use super::call::{Call, value};
+use super::events::{Page, written};
+use super::position::Position;
+use super::respond;
+use crate::body::Body;
+use crate::{receive, status};
+
+const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
+
+/// Every group of a stream.
+pub(super) fn list(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    call.parameters(&[])?;
+    Ok(status::json_response(&json!({ "groups": described(&**stream) })))
+}
+
+/// Every group of a stream, as JSON.
+pub(super) fn described(stream: &dyn EventStream) -> Json {
+    stream.groups().into_iter().map(|(group, offset)| one(stream, &group, offset)).collect()
+}
+
+fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
+    let ends = stream.ends();
+    let lag = ends.next.saturating_sub(offset.max(ends.first));
+    json!({ "group": group, "offset": offset, "lag": lag })
+}
+
+/// One group.
+pub(super) fn show(call: &Call<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    call.parameters(&[])?;
+    let offset = stream.committed(group).ok_or_else(|| {
+        let groups = stream.groups();
+        Error::new(Code::NotFound, format!("`{name}` has no group `{group}`"))
+            .with_hint("a group is there once it has committed an offset")
+            .with_hint_if(
+                salver_model::suggest::nearest(group, groups.iter().map(|(own, _)| own.as_str()))
+                    .map(|near| format!("did you mean `{near}`?")),
+            )
+    })?;
+    Ok(status::json_response(&one(&**stream, group, offset)))
+}
+
+/// The events a group has not committed. A new group begins where `from` says, else with the oldest event.
+pub(super) async fn events(call: &Call<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    checked(group)?;
+    let parameters = call.parameters(&PARAMETERS)?;
+    let page = Page::read(&parameters)?;
+    let from = match stream.committed(group) {
+        Some(offset) => offset,
+        None => {
+            let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
+            position.offset(&**stream).await?
+        }
+    };
+    let events = page.events(call, &**stream, from).await?;
+    let mut head = b"{\"group\":".to_vec();
+    write_string(group, &mut head);
+    head.push(b',');
+    Ok(respond::json(StatusCode::OK, written(&events, from, &head)))
+}
+
+/// Remembers how far a group has come: `{"offset": n}`, the offset of the next event it wants.
+pub(super) async fn commit(call: &Call<'_>, name: &str, group: &str, body: Incoming) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    checked(group)?;
+    call.parameters(&[])?;
+    let body = receive::whole(call.app, call.headers, body).await?;
+    let wrong = |what: String| Error::new(Code::InvalidBody, what).with_hint("send `{\"offset\": 12}`");
+    let json: Json =
+        serde_json::from_slice(&body).map_err(|error| wrong("the body is not JSON".to_owned()).with_source(error))?;
+    let members = json.as_object().ok_or_else(|| wrong("the body is not an object".to_owned()))?;
+    if let Some(other) = members.keys().find(|name| *name != "offset") {
+        return Err(wrong(format!("a commit has no `{other}`")));
+    }
+    let offset = members.get("offset").and_then(Json::as_u64);
+    let offset = offset.ok_or_else(|| wrong("`offset` is not a whole number from 0".to_owned()))?;
+    let next = stream.ends().next;
+    if offset > next {
+        return Err(Error::new(Code::InvalidValue, format!("`{name}` ends at {next}, before {offset}"))
+            .with_hint("commit the `next` of the page that was worked on"));
+    }
+    stream.commit(group, offset).await?;
+    Ok(status::json_response(&one(&**stream, group, offset)))
+}
+
+/// The names of groups follow the rules for names.
+fn checked(group: &str) -> Result<()> {
+    Name::new(group).map(drop)
+}

@@ -1,0 +1,39 @@
+//! What the doors of streams say, as answers of the one exit.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+
+use crate::body::Body;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// JSON that a door wrote. What streams say is never kept: it is another at the next moment.
+pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    whole(status, JSON, Body::Full(body.into()))
+}
+
+/// A body under a media type.
+pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, media_type);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    response
+}
+
+/// The answer to an append: JSON, and nothing a cache would look at, since POST is not kept.
+pub(super) fn appended(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::Full(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// An answer without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,199 @@
+//! `GET /api/streams/{name}/tail`: events as they come, as server-sent events, or as NDJSON to who accepts that.
+//!
+//! `from=` is where to begin: an offset, `earliest`, `latest` (the default) or a time. A client that lost its
+//! connection says the last offset it saw in `Last-Event-ID`, as browsers do by themselves, and misses nothing that is
+//! still kept. `limit=` ends the answer after so many events; `filter[member]=`, `or=`, `and=` and `not=` are those of
+//! `/api/tables`, over the members of the events. As SSE, `id` is the offset and `data` the event's own text; as
+//! NDJSON a line is what `events` has for an event. A comment, or an empty line, every few seconds keeps proxies from
+//! giving up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream;
+use http::{HeaderValue, Response, StatusCode, header};
+use salver_formats::Coding;
+use salver_model::observation::Observation;
+use salver_model::ports::EventStream;
+use salver_model::streams::Event;
+use salver_model::{Error, Filter, Result};
+use tokio::sync::watch;
+
+use super::call::{Call, number, unknown, value};
+use super::position::Position;
+use super::{event_json, matches, respond};
+use crate::body::{self, Body};
+use crate::exchange::parameters;
+use crate::rest;
+
+const PARAMETERS: [&str; 6] = ["from", "limit", "filter[...]", "or", "and", "not"];
+const SSE: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+/// How long nothing is said at most.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Events that are read at a time.
+const COUNT_AT_ONCE: usize = 1_000;
+/// Bytes of events that are read at a time.
+const BYTES_AT_ONCE: usize = 256 * 1024;
+
+/// Answers without end, or until `limit` is reached.
+pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = call.stream(name)?;
+    let (filter, parameters) = rest::conditions(parameters(call.query)?)?;
+    if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
+        return Err(unknown(name, &PARAMETERS));
+    }
+    let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    let from = match call.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
+        Some(last) => Position::Offset(last.saturating_add(1)),
+        None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
+    };
+    let form = if wants_lines(call) { Form::Lines } else { Form::Sse };
+    let tail = Tail {
+        from: from.offset(&**stream).await?,
+        stream: Arc::clone(stream),
+        form,
+        filter,
+        left,
+        ending: call.app.ending.subscribe(),
+        has_begun: false,
+    };
+    let texts = stream::try_unfold(tail, |mut tail| async move {
+        let text = tail.next().await?;
+        Ok(text.map(|text| (text, tail)))
+    });
+    let service = Arc::clone(&call.app.service);
+    let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
+    // Not packed: a packer would keep the last events until more come.
+    let body = body::pieces(Box::pin(texts), Coding::Identity, failed);
+    let mut response = respond::whole(StatusCode::OK, form.media_type(), body);
+    // The word by which nginx and its kin are told not to collect an answer first.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Whether the client would have NDJSON rather than SSE.
+fn wants_lines(call: &Call<'_>) -> bool {
+    let mut lines = call.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    lines.any(|line| line.contains("ndjson") || line.contains("jsonl"))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Sse,
+    Lines,
+}
+
+impl Form {
+    fn media_type(self) -> HeaderValue {
+        if self == Self::Sse { SSE } else { NDJSON }
+    }
+
+    fn write(self, event: &Event, out: &mut Vec<u8>) {
+        if self == Self::Lines {
+            let start = out.len();
+            event_json::write(event, out);
+            event_json::on_one_line(&mut out[start..]);
+            out.push(b'\n');
+            return;
+        }
+        out.extend_from_slice(b"id: ");
+        out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
+        let text = String::from_utf8_lossy(&event.value);
+        // The end of a line would end the field; the client puts the lines together again.
+        for line in text.split(['\n', '\r']) {
+            out.extend_from_slice(b"\ndata: ");
+            out.extend_from_slice(line.as_bytes());
+        }
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// What says that there is nothing to say.
+    fn heartbeat(self) -> Vec<u8> {
+        if self == Self::Sse { b":\n\n".to_vec() } else { b"\n".to_vec() }
+    }
+}
+
+/// How far one reader has come.
+struct Tail {
+    stream: Arc<dyn EventStream>,
+    form: Form,
+    filter: Option<Filter>,
+    from: u64,
+    /// How many events may still go out; `None` for any number.
+    left: Option<u64>,
+    ending: watch::Receiver<bool>,
+    has_begun: bool,
+}
+
+impl Tail {
+    /// The next piece of the answer; `None` at its end.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // Says at once that the connection stands.
+            return Ok(Some(self.form.heartbeat()));
+        }
+        loop {
+            if self.left == Some(0) {
+                return Ok(None);
+            }
+            let count = self.left.map_or(COUNT_AT_ONCE, |left| left.min(COUNT_AT_ONCE as u64) as usize);
+            let reading = self.stream.events(self.from, count, BYTES_AT_ONCE, HEARTBEAT);
+            let events = tokio::select! {
+                events = reading => events?,
+                // Who reads on is told nothing more, but what was said is whole: the client may come again.
+                _ = self.ending.wait_for(|is_ending| *is_ending) => return Ok(None),
+            };
+            let Some(last) = events.last() else { return Ok(Some(self.form.heartbeat())) };
+            self.from = last.offset + 1;
+            let piece = self.written(&events);
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+            // A long way without an event that passes must not keep others from the processor.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn written(&mut self, events: &[Event]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for event in events {
+            if self.left == Some(0) {
+                break;
+            }
+            if self.filter.as_ref().is_none_or(|filter| matches::passes(filter, event)) {
+                self.form.write(event, &mut out);
+                self.left = self.left.map(|left| left - 1);
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use salver_model::streams::Event;
+
+    use super::Form;
+
+    #[test]
+    fn lines_within_an_event() {
+        let event = Event {
+            offset: 3,
+            time_ms: 0,
+            id: "i".into(),
+            key: None,
+            partition: None,
+            headers: Vec::new(),
+            value: Bytes::from_static(b"{\n\"a\":1}"),
+        };
+        let mut out = Vec::new();
+        Form::Sse.write(&event, &mut out);
+        assert_eq!(out, b"id: 3\ndata: {\ndata: \"a\":1}\n\n");
+        out.clear();
+        Form::Lines.write(&event, &mut out);
+        assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert!(out.ends_with(b"\"value\":{ \"a\":1}}\n"));
+    }
+}

@@ -1,0 +1,61 @@
+//! `POST /v0/events?name=`: Tinybird's Events API. NDJSON, or with `format=json` one object or an array; what does not
+//! belong into the stream is counted, not refused.
+//!
+//! Without `wait=true` the answer is 202, as there, and as there it comes before the events are on disk.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use hyper::body::Incoming;
+use salver_model::streams::{Ack, Envelope};
+use salver_model::{Code, Error, Result};
+use serde_json::json;
+
+use super::append::intake::Intake;
+use super::append::tally::Tally;
+use super::append::{ask, take};
+use super::call::{Call, value};
+use super::respond;
+use crate::body::Body;
+use crate::exchange::parameters;
+use crate::problem as problems;
+
+/// Answers an append.
+pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
+    // Tinybird knows further parameters, and overlooks what it does not know.
+    let parameters = parameters(call.query)?;
+    let name = value(&parameters, "name").filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| {
+        Error::new(Code::InvalidRequest, "the parameter `name` is missing").with_hint("write `/v0/events?name=STREAM`")
+    })?;
+    if let Some(format) = value(&parameters, "format").filter(|format| !matches!(*format, "ndjson" | "json" | "")) {
+        return Err(Error::new(Code::InvalidRequest, format!("`format` is `ndjson` or `json`, not `{format}`")));
+    }
+    let waits = value(&parameters, "wait") == Some("true");
+    let stream = call.stream(name)?;
+    let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
+    let envelope = Envelope { ack, ..ask::envelope(call.headers, stream.spec())? };
+    let mut tally = Tally::new(false);
+    take(stream, envelope, Intake::new(call, body, first)?, &mut tally).await?;
+    if waits {
+        stream.settle(&tally.awaited(), ack).await?;
+    }
+    let sums = tally.sum();
+    let body = json!({
+        "successful_rows": sums.taken + sums.duplicates,
+        "quarantined_rows": sums.quarantined,
+    });
+    let status = if waits { StatusCode::OK } else { StatusCode::ACCEPTED };
+    Ok(respond::appended(status, body.to_string().into_bytes()))
+}
+
+/// An error as Tinybird tells it.
+pub(super) fn problem(error: &Error) -> Response<Body> {
+    let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let status = problems::status(error.code);
+    let body = json!({ "error": format!("{}{hint}", error.message) });
+    let mut response = respond::json(status, body.to_string().into_bytes());
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}

@@ -1,0 +1,61 @@
+//! The port of rows that can only be scanned, and that grow while they are served.
+
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+
+use crate::entry::Description;
+use crate::filter::Filter;
+use crate::reply::BatchStream;
+use crate::version::Version;
+
+/// Rows that grow at the end.
+pub trait Scan: Send + Sync + std::fmt::Debug {
+    /// The rows there are now, held: what comes later does not show in them.
+    fn hold(&self) -> Arc<dyn Held>;
+
+    /// The rows as they were held at `version`, as long as none of them is gone.
+    fn hold_at(&self, version: Version) -> Option<Arc<dyn Held>>;
+}
+
+/// Rows of one version.
+///
+/// Contract: all parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source,
+/// and so do the rows of a part. Parts may be read at the same time.
+pub trait Held: Send + Sync + std::fmt::Debug {
+    /// What the rows are; `rows` and `version` are set and true.
+    fn describe(&self) -> &Description;
+
+    /// How many parts there are, at least one.
+    fn parts(&self) -> usize;
+
+    /// The rows of a part, with the columns `columns` (indexes into the schema, in this order; none means that rows are
+    /// only counted). Rows that do not satisfy `filter` may be left out, where that saves work; the caller checks it
+    /// again. No more than `limit` rows are needed.
+    fn read(&self, part: usize, columns: &[usize], filter: Option<&Filter>, limit: Option<u64>) -> BatchStream;
+
+    /// How many rows a part has, where that is known without reading it: a page far behind the beginning is then found
+    /// without reading what stands before it.
+    fn part_rows(&self, part: usize) -> Option<u64> {
+        let _ = part;
+        None
+    }
+
+    /// The rows of a part behind its first `skip`; `None` where they are reached by reading those before them only.
+    fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
+        let _ = (part, skip, columns, limit);
+        None
+    }
+
+    /// The column whose values only grow from row to row, by its index: the order by it is that of the rows.
+    fn ascending(&self) -> Option<usize> {
+        None
+    }
+
+    /// The columns of the batches that `read` gives for `columns`.
+    fn schema_of(&self, columns: &[usize]) -> SchemaRef {
+        let schema = &self.describe().schema;
+        let fields: Vec<_> = columns.iter().filter_map(|index| schema.fields().get(*index).cloned()).collect();
+        Arc::new(arrow::datatypes::Schema::new(fields))
+    }
+}

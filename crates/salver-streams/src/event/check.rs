@@ -1,0 +1,90 @@
+//! What a stream asks of its events, and the check of one that is apart already.
+
+use std::sync::Arc;
+
+use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
+
+use super::live::LiveShape;
+use super::pass::{Pass, Stop};
+use super::rule::Rule;
+use super::scan::blank_end;
+use super::shape::Shape;
+
+/// What a stream asks of its events, and what it learns from them.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    /// Widened by every event that passes.
+    pub(crate) shape: Arc<LiveShape>,
+    /// What events must satisfy.
+    pub(crate) rule: Option<Rule>,
+}
+
+impl Checks {
+    /// The last checks of an event that is well-formed JSON; and what it adds to the shape is added. An error is the
+    /// reason why it is none.
+    pub(super) fn admit(&self, event: &[u8], adds: bool) -> Result<(), String> {
+        if event.first() != Some(&b'{') {
+            return Err("at byte 0: expected an object".to_owned());
+        }
+        if event.len() > EVENT_BYTES_MAX {
+            return Err(too_long());
+        }
+        if let Some(rule) = &self.rule {
+            rule.check(event)?;
+        }
+        if adds {
+            self.shape.widen(event);
+        }
+        Ok(())
+    }
+}
+
+/// Checks events that are apart already.
+#[derive(Debug)]
+pub(crate) struct Checker<'a> {
+    checks: &'a Checks,
+    shape: Arc<Shape>,
+    pass: Pass,
+}
+
+impl<'a> Checker<'a> {
+    /// For the events of one append.
+    pub(crate) fn new(checks: &'a Checks) -> Self {
+        Self { checks, shape: checks.shape.newest(), pass: Pass::new() }
+    }
+
+    /// Checks one event: a JSON object, with or without white space around it. An error is the reason why it is none.
+    pub(crate) fn check(&mut self, text: &[u8]) -> Result<(), String> {
+        let start = blank_end(text, 0);
+        let whole = self.pass.value(text, start, self.shape.plan()).map_err(|stop| reason(stop, 0))?;
+        let end = blank_end(text, whole.end);
+        if end < text.len() {
+            return Err(format!("at byte {end}: expected the end of the event"));
+        }
+        if let Err(error) = simdutf8::compat::from_utf8(text) {
+            return Err(not_utf8(error.valid_up_to()));
+        }
+        self.checks.admit(&text[start..whole.end], whole.adds)?;
+        if whole.adds {
+            self.shape = self.checks.shape.newest();
+        }
+        Ok(())
+    }
+}
+
+/// Why a walk stopped, with the place in the event that begins at `start`.
+pub(super) fn reason(stop: Stop, start: usize) -> String {
+    match stop {
+        Stop::Incomplete => "the text ends within the event".to_owned(),
+        Stop::Deep(at) => format!("at byte {}: expected no more than {EVENT_DEPTH_MAX} levels", at - start),
+        Stop::Malformed(at, expected) => format!("at byte {}: expected {expected}", at - start),
+    }
+}
+
+pub(super) fn too_long() -> String {
+    format!("the event is longer than {EVENT_BYTES_MAX} bytes")
+}
+
+pub(super) fn not_utf8(at: usize) -> String {
+    format!("at byte {at}: expected UTF-8")
+}

@@ -1,0 +1,52 @@
+//! The shape of a stream that lives: read without a lock by every append, widened now and then by one of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use super::shape::Shape;
+
+/// The newest shape.
+#[derive(Debug)]
+pub(crate) struct LiveShape {
+    newest: ArcSwap<Shape>,
+    widening: Mutex<()>,
+    stamp: watch::Sender<u64>,
+}
+
+impl LiveShape {
+    /// Begins with a shape.
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { newest: ArcSwap::from_pointee(shape), widening: Mutex::new(()), stamp: watch::Sender::new(0) }
+    }
+
+    /// The shape now.
+    pub(crate) fn newest(&self) -> Arc<Shape> {
+        self.newest.load_full()
+    }
+
+    /// Adds what an event has, a JSON text that was checked.
+    pub(crate) fn widen(&self, event: &[u8]) {
+        let _one_at_a_time = self.widening.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = self.newest();
+        if let Some(wider) = old.with_event(event) {
+            let changes_columns = wider.schema() != old.schema();
+            self.newest.store(Arc::new(wider));
+            if changes_columns {
+                self.stamp.send_modify(|stamp| *stamp += 1);
+            }
+        }
+    }
+
+    /// Waits until the columns are others than those of `stamp`, a number that changes with them and begins with 0.
+    pub(crate) async fn widened(&self, stamp: u64) -> u64 {
+        let mut changes = self.stamp.subscribe();
+        loop {
+            let now = *changes.borrow_and_update();
+            if now != stamp || changes.changed().await.is_err() {
+                return now;
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a stream takes from its events: their key, their id, their time.
+
+use std::borrow::Cow;
+
+use chrono::DateTime;
+use salver_model::spec::{Pick, StreamSpec};
+
+use super::reader::Reader;
+
+/// Which members are picked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Picks {
+    key: Option<Vec<String>>,
+    id: Option<Vec<String>>,
+    time: Option<Vec<String>>,
+}
+
+/// What was picked from one event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Picked<'e> {
+    /// Its key.
+    pub(crate) key: Option<Cow<'e, [u8]>>,
+    /// Its id.
+    pub(crate) id: Option<Cow<'e, [u8]>>,
+    /// Its time, in milliseconds since 1970.
+    pub(crate) time_ms: Option<i64>,
+}
+
+impl Picks {
+    /// What a stream picks from members; headers are its caller's business.
+    pub(crate) fn new(spec: &StreamSpec) -> Self {
+        let member = |pick: &Option<Pick>| match pick {
+            Some(Pick::Member(path)) => Some(path.clone()),
+            _ => None,
+        };
+        Self { key: member(&spec.key), id: member(&spec.id), time: member(&spec.time) }
+    }
+
+    /// Whether there is nothing to pick.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.key.is_none() && self.id.is_none() && self.time.is_none()
+    }
+
+    /// Whether events bring ids of their own.
+    pub(crate) fn has_id(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// Picks from an event that was checked.
+    pub(crate) fn pick<'e>(&self, event: &'e [u8]) -> Picked<'e> {
+        let find = |path: &Option<Vec<String>>| path.as_ref().and_then(|path| find(event, path));
+        Picked {
+            key: find(&self.key).and_then(plain),
+            id: find(&self.id).and_then(plain),
+            time_ms: find(&self.time).and_then(time_ms),
+        }
+    }
+}
+
+/// The text of the value at `path`; of members with the same name the last one.
+fn find<'e>(event: &'e [u8], path: &[String]) -> Option<&'e [u8]> {
+    let mut value = event;
+    for name in path {
+        let mut reader = Reader::new(value);
+        if reader.peek() != Some(b'{') {
+            return None;
+        }
+        reader.enter();
+        let (mut is_first, mut found) = (true, None);
+        while let Some(own) = reader.member(&mut is_first) {
+            let is_it = if own.is_escaped { *own.unescaped() == *name.as_bytes() } else { own.raw == name.as_bytes() };
+            let text = reader.skip()?;
+            if is_it {
+                found = Some(text);
+            }
+        }
+        value = found?;
+    }
+    Some(value)
+}
+
+/// What a value is as a key: a string without quotes and escapes, anything else its text, null nothing.
+fn plain(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    match value.first()? {
+        b'"' => Some(Reader::new(value).string()?.unescaped()),
+        b'n' => None,
+        _ => Some(Cow::Borrowed(value)),
+    }
+}
+
+/// A time as RFC 3339 has it, or as a number of milliseconds since 1970.
+fn time_ms(value: &[u8]) -> Option<i64> {
+    let text = plain(value)?;
+    let text = std::str::from_utf8(&text).ok()?;
+    if value.first() == Some(&b'"') {
+        return DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis());
+    }
+    if let Ok(ms) = text.parse() {
+        return Some(ms);
+    }
+    // A number with a fraction or an exponent, as long as it is in the range.
+    let ms: f64 = text.parse().ok()?;
+    (ms.abs() < i64::MAX as f64).then_some(ms as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::name::Name;
+    use salver_model::spec::{Pick, StreamSpec};
+
+    use super::Picks;
+
+    fn picks(key: &[&str], id: &[&str], time: &[&str]) -> Picks {
+        let mut spec = StreamSpec::new(Name::new("s").expect("a name"), "unused".into());
+        let member = |path: &[&str]| Some(Pick::Member(path.iter().map(ToString::to_string).collect()));
+        (spec.key, spec.id, spec.time) = (member(key), member(id), member(time));
+        Picks::new(&spec)
+    }
+
+    #[test]
+    fn picks_members() {
+        let picks = picks(&["user", "id"], &["i"], &["t"]);
+        assert!(!picks.is_empty());
+        let event = br#"{"user":{"x":[1,"}"],"id":"a\"\u00e9"},"i":-12.50,"i" : 7,"t":"2026-01-02T03:04:05.006Z"}"#;
+        let picked = picks.pick(event);
+        assert_eq!(picked.key.as_deref(), Some("a\"é".as_bytes()));
+        assert_eq!(picked.id.as_deref(), Some(&b"7"[..]));
+        assert_eq!(picked.time_ms, Some(1_767_323_045_006));
+        for (value, expected) in [
+            ("12", Some(12)),
+            ("-1.9e3", Some(-1900)),
+            ("1e300", None),
+            ("null", None),
+            ("true", None),
+            ("[]", None),
+            ("\"2026-01-02\"", None),
+            ("\"1970-01-01T01:00:00+01:00\"", Some(0)),
+        ] {
+            let event = format!(r#"{{"user":{{"id":null}},"t":{value},"i":{{"a": 1}}}}"#);
+            let picked = picks.pick(event.as_bytes());
+            assert_eq!(picked.time_ms, expected, "{value}");
+            assert_eq!(picked.key, None);
+            assert_eq!(picked.id.as_deref(), Some(&br#"{"a": 1}"#[..]));
+        }
+        for missing in ["{}", r#"{"user":1}"#, r#"{"user":[{"id":1}]}"#, r#"{"id":1}"#] {
+            assert_eq!(picks.pick(missing.as_bytes()), super::Picked::default(), "{missing}");
+        }
+    }
+}

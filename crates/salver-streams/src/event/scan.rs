@@ -1,0 +1,60 @@
+//! Bytes that end a run of plain text in a JSON string, found eight at a time.
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+const HIGHS: u64 = ONES << 7;
+
+/// Where the first `"`, `\` or control character at or behind `at` is; the length of `text` when there is none.
+#[inline]
+pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(word) = text.get(at..at + 8).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes) {
+        // Each term sets the high bit of the bytes it looks for. A borrow may set it too in bytes behind the first
+        // such byte, which is the only one that counts.
+        let quote = word ^ (ONES * b'"' as u64);
+        let backslash = word ^ (ONES * b'\\' as u64);
+        let found = (word.wrapping_sub(ONES * 0x20) & !word)
+            | (quote.wrapping_sub(ONES) & !quote)
+            | (backslash.wrapping_sub(ONES) & !backslash);
+        if found & HIGHS != 0 {
+            return at + (found & HIGHS).trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while let Some(byte) = text.get(at) {
+        if matches!(byte, b'"' | b'\\' | 0..0x20) {
+            break;
+        }
+        at += 1;
+    }
+    at.min(text.len())
+}
+
+/// Where the first byte at or behind `at` is that is not JSON's white space.
+#[inline]
+pub(super) fn blank_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_end;
+
+    #[test]
+    fn finds_what_a_loop_finds() {
+        for special in 0..=255_u8 {
+            for length in 0..20 {
+                for place in 0..length {
+                    let mut text = vec![b'\xff'; length];
+                    text[place] = special;
+                    text[length - 1] = b'"';
+                    let expected = text.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+                    assert_eq!(Some(plain_end(&text, 0)), expected, "{special} {length} {place}");
+                }
+            }
+        }
+        assert_eq!(plain_end(b"abc", 0), 3);
+        assert_eq!(plain_end(b"abc", 9), 3);
+    }
+}

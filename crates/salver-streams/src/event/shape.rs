@@ -1,0 +1,169 @@
+//! A shape: which columns the events of a stream have had, and what was in them.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use salver_model::error::{Code, Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::plan::Plan;
+use super::reader::Reader;
+use super::tree::{Node, Widening};
+
+/// The columns that every stream has. A member of the same name stays in the event.
+pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
+
+/// What the events of a stream have looked like so far; never changes, a wider one takes its place.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    root: Node,
+    /// How many columns were ever made.
+    columns: usize,
+    plan: Plan,
+    schema: SchemaRef,
+}
+
+/// A shape as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    columns: usize,
+    event: Node,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self::new(Node::default(), 0)
+    }
+}
+
+impl Shape {
+    fn new(root: Node, columns: usize) -> Self {
+        let plan = Plan::new(&root, columns);
+        let schema = Arc::new(Schema::new(root.fields()));
+        Self { root, columns, plan, schema }
+    }
+
+    /// Reads what [`Shape::to_json`] wrote.
+    ///
+    /// # Errors
+    /// `Source` when it is something else.
+    pub(crate) fn from_json(text: &str) -> Result<Self> {
+        let written: Written = serde_json::from_str(text).map_err(|error| {
+            Error::new(Code::Source, "the shape of a stream's events can't be read").with_source(error)
+        })?;
+        Ok(Self::new(written.event, written.columns))
+    }
+
+    /// The shape as JSON text.
+    pub(crate) fn to_json(&self) -> String {
+        let written = Written { columns: self.columns, event: self.root.clone() };
+        serde_json::to_string(&written).unwrap_or_default()
+    }
+
+    /// The columns for the members of events, all nullable, without our own.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Whether the column `index` has had anything but null.
+    pub(crate) fn has_values(&self, index: usize) -> bool {
+        self.root.members.get(index).is_some_and(|(_, node)| node.has_values())
+    }
+
+    /// This shape and what `event`, a JSON text that was checked, adds to it; `None` when that is nothing.
+    pub(crate) fn with_event(&self, event: &[u8]) -> Option<Self> {
+        let (mut root, mut widening) = (self.root.clone(), Widening { columns: self.columns });
+        widening.observe(&mut root, &mut Reader::new(event), 0);
+        (root != self.root).then(|| Self::new(root, widening.columns))
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::datatypes::DataType;
+    use salver_model::limits::EVENT_COLUMNS_MAX;
+
+    use super::Shape;
+    use crate::event::tests::Dice;
+    use crate::event::{Checker, Checks, LiveShape};
+
+    fn of(events: &[&str]) -> Shape {
+        events.iter().fold(Shape::default(), |shape, event| shape.with_event(event.as_bytes()).unwrap_or(shape))
+    }
+
+    fn types(shape: &Shape) -> Vec<String> {
+        shape.schema().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type())).collect()
+    }
+
+    #[test]
+    fn types_of_columns() {
+        let list = |item: DataType| DataType::new_list(item, true).to_string();
+        for (events, expected) in [
+            (&[r#"{"a":true}"#, r#"{"a":null}"#][..], "Boolean".to_owned()),
+            (&[r#"{"a":-9223372036854775808}"#], "Int64".into()),
+            (&[r#"{"a":9223372036854775808}"#], "Float64".into()),
+            (&[r#"{"a":-0}"#], "Float64".into()),
+            (&[r#"{"a":1}"#, r#"{"a":1e2}"#], "Float64".into()),
+            (&[r#"{"a":1}"#, r#"{"a":"x"}"#], "Utf8".into()),
+            (&[r#"{"a":true}"#, r#"{"a":1}"#], "Utf8".into()),
+            (&[r#"{"a":null}"#], "Utf8".into()),
+            (&[r#"{"a":{}}"#], "Utf8".into()),
+            (&[r#"{"a":{"":1,"b":[]}}"#], r#"Struct("b": List(Utf8))"#.into()),
+            (&[r#"{"a":[[1],[null,2.5]]}"#], list(DataType::new_list(DataType::Float64, true))),
+            (&[r#"{"a":{"b":1}}"#, r#"{"a":[1]}"#, r#"{"a":{"c":1}}"#], "Utf8".into()),
+        ] {
+            assert_eq!(types(&of(events)), [format!("a: {expected}")], "{events:?}");
+        }
+        let shape = of(&[r#"{"b":1,"_id":2,"":3}"#, r#"{"a":{"_id":1},"b":2}"#]);
+        assert_eq!(types(&shape), ["b: Int64", r#"a: Struct("_id": Int64)"#]);
+    }
+
+    #[test]
+    fn the_pass_sees_what_adds_and_json_keeps_it() {
+        let checks = Checks { shape: Arc::new(LiveShape::new(Shape::default())), rule: None };
+        let (mut dice, mut plain) = (Dice(3), Shape::default());
+        let mut checker = Checker::new(&checks);
+        for _ in 0..3_000 {
+            let event = dice.object(0);
+            checker.check(event.as_bytes()).expect("an event");
+            plain = plain.with_event(event.as_bytes()).unwrap_or(plain);
+            assert_eq!(checks.shape.newest().root, plain.root, "{event}");
+        }
+        let again = Shape::from_json(&plain.to_json()).expect("a shape");
+        assert_eq!((&again.root, again.columns), (&plain.root, plain.columns));
+        for bad in ["", "{}", r#"{"columns":1,"event":{"kinds":["what"]}}"#] {
+            assert!(Shape::from_json(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn there_is_an_end_to_columns() {
+        let checks = Checks { shape: Arc::new(LiveShape::new(Shape::default())), rule: None };
+        let mut checker = Checker::new(&checks);
+        for n in 0..EVENT_COLUMNS_MAX + 100 {
+            checker.check(format!("{{\"m{n}\":1}}").as_bytes()).expect("an event");
+        }
+        let full = checks.shape.newest();
+        assert_eq!(full.schema().fields().len(), EVENT_COLUMNS_MAX);
+        checker.check(br#"{"more":[1,{"a":2}],"m1":3}"#).expect("an event");
+        assert!(Arc::ptr_eq(&full, &checks.shape.newest()), "what finds no room costs nothing");
+        checker.check(br#"{"m1":"x"}"#).expect("an event");
+        assert_eq!(checks.shape.newest().schema().field(1).data_type(), &DataType::Utf8);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_hears_of_columns() {
+        let shape = LiveShape::new(Shape::default());
+        let (stamp, ()) = tokio::join!(shape.widened(0), async { shape.widen(b"{\"a\":1}") });
+        assert_ne!(stamp, 0);
+        shape.widen(b"{\"a\":null}");
+        assert_eq!(shape.widened(0).await, stamp, "the columns are the same");
+    }
+}

@@ -1,0 +1,231 @@
+//! What values a place of events has had: a tree of kinds, members and elements.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ahash::RandomState;
+use arrow::datatypes::{DataType, Field, Fields};
+use salver_model::limits::{EVENT_COLUMNS_MAX, EVENT_DEPTH_MAX};
+use serde::{Deserialize, Serialize};
+
+use super::pass::whole_number_kind;
+use super::reader::Reader;
+use super::shape::OWN_COLUMNS;
+
+/// A set of kinds of JSON values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds(u8);
+
+impl Kinds {
+    pub(super) const NULL: Self = Self(1);
+    pub(super) const BOOL: Self = Self(2);
+    /// A number without point and exponent that is in the range of `i64`.
+    pub(super) const INT: Self = Self(4);
+    pub(super) const FLOAT: Self = Self(8);
+    pub(super) const TEXT: Self = Self(16);
+    pub(super) const OBJECT: Self = Self(32);
+    pub(super) const ARRAY: Self = Self(64);
+    pub(super) const ALL: Self = Self(127);
+
+    const WORDS: [(&'static str, Self); 7] = [
+        ("null", Self::NULL),
+        ("bool", Self::BOOL),
+        ("int", Self::INT),
+        ("float", Self::FLOAT),
+        ("text", Self::TEXT),
+        ("object", Self::OBJECT),
+        ("array", Self::ARRAY),
+    ];
+
+    #[inline]
+    pub(super) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(super) fn words(self) -> Vec<&'static str> {
+        Self::WORDS.iter().filter(|(_, kind)| self.has(*kind)).map(|(word, _)| *word).collect()
+    }
+
+    pub(super) fn named(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(own, _)| *own == word).map(|(_, kind)| *kind)
+    }
+}
+
+impl Serialize for Kinds {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.words().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Kinds {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = Vec::<String>::deserialize(deserializer)?;
+        words.iter().try_fold(Self::default(), |kinds, word| {
+            Self::named(word)
+                .map(|kind| kinds.with(kind))
+                .ok_or_else(|| serde::de::Error::custom(format!("no kind of value is called `{word}`")))
+        })
+    }
+}
+
+/// The values one place of events has had.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Node {
+    pub(super) kinds: Kinds,
+    /// The members of its objects, in the order in which they were first seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) members: Vec<(String, Node)>,
+    /// The elements of its arrays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) element: Option<Box<Node>>,
+    /// Where the member of a name is; made when it is needed.
+    #[serde(skip)]
+    names: HashMap<String, usize, RandomState>,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.kinds == other.kinds && self.members == other.members && self.element == other.element
+    }
+}
+
+impl Node {
+    /// Whether it has had values that only text can hold together: what is in them makes no columns.
+    pub(super) fn is_mixed(&self) -> bool {
+        let kinds = self.kinds.without(Kinds::NULL);
+        let containers = Kinds::OBJECT.with(Kinds::ARRAY);
+        (kinds.has(Kinds::OBJECT) && kinds != Kinds::OBJECT)
+            || (kinds.has(Kinds::ARRAY) && kinds != Kinds::ARRAY)
+            || kinds.has(containers)
+    }
+
+    /// The type of its column.
+    pub(super) fn data_type(&self) -> DataType {
+        let kinds = self.kinds.without(Kinds::NULL);
+        if kinds == Kinds::BOOL {
+            DataType::Boolean
+        } else if kinds == Kinds::INT {
+            DataType::Int64
+        } else if kinds == Kinds::FLOAT || kinds == Kinds::INT.with(Kinds::FLOAT) {
+            DataType::Float64
+        } else if kinds == Kinds::OBJECT && !self.members.is_empty() {
+            DataType::Struct(self.fields())
+        } else if kinds == Kinds::ARRAY {
+            let element = self.element.as_ref().map_or(DataType::Utf8, |element| element.data_type());
+            DataType::List(Arc::new(Field::new_list_field(element, true)))
+        } else {
+            DataType::Utf8
+        }
+    }
+
+    /// The columns of its members.
+    pub(super) fn fields(&self) -> Fields {
+        self.members.iter().map(|(name, node)| Field::new(name, node.data_type(), true)).collect()
+    }
+
+    /// Whether it has had anything but null.
+    pub(super) fn has_values(&self) -> bool {
+        self.kinds.without(Kinds::NULL) != Kinds::default()
+    }
+}
+
+/// Adds to a tree, as long as there may be more columns.
+#[derive(Debug)]
+pub(super) struct Widening {
+    /// How many columns were ever made. One that is gone because its place has become mixed still counts: else a member
+    /// that once found no room could get a column later, which rows from before would not have.
+    pub(super) columns: usize,
+}
+
+impl Widening {
+    /// Adds the value that comes in `reader`, which was checked before.
+    pub(super) fn observe(&mut self, node: &mut Node, reader: &mut Reader<'_>, depth: usize) {
+        let Some(first) = reader.peek() else { return };
+        let kind = match first {
+            b'"' => Kinds::TEXT,
+            b'{' => Kinds::OBJECT,
+            b'[' => Kinds::ARRAY,
+            b't' | b'f' => Kinds::BOOL,
+            b'n' => Kinds::NULL,
+            _ => reader.clone().skip().map_or(Kinds::NULL, number_kind),
+        };
+        self.see(node, kind);
+        if node.is_mixed() || depth > EVENT_DEPTH_MAX {
+            reader.skip();
+        } else if kind == Kinds::OBJECT {
+            reader.enter();
+            let mut is_first = true;
+            while let Some(name) = reader.member(&mut is_first) {
+                let name = name.to_text();
+                match self.member(node, &name, depth) {
+                    Some(member) => self.observe(member, reader, depth + 1),
+                    None => _ = reader.skip(),
+                }
+            }
+        } else if kind == Kinds::ARRAY {
+            reader.enter();
+            let mut is_first = true;
+            while reader.element(&mut is_first) {
+                match self.element(node) {
+                    Some(element) => self.observe(element, reader, depth + 1),
+                    None => _ = reader.skip(),
+                }
+            }
+        } else {
+            reader.skip();
+        }
+    }
+
+    fn see(&mut self, node: &mut Node, kinds: Kinds) {
+        node.kinds = node.kinds.with(kinds);
+        if node.is_mixed() {
+            node.members.clear();
+            node.names.clear();
+            node.element = None;
+        }
+    }
+
+    fn member<'n>(&mut self, node: &'n mut Node, name: &str, depth: usize) -> Option<&'n mut Node> {
+        if node.names.len() != node.members.len() {
+            node.names = node.members.iter().enumerate().map(|(index, (name, _))| (name.clone(), index)).collect();
+        }
+        if let Some(index) = node.names.get(name) {
+            return node.members.get_mut(*index).map(|(_, node)| node);
+        }
+        if self.columns >= EVENT_COLUMNS_MAX || !may_be_column(name, depth) {
+            return None;
+        }
+        self.columns += 1;
+        node.names.insert(name.to_owned(), node.members.len());
+        node.members.push((name.to_owned(), Node::default()));
+        node.members.last_mut().map(|(_, node)| node)
+    }
+
+    fn element<'n>(&mut self, node: &'n mut Node) -> Option<&'n mut Node> {
+        if node.element.is_none() {
+            if self.columns >= EVENT_COLUMNS_MAX {
+                return None;
+            }
+            self.columns += 1;
+        }
+        Some(node.element.get_or_insert_default())
+    }
+}
+
+/// Whether a member at `depth` can have a column: one without a name can't, and ours have their names already.
+fn may_be_column(name: &str, depth: usize) -> bool {
+    !name.is_empty() && (depth > 0 || !OWN_COLUMNS.contains(&name))
+}
+
+fn number_kind(text: &[u8]) -> Kinds {
+    if text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) { Kinds::FLOAT } else { whole_number_kind(text) }
+}

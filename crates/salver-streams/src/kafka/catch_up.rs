@@ -1,0 +1,256 @@
+//! After a restart: which events are in the topic already, found by comparing its tail with the log.
+//!
+//! A crash leaves a gap of knowledge behind the checkpoint: events that were sent, and may have arrived. Their records
+//! are looked for in the topic from the checkpoint's offsets on, by value, key and time. Records of others are passed
+//! over. Nothing has to be written for each event to know this.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use ahash::RandomState;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::KafkaError;
+use rdkafka::message::{BorrowedMessage, Message};
+use rdkafka::{Offset, Timestamp, TopicPartitionList};
+use salver_model::streams::Placement;
+
+use super::delivery::WINDOW;
+use super::drain::LAG_MAX;
+use super::reports::Listener;
+use super::shared::{Ending, Shared};
+use super::topic::{Topic, number};
+use crate::log::frame::{Frame, Placed};
+
+/// How long none of the log's events must come in any more: what a dead process had sent may still be on its way
+/// through the broker.
+const SETTLED: Duration = Duration::from_millis(500);
+/// How long the broker may send nothing while there is something to read.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of the log that are read at a time.
+const READ_BYTES: usize = 1024 * 1024;
+
+/// Where events from `prefix` on are in the topic already, by their offsets.
+pub(super) fn catch_up(
+    shared: &Shared,
+    topic: &Topic,
+    (prefix, positions): (u64, &[u64]),
+) -> Result<HashMap<u64, Placement>, String> {
+    let told = |error: KafkaError| error.to_string();
+    let consumer: BaseConsumer<Listener> = shared.settings.consumer().create_with_context(Listener).map_err(told)?;
+    let mut from = TopicPartitionList::new();
+    for (partition, position) in (0..topic.partitions).zip(positions) {
+        let offset = Offset::Offset(i64::try_from(*position).unwrap_or(i64::MAX));
+        from.add_partition_offset(&shared.topic, number(partition), offset).map_err(told)?;
+    }
+    consumer.assign(&from).map_err(told)?;
+    let mut walk = Walk::new(shared, topic.partitions, prefix);
+    let mut is_behind = vec![true; topic.partitions as usize];
+    let (mut last_own, mut last_any) = (Instant::now(), Instant::now());
+    while is_behind.contains(&true) || last_own.elapsed() < SETTLED {
+        match consumer.poll(Duration::from_millis(20)) {
+            Some(Ok(message)) => {
+                last_any = Instant::now();
+                if walk.meet(&message)? {
+                    last_own = last_any;
+                }
+            }
+            Some(Err(KafkaError::PartitionEOF(partition))) => {
+                last_any = Instant::now();
+                if let Some(own) = usize::try_from(partition).ok().and_then(|at| is_behind.get_mut(at)) {
+                    *own = false;
+                }
+            }
+            Some(Err(error)) => return Err(told(error)),
+            None if is_behind.contains(&true) && last_any.elapsed() > PATIENCE => {
+                return Err(format!("the topic `{}` can't be read", shared.topic));
+            }
+            None => {}
+        }
+        if shared.ending() != Ending::No {
+            return Err("the server ends".to_owned());
+        }
+    }
+    tracing::info!(
+        stream = %shared.stream, topic = shared.topic, found = walk.found.len(), others = walk.others,
+        "compared the topic's end with the log"
+    );
+    Ok(walk.found)
+}
+
+/// A comparison under way.
+struct Walk<'a> {
+    shared: &'a Shared,
+    partitions: u32,
+    /// Made with the first record, which shows what times the topic has.
+    expected: Option<Expected>,
+    /// Where the log is read on.
+    next: u64,
+    /// Nothing from here on can have been sent.
+    end: u64,
+    found: HashMap<u64, Placement>,
+    others: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn new(shared: &'a Shared, partitions: u32, prefix: u64) -> Self {
+        let end = shared.log.ends().next.min(prefix + LAG_MAX + WINDOW);
+        Self { shared, partitions, expected: None, next: prefix, end, found: HashMap::new(), others: 0 }
+    }
+
+    /// Looks at a record of the topic; says whether it is one of the log's events.
+    fn meet(&mut self, message: &BorrowedMessage<'_>) -> Result<bool, String> {
+        let partition = u32::try_from(message.partition()).unwrap_or(0);
+        let time_ms = match message.timestamp() {
+            Timestamp::CreateTime(time_ms) => Some(time_ms),
+            // The broker's clock took the place of the event's time.
+            Timestamp::LogAppendTime(_) | Timestamp::NotAvailable => None,
+        };
+        let seen = Seen { value: message.payload().unwrap_or_default(), key: message.key(), time_ms };
+        let mut expected = match self.expected.take() {
+            Some(expected) => expected,
+            None => Expected::new(self.partitions, time_ms.is_some()),
+        };
+        let found = loop {
+            if let Some(offset) = expected.take(&seen, partition) {
+                let at = u64::try_from(message.offset()).unwrap_or(0);
+                self.found.insert(offset, Placement { partition, offset: at });
+                break true;
+            }
+            if self.next >= self.end {
+                self.others += 1;
+                break false;
+            }
+            self.read_on(&mut expected)?;
+        };
+        self.expected = Some(expected);
+        Ok(found)
+    }
+
+    fn read_on(&mut self, expected: &mut Expected) -> Result<(), String> {
+        let frames = super::drain::frames_at(&self.shared.log, self.next, READ_BYTES)?;
+        match frames.last() {
+            Some(last) => self.next = last.head.end().max(self.next + 1),
+            None => self.next = self.end,
+        }
+        frames.iter().for_each(|frame| expected.add(frame));
+        Ok(())
+    }
+}
+
+/// A record of the topic.
+struct Seen<'a> {
+    value: &'a [u8],
+    key: Option<&'a [u8]>,
+    time_ms: Option<i64>,
+}
+
+/// Events of the log that may be in the topic, by what their records would be.
+struct Expected {
+    partitions: u32,
+    /// The topic has the events' times, and not its own.
+    has_times: bool,
+    hasher: RandomState,
+    offsets: HashMap<u64, Offsets, RandomState>,
+}
+
+/// Offsets of equal events: mostly there is one.
+enum Offsets {
+    One(u64),
+    Many(VecDeque<u64>),
+}
+
+impl Expected {
+    fn new(partitions: u32, has_times: bool) -> Self {
+        Self { partitions, has_times, hasher: RandomState::new(), offsets: HashMap::default() }
+    }
+
+    fn add(&mut self, frame: &Frame) {
+        for placed in frame.records() {
+            let record = &placed.record;
+            let partition = record.partition.filter(|own| *own < self.partitions);
+            let time_ms = self.has_times.then(|| time_of(&placed));
+            let seen = Seen { value: record.value, key: record.key, time_ms };
+            self.insert(&seen, partition, placed.offset);
+        }
+    }
+
+    fn insert(&mut self, seen: &Seen<'_>, partition: Option<u32>, offset: u64) {
+        let identity = self.identity(seen, partition);
+        self.offsets
+            .entry(identity)
+            .and_modify(|own| match own {
+                Offsets::One(first) => *own = Offsets::Many(VecDeque::from([*first, offset])),
+                Offsets::Many(all) => all.push_back(offset),
+            })
+            .or_insert(Offsets::One(offset));
+    }
+
+    /// The first event that such a record can be, which then is no longer expected.
+    fn take(&mut self, seen: &Seen<'_>, partition: u32) -> Option<u64> {
+        [Some(partition), None].into_iter().find_map(|partition| self.take_from(self.identity(seen, partition)))
+    }
+
+    fn take_from(&mut self, identity: u64) -> Option<u64> {
+        let own = self.offsets.get_mut(&identity)?;
+        match own {
+            Offsets::One(offset) => {
+                let offset = *offset;
+                self.offsets.remove(&identity);
+                Some(offset)
+            }
+            Offsets::Many(all) => all.pop_front(),
+        }
+    }
+
+    fn identity(&self, seen: &Seen<'_>, partition: Option<u32>) -> u64 {
+        self.hasher.hash_one((seen.value, seen.key, seen.time_ms, partition))
+    }
+}
+
+/// The time a record is sent with: Kafka's client takes 0 for now, and the broker nothing before 1970.
+pub(super) fn time_of(placed: &Placed<'_>) -> i64 {
+    placed.time_ms.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expected, Seen};
+    use crate::log::frame::{FrameBuilder, Record};
+
+    #[test]
+    fn records_find_their_events_once() {
+        let mut builder = FrameBuilder::new(1_000, 100);
+        builder.push_plain(b"{}");
+        builder.push_plain(b"{}");
+        builder.push(&Record { value: b"{}", key: Some(b"k"), ..Record::default() });
+        builder.push(&Record { value: b"{}", partition: Some(1), time_ms: Some(7), ..Record::default() });
+        builder.push(&Record { value: b"{}", partition: Some(9), ..Record::default() });
+        let mut expected = Expected::new(2, true);
+        expected.add(&builder.seal().at(10, 0));
+        let plain = Seen { value: b"{}", key: None, time_ms: Some(1_000) };
+        let keyed = Seen { value: b"{}", key: Some(b"k"), time_ms: Some(1_000) };
+        let own = Seen { value: b"{}", key: None, time_ms: Some(7) };
+        assert_eq!(expected.take(&Seen { value: b"[]", ..plain }, 0), None);
+        assert_eq!(expected.take(&Seen { time_ms: Some(1_001), ..plain }, 0), None);
+        assert_eq!(expected.take(&keyed, 0), Some(12));
+        assert_eq!(expected.take(&keyed, 0), None);
+        assert_eq!(expected.take(&own, 0), None, "another partition's");
+        assert_eq!(expected.take(&own, 1), Some(13));
+        // The fifth asks for a partition that does not exist, and may be anywhere.
+        assert_eq!(
+            [0, 1, 0, 1].map(|partition| expected.take(&plain, partition)),
+            [Some(10), Some(11), Some(14), None]
+        );
+        assert_eq!(expected.take(&Seen { value: b"{}", key: Some(b""), time_ms: Some(1_000) }, 0), None);
+    }
+
+    #[test]
+    fn a_topic_with_times_of_its_own() {
+        let mut builder = FrameBuilder::new(1_000, 100);
+        builder.push_plain(b"1");
+        let mut expected = Expected::new(1, false);
+        expected.add(&builder.seal().at(3, 0));
+        let seen = Seen { value: b"1", key: None, time_ms: None };
+        assert_eq!([expected.take(&seen, 0), expected.take(&seen, 0)], [Some(3), None]);
+    }
+}

@@ -1,0 +1,338 @@
+//! Which events Kafka has: a prefix of the log that grows with each report, and those who wait for it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use salver_model::streams::Placement;
+use salver_model::{Code, Error, Result};
+use tokio::sync::{Notify, oneshot};
+
+/// Most events that are sent and not reported yet.
+pub(super) const WINDOW: u64 = 128 * 1024;
+/// How many events' places are remembered: those in the window, and as many behind it.
+const REMEMBERED: usize = 2 * WINDOW as usize;
+/// How many events that were set aside are remembered with the reason.
+const ASIDES_MAX: usize = 10_000;
+/// The partition of an event that was set aside.
+const ASIDE: u32 = u32::MAX;
+/// The offset of an event that Kafka has, without having said where.
+const UNSAID: u64 = u64::MAX;
+
+/// The state of a stream's delivery.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    inner: Mutex<Inner>,
+    /// The same as in `inner`, for whoever only looks.
+    prefix: AtomicU64,
+    /// The prefix that `progress` is rung at.
+    watched: AtomicU64,
+    progress: Notify,
+}
+
+#[derive(Debug)]
+struct Inner {
+    prefix: u64,
+    /// By offset, as many as fit.
+    slots: Vec<Slot>,
+    /// By partition, behind the last event of the prefix.
+    positions: Vec<u64>,
+    /// By the offset they wait for, and a number.
+    waiters: BTreeMap<(u64, u64), Waiter>,
+    /// The first key of `waiters`, or far away.
+    next_end: u64,
+    count: u64,
+    /// When there are so many, those nobody listens to are thrown away.
+    waiters_max: usize,
+    asides: BTreeMap<u64, String>,
+}
+
+/// Where an event went; for the offset `offset` only.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    offset: u64,
+    at: u64,
+    partition: u32,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    first: u64,
+    wants_places: bool,
+    answer: oneshot::Sender<Result<Vec<Placement>>>,
+}
+
+/// An answer, or what it comes from.
+#[derive(Debug)]
+pub(super) enum Wait {
+    Over(Result<Vec<Placement>>),
+    On(oneshot::Receiver<Result<Vec<Placement>>>),
+}
+
+impl Delivery {
+    /// Nothing is known, but that events below `prefix` don't matter.
+    pub(super) fn new() -> Self {
+        let slot = Slot { offset: u64::MAX, at: 0, partition: 0 };
+        let inner = Inner {
+            prefix: 0,
+            slots: vec![slot; REMEMBERED],
+            positions: Vec::new(),
+            waiters: BTreeMap::new(),
+            next_end: u64::MAX,
+            count: 0,
+            waiters_max: 1024,
+            asides: BTreeMap::new(),
+        };
+        Self {
+            inner: Mutex::new(inner),
+            prefix: AtomicU64::new(0),
+            watched: AtomicU64::new(u64::MAX),
+            progress: Notify::new(),
+        }
+    }
+
+    /// Everything below this offset of the log is in Kafka, or was set aside.
+    pub(super) fn prefix(&self) -> u64 {
+        self.prefix.load(Ordering::Acquire)
+    }
+
+    /// The prefix, and by partition where the topic's records of later events can begin.
+    pub(super) fn state(&self) -> (u64, Vec<u64>) {
+        let inner = self.lock();
+        (inner.prefix, inner.positions.clone())
+    }
+
+    /// Begins at an offset of the log and with the partitions' offsets, as a checkpoint says. What was known before of
+    /// later events is kept.
+    pub(super) fn begin(&self, prefix: u64, positions: Vec<u64>) {
+        let mut inner = self.lock();
+        inner.positions = positions;
+        self.move_to(&mut inner, prefix);
+    }
+
+    /// Leaves out events that the log does not have any more.
+    pub(super) fn skip_to(&self, offset: u64) {
+        let mut inner = self.lock();
+        self.move_to(&mut inner, offset);
+    }
+
+    /// The event is in Kafka; `at` is `None` when Kafka did not say where.
+    pub(super) fn mark(&self, offset: u64, partition: u32, at: Option<u64>) {
+        self.put(&mut self.lock(), Slot { offset, partition, at: at.unwrap_or(UNSAID) });
+    }
+
+    /// The event can't be in Kafka, and lies elsewhere.
+    pub(super) fn set_aside(&self, offset: u64, reason: String) {
+        let mut inner = self.lock();
+        inner.asides.insert(offset, reason);
+        if inner.asides.len() > ASIDES_MAX {
+            inner.asides.pop_first();
+        }
+        self.put(&mut inner, Slot { offset, partition: ASIDE, at: UNSAID });
+    }
+
+    /// Whether the event was set aside.
+    pub(super) fn is_aside(&self, offset: u64) -> bool {
+        self.lock().asides.contains_key(&offset)
+    }
+
+    /// The answer when the events of `range` are in Kafka: where they are, when `wants_places`.
+    pub(super) fn wait(&self, range: Range<u64>, wants_places: bool) -> Wait {
+        let mut inner = self.lock();
+        if range.end <= inner.prefix {
+            return Wait::Over(inner.answer(range, wants_places));
+        }
+        let (answer, receiver) = oneshot::channel();
+        if inner.waiters.len() >= inner.waiters_max {
+            inner.waiters.retain(|_, waiter| !waiter.answer.is_closed());
+            inner.waiters_max = (2 * inner.waiters.len()).max(1024);
+        }
+        inner.count += 1;
+        let key = (range.end, inner.count);
+        inner.next_end = inner.next_end.min(range.end);
+        inner.waiters.insert(key, Waiter { first: range.start, wants_places, answer });
+        Wait::On(receiver)
+    }
+
+    /// Lets those go who wait: nothing more is reported.
+    pub(super) fn let_go(&self) {
+        let mut inner = self.lock();
+        inner.waiters.clear();
+        inner.next_end = u64::MAX;
+    }
+
+    /// Completes when the prefix is `offset` or behind it, or `else_when` completes. For one waiter, the drainer.
+    pub(super) async fn reached(&self, offset: u64, else_when: &Notify) {
+        self.watched.store(offset, Ordering::SeqCst);
+        while self.prefix.load(Ordering::SeqCst) < offset {
+            tokio::select! {
+                () = self.progress.notified() => {}
+                () = else_when.notified() => break,
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn move_to(&self, inner: &mut Inner, prefix: u64) {
+        if prefix > inner.prefix {
+            inner.prefix = prefix;
+        }
+        self.advance(inner);
+    }
+
+    fn put(&self, inner: &mut Inner, slot: Slot) {
+        if slot.offset < inner.prefix {
+            return;
+        }
+        inner.slots[place_of(slot.offset)] = slot;
+        if slot.offset == inner.prefix {
+            self.advance(inner);
+        }
+    }
+
+    /// Who is answered sees the prefix that it was answered for.
+    fn advance(&self, inner: &mut Inner) {
+        inner.advance();
+        self.publish(inner.prefix);
+        while inner.next_end <= inner.prefix {
+            inner.answer_first();
+        }
+    }
+
+    fn publish(&self, prefix: u64) {
+        self.prefix.store(prefix, Ordering::SeqCst);
+        let watched = self.watched.load(Ordering::SeqCst);
+        if prefix >= watched {
+            // Unless the drainer waits for something else by now.
+            let _ = self.watched.compare_exchange(watched, u64::MAX, Ordering::SeqCst, Ordering::SeqCst);
+            self.progress.notify_one();
+        }
+    }
+}
+
+impl Inner {
+    /// Moves the prefix over every event that is reported.
+    fn advance(&mut self) {
+        loop {
+            let slot = self.slots[place_of(self.prefix)];
+            if slot.offset != self.prefix {
+                break;
+            }
+            if slot.at != UNSAID {
+                let partition = slot.partition as usize;
+                if partition >= self.positions.len() {
+                    // A partition the topic did not have at first.
+                    self.positions.resize(partition + 1, 0);
+                }
+                self.positions[partition] = self.positions[partition].max(slot.at + 1);
+            }
+            self.prefix += 1;
+        }
+    }
+
+    fn answer_first(&mut self) {
+        if let Some(((end, _), waiter)) = self.waiters.pop_first() {
+            let answer = self.answer(waiter.first..end, waiter.wants_places);
+            // Whoever asked may have gone.
+            let _ = waiter.answer.send(answer);
+        }
+        self.next_end = self.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
+    }
+
+    fn answer(&self, range: Range<u64>, wants_places: bool) -> Result<Vec<Placement>> {
+        if let Some((offset, reason)) = self.asides.range(range.clone()).next() {
+            let message = format!("Kafka does not take the event at offset {offset}: {reason}");
+            return Err(Error::new(Code::InvalidEvent, message).with_hint(
+                "It stays in the stream and lies in its quarantine; the others of the request were taken.",
+            ));
+        }
+        if wants_places { range.map(|offset| self.place(offset)).collect() } else { Ok(Vec::new()) }
+    }
+
+    fn place(&self, offset: u64) -> Result<Placement> {
+        let slot = self.slots[place_of(offset)];
+        if slot.offset != offset || slot.at == UNSAID {
+            let message = format!("the event at offset {offset} is in Kafka, but it is not known any more where");
+            return Err(Error::new(Code::StreamUnavailable, message));
+        }
+        Ok(Placement { partition: slot.partition, offset: slot.at })
+    }
+}
+
+fn place_of(offset: u64) -> usize {
+    // The remainder is small.
+    (offset % REMEMBERED as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::streams::Placement;
+
+    use super::{Delivery, REMEMBERED, Wait};
+
+    type Answer = salver_model::Result<Vec<Placement>>;
+
+    fn later(wait: Wait) -> tokio::sync::oneshot::Receiver<Answer> {
+        match wait {
+            Wait::On(receiver) => receiver,
+            Wait::Over(answer) => panic!("{answer:?} too early"),
+        }
+    }
+
+    fn now(wait: Wait) -> Answer {
+        match wait {
+            Wait::Over(answer) => answer,
+            Wait::On(_) => panic!("not yet"),
+        }
+    }
+
+    #[test]
+    fn a_prefix_grows_and_answers() {
+        let delivery = Delivery::new();
+        delivery.begin(10, vec![5, 0]);
+        let mut places = later(delivery.wait(10..12, true));
+        let mut done = later(delivery.wait(11..13, false));
+        delivery.mark(11, 1, Some(0));
+        delivery.mark(12, 0, Some(9));
+        assert_eq!(delivery.prefix(), 10);
+        assert!(places.try_recv().is_err());
+        delivery.mark(10, 0, Some(8));
+        assert_eq!(delivery.state(), (13, vec![10, 1]));
+        let expected = [Placement { partition: 0, offset: 8 }, Placement { partition: 1, offset: 0 }];
+        assert_eq!(places.try_recv().unwrap().unwrap(), expected);
+        assert!(done.try_recv().unwrap().unwrap().is_empty());
+        assert_eq!(now(delivery.wait(10..12, true)).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_was_set_aside_is_told_to_who_waits_for_it() {
+        let delivery = Delivery::new();
+        delivery.begin(0, vec![0]);
+        let mut both = later(delivery.wait(0..2, false));
+        let mut one = later(delivery.wait(1..2, false));
+        delivery.set_aside(0, "too large".to_owned());
+        delivery.mark(1, 0, Some(0));
+        assert!(both.try_recv().unwrap().unwrap_err().to_string().contains("too large"));
+        assert!(one.try_recv().unwrap().is_ok());
+        assert!(now(delivery.wait(0..1, false)).is_err());
+    }
+
+    #[test]
+    fn old_places_are_forgotten_and_never_mistaken() {
+        let delivery = Delivery::new();
+        delivery.begin(0, vec![0]);
+        for offset in 0..=REMEMBERED as u64 {
+            delivery.mark(offset, 0, Some(offset));
+        }
+        assert!(now(delivery.wait(0..1, true)).unwrap_err().to_string().contains("offset 0"));
+        assert_eq!(now(delivery.wait(1..2, true)).unwrap(), [Placement { partition: 0, offset: 1 }]);
+        delivery.mark(7, 0, Some(99));
+        assert_eq!(now(delivery.wait(7..8, true)).unwrap(), [Placement { partition: 0, offset: 7 }], "reported once");
+        delivery.skip_to(REMEMBERED as u64 + 100);
+        assert_eq!(delivery.prefix(), REMEMBERED as u64 + 100);
+    }
+}

@@ -1,0 +1,337 @@
+//! The drainer: a thread that reads a stream's log in order and sends it, until the stream is closed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rdkafka::admin::AdminClient;
+use rdkafka::types::RDKafkaErrorCode;
+use salver_model::{Error, Result};
+use tokio::task::JoinHandle;
+
+use super::checkpoint::Checkpoint;
+use super::reports::{Failure, Listener};
+use super::session::Session;
+use super::shared::{Ending, Shared};
+use super::{catch_up, topic};
+use crate::log::Log;
+use crate::log::frame::Frame;
+
+/// Most events between the checkpoint and what is delivered: what a restart compares at most.
+pub(super) const LAG_MAX: u64 = 2_000_000;
+/// How long a close waits for what is still to be sent.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
+/// Between two checkpoints, and two attempts to reach a broker.
+const BEAT: Duration = Duration::from_secs(1);
+/// Beats between two looks at how many partitions the topic has.
+const LOOK_BEATS: u64 = 60;
+/// Bytes of the log that are taken at a time.
+const TAKE_BYTES: usize = 1024 * 1024;
+
+/// The drainer's own state; what others see is in [`Shared`].
+pub(super) struct Drainer {
+    shared: Arc<Shared>,
+    admin: AdminClient<Listener>,
+    /// What was on disk when the stream was opened.
+    checkpoint: Option<Checkpoint>,
+    /// Something may have been sent since the last clean checkpoint.
+    is_in_doubt: bool,
+    /// The prefix in the checkpoint on disk.
+    saved: u64,
+    saving: Option<JoinHandle<Result<u64>>>,
+    /// Events that were not taken once: they are sent again alone.
+    suspects: BTreeSet<u64>,
+    beats: u64,
+}
+
+impl Drainer {
+    /// A drainer that goes on from `checkpoint`.
+    pub(super) fn new(shared: Arc<Shared>, admin: AdminClient<Listener>, checkpoint: Option<Checkpoint>) -> Self {
+        Self {
+            shared,
+            admin,
+            checkpoint,
+            is_in_doubt: true,
+            saved: 0,
+            saving: None,
+            suspects: BTreeSet::new(),
+            beats: 0,
+        }
+    }
+
+    /// Sends until the stream ends.
+    pub(super) async fn run(mut self) -> Result<()> {
+        let mut has_begun = false;
+        while self.shared.ending() == Ending::No {
+            match self.connect(&mut has_begun).await {
+                Ok(mut session) => {
+                    self.shared.is_well();
+                    self.deliver(&mut session).await;
+                    let failures = session.failures();
+                    // It must be gone before the topic is looked at again.
+                    drop(session);
+                    self.learn(failures).await;
+                }
+                Err(why) => {
+                    self.shared.is_away(&why);
+                    self.pause(BEAT).await;
+                }
+            }
+        }
+        if self.shared.ending() == Ending::Orderly && has_begun {
+            self.last_checkpoint().await?;
+        }
+        Ok(())
+    }
+
+    /// Finds the topic and what is in it, and makes a producer.
+    async fn connect(&mut self, has_begun: &mut bool) -> Result<Session, String> {
+        let shared = &*self.shared;
+        let topic = topic::find(&self.admin, &shared.topic).await.map_err(|error| error.to_string())?;
+        let (prefix, mut positions) = shared.delivery.state();
+        if *has_begun {
+            positions.resize(topic.partitions as usize, 0);
+        } else {
+            let old = self.checkpoint.as_ref().filter(|old| old.topic == shared.topic);
+            self.is_in_doubt = old.is_some_and(|old| !old.is_clean);
+            positions = old.map_or_else(|| topic.ends.clone(), |old| old.positions.clone());
+            positions.resize(topic.partitions as usize, 0);
+        }
+        for (position, end) in positions.iter_mut().zip(&topic.ends) {
+            // A topic that ends before was made anew.
+            *position = if *position > *end { 0 } else { *position };
+        }
+        let found = if self.is_in_doubt {
+            catch_up::catch_up(shared, &topic, (prefix, &positions))?
+        } else {
+            std::collections::HashMap::new()
+        };
+        if !*has_begun || !self.is_in_doubt {
+            let first = Checkpoint {
+                topic: shared.topic.clone(),
+                delivered: prefix,
+                positions: positions.clone(),
+                is_clean: false,
+            };
+            first.write(&shared.dir).map_err(|error| error.to_string())?;
+            self.saved = prefix;
+            shared.log.need_from(prefix);
+        }
+        *has_begun = true;
+        self.is_in_doubt = true;
+        shared.delivery.begin(prefix, positions);
+        shared.set_partitions(topic.partitions);
+        Session::new(&self.shared, &topic, found).map_err(|error| error.to_string())
+    }
+
+    /// Sends the log from where it is delivered, until another session must go on or the stream ends.
+    async fn deliver(&mut self, session: &mut Session) {
+        let shared = Arc::clone(&self.shared);
+        let mut next = shared.delivery.prefix();
+        let mut beat = Instant::now();
+        let mut closing = None;
+        while !session.is_broken() {
+            if self.is_over(next, &mut closing) {
+                break;
+            }
+            if beat.elapsed() >= BEAT || shared.take_suspicion() {
+                beat = Instant::now();
+                self.beat(session);
+            }
+            if session.wait(BEAT.saturating_sub(beat.elapsed())).await {
+                continue;
+            }
+            if !self.keep_up().await {
+                self.wait(u64::MAX, BEAT.saturating_sub(beat.elapsed())).await;
+                continue;
+            }
+            // What is not on disk may be gone after a crash, and its offsets be given to other events. It must not be in
+            // Kafka before.
+            let safe = shared.log.durable_end();
+            let frames = match frames_at(&shared.log, next, TAKE_BYTES) {
+                Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= safe).collect::<Vec<_>>(),
+                Err(why) => {
+                    tracing::error!(stream = %shared.stream, why, "the log can't be read");
+                    shared.is_away(&why);
+                    self.pause(BEAT).await;
+                    continue;
+                }
+            };
+            let Some(first) = frames.first() else {
+                self.wait(next, BEAT.saturating_sub(beat.elapsed())).await;
+                continue;
+            };
+            if first.head.offset > next {
+                self.leave_out(next..first.head.offset);
+                next = first.head.offset;
+            }
+            for frame in &frames {
+                next = session.send_frame(frame, next, &self.suspects).await;
+                if next < frame.head.end() {
+                    break;
+                }
+            }
+            // The checkpoint's task has its turn.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Whether the stream ends, and enough was done for that.
+    fn is_over(&self, next: u64, closing: &mut Option<Instant>) -> bool {
+        match self.shared.ending() {
+            Ending::No => false,
+            Ending::AtOnce => true,
+            Ending::Orderly => {
+                let since = *closing.get_or_insert_with(Instant::now);
+                let all_is_there = self.shared.delivery.prefix() >= self.shared.log.ends().next.max(next);
+                all_is_there || self.shared.is_troubled() || since.elapsed() > CLOSE_TIME_MAX
+            }
+        }
+    }
+
+    /// What is done once in a while.
+    fn beat(&mut self, session: &Session) {
+        self.save();
+        self.beats += 1;
+        if !self.shared.is_troubled() && !self.beats.is_multiple_of(LOOK_BEATS) && !session.is_stalled() {
+            return;
+        }
+        match topic::count_partitions(&self.admin, &self.shared.topic) {
+            Ok(count) => {
+                self.shared.is_well();
+                let known = self.shared.partitions().unwrap_or(count);
+                if count < known {
+                    session.break_off();
+                } else if count > known {
+                    self.shared.set_partitions(count);
+                }
+            }
+            Err(error) => self.shared.is_away(&error.to_string()),
+        }
+    }
+
+    /// Sees that the checkpoint is not too far behind; `false` when more must not be sent.
+    async fn keep_up(&mut self) -> bool {
+        let lag = |own: &Self| own.shared.delivery.prefix().saturating_sub(own.saved);
+        if lag(self) <= LAG_MAX / 4 {
+            return true;
+        }
+        self.save();
+        if lag(self) > LAG_MAX
+            && let Some(saving) = self.saving.take()
+        {
+            self.saved_as(saving.await.map_err(|error| Error::internal(error.to_string())).and_then(|own| own));
+        }
+        lag(self) <= LAG_MAX
+    }
+
+    /// Begins to write a checkpoint, when there is something new and none is being written.
+    fn save(&mut self) {
+        if self.saving.as_ref().is_some_and(|saving| !saving.is_finished()) {
+            return;
+        }
+        if let Some(saving) = self.saving.take() {
+            use futures::FutureExt;
+            if let Some(done) = saving.now_or_never() {
+                self.saved_as(done.map_err(|error| Error::internal(error.to_string())).and_then(|own| own));
+            }
+        }
+        let (delivered, positions) = self.shared.delivery.state();
+        if delivered > self.saved {
+            let shared = Arc::clone(&self.shared);
+            self.saving = Some(tokio::spawn(write(shared, delivered, positions, false)));
+        }
+    }
+
+    fn saved_as(&mut self, done: Result<u64>) {
+        match done {
+            Ok(saved) => {
+                self.saved = saved;
+                self.shared.log.need_from(saved);
+            }
+            Err(error) => tracing::warn!(stream = %self.shared.stream, %error, "no checkpoint"),
+        }
+    }
+
+    /// The checkpoint of a stream that ends in good order.
+    async fn last_checkpoint(&mut self) -> Result<()> {
+        if let Some(saving) = self.saving.take() {
+            // The next one says more.
+            let _ = saving.await;
+        }
+        let (delivered, positions) = self.shared.delivery.state();
+        let is_clean = delivered >= self.shared.log.ends().next;
+        write(Arc::clone(&self.shared), delivered, positions, is_clean).await.map(|_| ())
+    }
+
+    /// Draws conclusions from what was not taken: an event at fault is sent alone, and then set aside.
+    async fn learn(&mut self, failures: Vec<Failure>) {
+        for failure in failures {
+            let (offset, code) = (failure.offset, failure.code);
+            if !failure.is_the_events() {
+                self.shared.is_away(&code.to_string());
+                self.pause(BEAT).await;
+                return;
+            }
+            if self.suspects.insert(offset) {
+                tracing::warn!(stream = %self.shared.stream, offset, %code, "Kafka did not take an event; it is sent again alone");
+            } else {
+                self.set_aside(offset, code).await;
+            }
+        }
+        self.suspects = self.suspects.split_off(&self.shared.delivery.prefix());
+    }
+
+    async fn set_aside(&self, offset: u64, code: RDKafkaErrorCode) {
+        let frames = frames_at(&self.shared.log, offset, 1).unwrap_or_default();
+        let placed = frames.iter().flat_map(Frame::records).find(|placed| placed.offset == offset);
+        if let Some(placed) = placed {
+            self.shared.set_aside(&placed, &code.to_string()).await;
+        }
+    }
+
+    fn leave_out(&self, gone: std::ops::Range<u64>) {
+        tracing::error!(
+            stream = %self.shared.stream, from = gone.start, to = gone.end,
+            "the log does not have these events any more; they can't go to Kafka"
+        );
+        self.shared.delivery.skip_to(gone.end);
+    }
+
+    /// Until the event at `next` is on disk, something is to be looked at, or a time is over.
+    async fn wait(&self, next: u64, time: Duration) {
+        tokio::select! {
+            () = self.shared.log.synced(next) => {}
+            () = self.shared.call.notified() => {}
+            () = tokio::time::sleep(time) => {}
+        }
+    }
+
+    async fn pause(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while self.shared.ending() == Ending::No && Instant::now() < until {
+            // A call is for the drainer that sends; here it only may mean the end.
+            let left = until.saturating_duration_since(Instant::now());
+            let _ = tokio::time::timeout(left, self.shared.call.notified()).await;
+        }
+    }
+}
+
+/// Writes a checkpoint as soon as the log itself is on disk as far: what a crash takes from the log is given anew to
+/// other events, which must not count as delivered.
+async fn write(shared: Arc<Shared>, delivered: u64, positions: Vec<u64>, is_clean: bool) -> Result<u64> {
+    shared.log.durable(delivered).await?;
+    let checkpoint = Checkpoint { topic: shared.topic.clone(), delivered, positions, is_clean };
+    let put = tokio::task::spawn_blocking(move || checkpoint.write(&shared.dir));
+    put.await.map_err(|error| Error::internal("the checkpoint's writer failed").with_source(error))??;
+    Ok(delivered)
+}
+
+/// Frames from `from` on, from memory or disk; where the log is damaged, from behind that.
+pub(super) fn frames_at(log: &Log, from: u64, bytes_max: usize) -> Result<Vec<Frame>, String> {
+    if let Some(frames) = log.recent(from, bytes_max) {
+        return Ok(frames);
+    }
+    let told = |error: Error| error.chain();
+    log.read(from, bytes_max).or_else(|_| log.read(log.good_from(from)?, bytes_max)).map_err(told)
+}

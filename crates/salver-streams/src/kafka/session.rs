@@ -1,0 +1,179 @@
+//! One producer's time: from the comparison with the topic to its first failure, or the stream's end.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rdkafka::error::KafkaError;
+use rdkafka::message::{Header, OwnedHeaders};
+use rdkafka::producer::{BaseRecord, ThreadedProducer};
+use rdkafka::types::RDKafkaErrorCode;
+use salver_model::streams::Placement;
+
+use super::catch_up::time_of;
+use super::delivery::WINDOW;
+use super::partition;
+use super::reports::{Failure, Reports, State, is_the_events};
+use super::shared::Shared;
+use super::topic::{Topic, number};
+use crate::log::frame::{Frame, Placed};
+use crate::stream::id;
+
+/// How long nothing may be reported of what was sent, before the broker is asked whether it is there.
+const STALL: Duration = Duration::from_secs(3);
+
+/// A producer, and what it need not send.
+pub(super) struct Session {
+    shared: Arc<Shared>,
+    producer: ThreadedProducer<Reports>,
+    state: Arc<State>,
+    /// What a producer before it has sent.
+    found: HashMap<u64, Placement>,
+    next: u64,
+    /// Events below this offset need not ask whether too many are under way.
+    room_until: u64,
+    /// Must be delivered before more is sent.
+    awaited: Option<u64>,
+    /// The prefix when it was last seen to move, and when.
+    progress: std::cell::Cell<(u64, Instant)>,
+}
+
+impl Session {
+    /// Makes a producer for a topic.
+    pub(super) fn new(shared: &Arc<Shared>, topic: &Topic, found: HashMap<u64, Placement>) -> Result<Self, KafkaError> {
+        let state = Arc::new(State::default());
+        let reports = Reports::new(Arc::clone(shared), Arc::clone(&state));
+        let producer = shared.settings.producer(Some(topic)).create_with_context(reports)?;
+        let next = shared.delivery.prefix();
+        let progress = std::cell::Cell::new((next, Instant::now()));
+        Ok(Self { shared: Arc::clone(shared), producer, state, found, next, room_until: 0, awaited: None, progress })
+    }
+
+    /// Whether another one must go on.
+    pub(super) fn is_broken(&self) -> bool {
+        self.state.is_broken()
+    }
+
+    /// Says that another one must go on.
+    pub(super) fn break_off(&self) {
+        self.state.break_off();
+    }
+
+    /// What was not taken.
+    pub(super) fn failures(&self) -> Vec<Failure> {
+        self.state.failures()
+    }
+
+    /// Whether something was sent and nothing is heard of it.
+    pub(super) fn is_stalled(&self) -> bool {
+        let (prefix, (old, since)) = (self.shared.delivery.prefix(), self.progress.get());
+        if prefix != old || prefix >= self.next {
+            self.progress.set((prefix, Instant::now()));
+            return false;
+        }
+        since.elapsed() > STALL
+    }
+
+    /// Sends the events of a frame from offset `from` on; gives the offset behind the last one that was sent, which is
+    /// not the frame's last when something has to be waited for, or another session must go on.
+    pub(super) async fn send_frame(&mut self, frame: &Frame, from: u64, suspects: &BTreeSet<u64>) -> u64 {
+        let partitions = self.shared.partitions().unwrap_or(1);
+        let mut next = from;
+        for placed in frame.records().skip_while(|placed| placed.offset < from) {
+            let is_alone = !suspects.is_empty() && suspects.contains(&placed.offset);
+            if placed.offset >= self.room_until {
+                // Half a window, so that not each report wakes the drainer.
+                let prefix = self.shared.delivery.prefix();
+                self.room_until = prefix + WINDOW;
+                self.awaited = (placed.offset >= self.room_until).then(|| prefix + WINDOW / 2);
+            } else if is_alone && self.shared.delivery.prefix() < placed.offset {
+                self.awaited = Some(placed.offset);
+            }
+            if self.awaited.is_some() || self.state.is_broken() || !self.send(&placed, partitions).await {
+                break;
+            }
+            next = placed.offset + 1;
+            self.next = next;
+            if is_alone {
+                self.awaited = Some(next);
+                break;
+            }
+        }
+        next
+    }
+
+    /// Waits for what has to be delivered before more is sent, or until `time` is over or something is to be looked at;
+    /// `false` when there is nothing to wait for.
+    pub(super) async fn wait(&mut self, time: Duration) -> bool {
+        let Some(offset) = self.awaited else { return false };
+        // The time may be over first.
+        let _ = tokio::time::timeout(time, self.shared.delivery.reached(offset, &self.shared.call)).await;
+        if self.shared.delivery.prefix() >= offset {
+            self.awaited = None;
+        }
+        true
+    }
+
+    /// Sends one event; `false` when it has to wait, or the session can't go on.
+    async fn send(&mut self, placed: &Placed<'_>, partitions: u32) -> bool {
+        if !self.found.is_empty()
+            && let Some(place) = self.found.remove(&placed.offset)
+        {
+            self.shared.delivery.mark(placed.offset, place.partition, Some(place.offset));
+            return true;
+        }
+        let partition = partition::choose(&placed.record, placed.offset, partitions);
+        let Err((error, _)) = self.producer.send(self.record(placed, partition)) else { return true };
+        match error.rdkafka_error_code() {
+            Some(RDKafkaErrorCode::QueueFull) => {
+                // With the next report there is room again.
+                self.awaited = Some(self.shared.delivery.prefix() + 1);
+                false
+            }
+            Some(code) if is_the_events(code) => {
+                self.shared.set_aside(placed, &code.to_string()).await;
+                true
+            }
+            _ => {
+                self.state.break_off();
+                false
+            }
+        }
+    }
+
+    fn record<'a>(&'a self, placed: &Placed<'a>, partition: u32) -> BaseRecord<'a, [u8], [u8], usize> {
+        let record = BaseRecord {
+            topic: &self.shared.topic,
+            partition: Some(number(partition)),
+            payload: Some(placed.record.value),
+            key: placed.record.key,
+            timestamp: Some(time_of(placed)),
+            headers: None,
+            // As wide as an offset (see `reports`).
+            delivery_opaque: placed.offset as usize,
+        };
+        if placed.record.headers.is_empty() && self.shared.id_header.is_none() {
+            record
+        } else {
+            self.with_headers(record, placed)
+        }
+    }
+
+    fn with_headers<'a>(
+        &self,
+        record: BaseRecord<'a, [u8], [u8], usize>,
+        placed: &Placed<'_>,
+    ) -> BaseRecord<'a, [u8], [u8], usize> {
+        let mut headers = OwnedHeaders::new_with_capacity(placed.record.headers.len() + 1);
+        for (key, value) in &placed.record.headers {
+            headers = headers.insert(Header { key, value: Some(*value) });
+        }
+        if let Some(key) = &self.shared.id_header {
+            headers = match placed.record.id {
+                Some(own) => headers.insert(Header { key, value: Some(own) }),
+                None => headers.insert(Header { key, value: Some(id::text(placed.made_id).as_bytes()) }),
+            };
+        }
+        record.headers(headers)
+    }
+}

@@ -1,0 +1,186 @@
+//! The settings of librdkafka's clients, from what a stream says.
+
+use rdkafka::ClientConfig;
+use rdkafka::error::KafkaError;
+use salver_model::spec::KafkaSpec;
+use salver_model::{Code, Error, Result};
+
+use super::topic::Topic;
+
+/// Largest batch, in bytes, unless the topic takes less.
+const BATCH_BYTES: usize = 1_000_000;
+/// What a batch has beside its records, and more.
+const BATCH_HEAD_BYTES: usize = 1024;
+
+/// Settings a stream can't make, each with the reason: its promises stand on them.
+const REFUSED: [(&[&str], &str); 7] = [
+    (&["bootstrap.servers", "metadata.broker.list"], "the stream's `brokers` says it"),
+    (
+        &["enable.idempotence", "acks", "request.required.acks", "enable.gapless.guarantee", "queuing.strategy"],
+        "without it, events could be lost, sent twice or out of order",
+    ),
+    (
+        &["retries", "message.send.max.retries", "message.timeout.ms", "delivery.timeout.ms"],
+        "events are sent until Kafka has them",
+    ),
+    (&["partitioner", "partitioner_cb", "sticky.partitioning.linger.ms"], "the stream chooses partitions itself"),
+    (&["transactional.id"], "the stream does not write in transactions"),
+    (
+        &["delivery.report.only.error", "dr_cb", "dr_msg_cb", "queue.buffering.max.messages", "message.max.bytes"],
+        "the stream keeps account of what is delivered by it",
+    ),
+    (
+        &["group.id", "isolation.level", "enable.auto.commit", "auto.offset.reset", "enable.partition.eof"],
+        "after a restart the stream looks by it for what is in the topic",
+    ),
+];
+
+/// What clients are made from.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    client: ClientConfig,
+    batch_bytes: usize,
+}
+
+impl Settings {
+    /// Checks what a stream says.
+    ///
+    /// # Errors
+    /// `Config`, with the name of the setting that is not known, wrong, or not the stream's to make.
+    pub(super) fn new(spec: &KafkaSpec) -> Result<Self> {
+        let mut client = ClientConfig::new();
+        client
+            .set("client.id", "salver")
+            // A broker that comes back is found again soon.
+            .set("reconnect.backoff.ms", "50")
+            .set("reconnect.backoff.max.ms", "1000")
+            .set("socket.nagle.disable", "true")
+            .set("log.connection.close", "false");
+        for (name, value) in &spec.properties {
+            let refused = REFUSED.iter().find(|(names, _)| names.contains(&name.as_str()));
+            if let Some((_, why)) = refused {
+                return Err(Error::new(Code::Config, format!("`{name}` can't be set for a stream: {why}"))
+                    .with_hint("Leave it out."));
+            }
+            client.set(name, value);
+        }
+        client.set("bootstrap.servers", spec.brokers.join(","));
+        let batch_bytes = client.get("batch.size").and_then(|own| own.parse().ok()).unwrap_or(BATCH_BYTES);
+        let settings = Self { client, batch_bytes };
+        settings.producer(None).create_native_config().map_err(|error| wrong(&error))?;
+        Ok(settings)
+    }
+
+    /// For asking the brokers.
+    pub(super) fn admin(&self) -> ClientConfig {
+        self.client.clone()
+    }
+
+    /// For sending to a topic; `None` when nothing is known of it yet.
+    pub(super) fn producer(&self, topic: Option<&Topic>) -> ClientConfig {
+        let mut config = self.client.clone();
+        for (name, value) in [
+            ("compression.type", "lz4"),
+            // What gathers while a request is under way is the next batch, so that nothing has to wait for company.
+            ("linger.ms", "0"),
+            ("max.in.flight.requests.per.connection", "1"),
+            ("queue.buffering.max.kbytes", "65536"),
+            ("batch.num.messages", "100000"),
+        ] {
+            let is_said = [Some(name), alias(name)].into_iter().flatten().any(|own| self.client.get(own).is_some());
+            if !is_said {
+                config.set(name, value);
+            }
+        }
+        let event_bytes_max = topic.map_or(BATCH_BYTES, |topic| topic.event_bytes_max).clamp(1_000, 1_000_000_000);
+        let batch_bytes = event_bytes_max.saturating_sub(BATCH_HEAD_BYTES).min(self.batch_bytes).max(1);
+        config
+            .set("message.max.bytes", event_bytes_max.to_string())
+            .set("batch.size", batch_bytes.to_string())
+            .set("enable.idempotence", "true")
+            .set("enable.gapless.guarantee", "true")
+            .set("acks", "all")
+            // Without end.
+            .set("message.timeout.ms", "0")
+            .set("queue.buffering.max.messages", (2 * super::delivery::WINDOW).to_string());
+        config
+    }
+
+    /// For reading what is in a topic.
+    pub(super) fn consumer(&self) -> ClientConfig {
+        let mut config = self.client.clone();
+        config
+            // Needed by the client; no group is joined and nothing is committed.
+            .set("group.id", "salver")
+            .set("enable.auto.commit", "false")
+            .set("auto.offset.reset", "earliest")
+            .set("enable.partition.eof", "true")
+            .set("isolation.level", "read_uncommitted")
+            .set("fetch.wait.max.ms", "50");
+        config
+    }
+}
+
+/// What librdkafka also calls a setting.
+fn alias(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "compression.type" => "compression.codec",
+        "linger.ms" => "queue.buffering.max.ms",
+        "max.in.flight.requests.per.connection" => "max.in.flight",
+        _ => return None,
+    })
+}
+
+/// What librdkafka says of a setting.
+pub(super) fn wrong(error: &KafkaError) -> Error {
+    let message = match error {
+        KafkaError::ClientConfig(_, why, name, value) => {
+            format!("`{name}` can't be {value:?} in Kafka's client: {why}")
+        }
+        other => format!("Kafka's client can't be made: {other}"),
+    };
+    Error::new(Code::Config, message)
+        .with_hint("Settings are named as librdkafka names them.")
+        .with_source(error.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::Code;
+    use salver_model::spec::KafkaSpec;
+
+    use super::{REFUSED, Settings};
+
+    fn settings(name: &str, value: &str) -> salver_model::Result<Settings> {
+        Settings::new(&KafkaSpec {
+            brokers: vec!["a:1".to_owned(), "b:2".to_owned()],
+            topic: "t".to_owned(),
+            id_header: None,
+            properties: vec![(name.to_owned(), value.to_owned())],
+        })
+    }
+
+    #[test]
+    fn promises_are_kept() {
+        for name in REFUSED.iter().flat_map(|(names, _)| *names) {
+            let error = settings(name, "1").unwrap_err();
+            assert_eq!(error.code, Code::Config);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        for (name, value) in [("no.such.setting", "1"), ("linger.ms", "soon")] {
+            let error = settings(name, value).unwrap_err();
+            assert_eq!(error.code, Code::Config);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_rest_is_the_operators() {
+        let config = settings("compression.codec", "gzip").unwrap().producer(None);
+        assert_eq!((config.get("compression.codec"), config.get("compression.type")), (Some("gzip"), None));
+        assert_eq!(config.get("bootstrap.servers"), Some("a:1,b:2"));
+        assert_eq!(config.get("acks"), Some("all"));
+        assert_eq!(settings("linger.ms", "7").unwrap().producer(None).get("linger.ms"), Some("7"));
+        assert_eq!(settings("batch.size", "7000").unwrap().producer(None).get("batch.size"), Some("7000"));
+    }
+}

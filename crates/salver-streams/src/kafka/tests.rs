@@ -1,0 +1,123 @@
+//! The way to Kafka against a real broker, looked at from outside with kcat.
+
+mod damage;
+mod delivered;
+mod speed;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use salver_model::Name;
+use salver_model::spec::{KafkaSpec, StreamSpec};
+use salver_testkit::servers::{Kafka as Broker, TopicRecord};
+
+use super::{Aside, Kafka};
+use crate::log::frame::{FrameBuilder, Record};
+use crate::log::{Log, LogOptions};
+
+/// A stream's log, and where it goes.
+struct Bench {
+    spec: StreamSpec,
+    log: Arc<Log>,
+    asides: Arc<Mutex<Vec<(Bytes, String)>>>,
+    _dir: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(broker: &Broker, topic: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut spec = StreamSpec::new(Name::new("events").expect("a name"), dir.path().join("events"));
+        spec.kafka = Some(KafkaSpec {
+            brokers: vec![broker.address()],
+            topic: topic.to_owned(),
+            id_header: None,
+            properties: Vec::new(),
+        });
+        let log = Log::open(LogOptions {
+            dir: spec.dir.clone(),
+            segment_bytes: spec.segment_bytes,
+            retain: None,
+            retain_bytes: None,
+            refuse_bytes: None,
+        });
+        Self { spec, log: log.expect("a log"), asides: Arc::default(), _dir: dir }
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut KafkaSpec)) {
+        change(self.spec.kafka.as_mut().expect("a topic"));
+    }
+
+    fn start(&self) -> Kafka {
+        let asides = Arc::clone(&self.asides);
+        let aside: Aside = Arc::new(move |value, reason| {
+            asides.lock().expect("asides").push((value, reason));
+            Box::pin(async { Ok(()) })
+        });
+        Kafka::start(&self.spec, Arc::clone(&self.log), aside).expect("a way to Kafka")
+    }
+
+    /// Appends one frame, and gives the offset of its first event.
+    fn append(&self, records: &[Record<'_>]) -> u64 {
+        self.try_append(records).expect("a place")
+    }
+
+    fn try_append(&self, records: &[Record<'_>]) -> salver_model::Result<u64> {
+        let mut frame = FrameBuilder::new(now_ms(), 1024);
+        records.iter().for_each(|record| frame.push(record));
+        Ok(self.log.append(frame.seal())?.first)
+    }
+
+    /// Appends events of the keys `k0`, `k1`, ... with a number that rises through the whole stream.
+    fn append_numbers(&self, numbers: std::ops::Range<u64>, keys: u64) -> u64 {
+        self.try_append_numbers(numbers, keys).expect("a place")
+    }
+
+    fn try_append_numbers(&self, numbers: std::ops::Range<u64>, keys: u64) -> salver_model::Result<u64> {
+        let texts: Vec<_> = numbers.map(|n| (format!("k{}", n % keys), format!("{{\"n\":{n}}}"))).collect();
+        let records: Vec<_> = texts
+            .iter()
+            .map(|(key, value)| Record { value: value.as_bytes(), key: Some(key.as_bytes()), ..Record::default() })
+            .collect();
+        self.try_append(&records)
+    }
+}
+
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
+    i64::try_from(since.as_millis()).expect("this age")
+}
+
+/// The number in an event of [`Bench::append_numbers`]; `None` for another's record.
+fn number_of(record: &TopicRecord) -> Option<u64> {
+    let text = std::str::from_utf8(&record.value).ok()?;
+    text.strip_prefix("{\"n\":")?.strip_suffix('}')?.parse().ok()
+}
+
+/// Every number below `count` is there once, and those of a key in order in one partition.
+fn assert_whole(seen: &[TopicRecord], count: u64) {
+    let mut times = vec![0_u32; usize::try_from(count).expect("few")];
+    let mut last: BTreeMap<Vec<u8>, (u32, u64)> = BTreeMap::new();
+    for record in seen {
+        let Some(number) = number_of(record) else { continue };
+        times[usize::try_from(number).expect("few")] += 1;
+        let key = record.key.clone().expect("a key");
+        if let Some((partition, before)) = last.insert(key.clone(), (record.partition, number)) {
+            assert!(before < number, "{key:?}: {before} before {number}");
+            assert_eq!(partition, record.partition, "{key:?}");
+        }
+    }
+    let missing: Vec<_> = (0..count).filter(|n| times[*n as usize] == 0).collect();
+    let twice: Vec<_> = (0..count).filter(|n| times[*n as usize] > 1).collect();
+    assert!(missing.is_empty() && twice.is_empty(), "missing {missing:?}, more than once {twice:?}");
+}
+
+/// Waits for something that becomes true by itself.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < patience, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

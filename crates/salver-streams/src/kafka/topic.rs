@@ -1,0 +1,85 @@
+//! The topic of a stream: found, or made with the broker's own choices.
+
+use std::time::Duration;
+
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::error::{IsError, KafkaError};
+use rdkafka::types::{RDKafkaErrorCode, RDKafkaRespErr};
+
+use super::reports::Listener;
+
+/// How long a broker may take to answer.
+pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
+/// Largest record when the topic does not say.
+const EVENT_BYTES_MAX: usize = 1_000_000;
+
+/// What is known of a topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Topic {
+    /// How many partitions it has.
+    pub(super) partitions: u32,
+    /// Largest record it takes, in bytes.
+    pub(super) event_bytes_max: usize,
+    /// By partition, the offset behind its last record.
+    pub(super) ends: Vec<u64>,
+}
+
+/// Finds a topic, or makes it.
+pub(super) async fn find(admin: &AdminClient<Listener>, name: &str) -> Result<Topic, KafkaError> {
+    let partitions = match count_partitions(admin, name) {
+        Err(KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition)) => {
+            make(admin, name).await?;
+            count_partitions(admin, name)?
+        }
+        other => other?,
+    };
+    let mut ends = Vec::new();
+    for partition in 0..partitions {
+        let (_, end) = admin.inner().fetch_watermarks(name, number(partition), ANSWER_TIME_MAX)?;
+        ends.push(u64::try_from(end).unwrap_or(0));
+    }
+    let event_bytes_max = largest(admin, name).await.unwrap_or(EVENT_BYTES_MAX);
+    Ok(Topic { partitions, event_bytes_max, ends })
+}
+
+/// How many partitions a topic has, asked now.
+pub(super) fn count_partitions(admin: &AdminClient<Listener>, name: &str) -> Result<u32, KafkaError> {
+    let metadata = admin.inner().fetch_metadata(Some(name), ANSWER_TIME_MAX)?;
+    let unknown = KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition);
+    let topic = metadata.topics().iter().find(|topic| topic.name() == name).ok_or(unknown)?;
+    let error = topic.error().or_else(|| topic.partitions().iter().find_map(|partition| leaderless(partition.error())));
+    match error {
+        Some(error) => Err(KafkaError::MetadataFetch(error.into())),
+        None if topic.partitions().is_empty() => {
+            Err(KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition))
+        }
+        None => Ok(u32::try_from(topic.partitions().len()).unwrap_or(u32::MAX)),
+    }
+}
+
+/// A partition may lack some of its replicas, but not all.
+fn leaderless(error: Option<RDKafkaRespErr>) -> Option<RDKafkaRespErr> {
+    error.filter(|error| error.is_error() && RDKafkaErrorCode::from(*error) != RDKafkaErrorCode::ReplicaNotAvailable)
+}
+
+async fn make(admin: &AdminClient<Listener>, name: &str) -> Result<(), KafkaError> {
+    // The broker's own choices.
+    let topic = NewTopic::new(name, -1, TopicReplication::Fixed(-1));
+    let options = AdminOptions::new().operation_timeout(Some(ANSWER_TIME_MAX));
+    match admin.create_topics([&topic], &options).await?.into_iter().next() {
+        Some(Err((_, code))) if code != RDKafkaErrorCode::TopicAlreadyExists => Err(KafkaError::AdminOp(code)),
+        _ => Ok(()),
+    }
+}
+
+/// The topic's own bound, where the broker tells it to this client.
+async fn largest(admin: &AdminClient<Listener>, name: &str) -> Option<usize> {
+    let options = AdminOptions::new().request_timeout(Some(ANSWER_TIME_MAX));
+    let told = admin.describe_configs([&ResourceSpecifier::Topic(name)], &options).await.ok()?;
+    told.into_iter().next()?.ok()?.get("max.message.bytes")?.value.as_ref()?.parse().ok()
+}
+
+/// A partition as librdkafka counts it.
+pub(super) fn number(partition: u32) -> i32 {
+    i32::try_from(partition).unwrap_or(i32::MAX)
+}

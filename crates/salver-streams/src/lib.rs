@@ -1,0 +1,12 @@
+//! Streams: events in, acknowledged when they are safe, in a log on local disk, and on to Kafka.
+//!
+//! `stream` is the port and the way of an append. `event` finds events in text, checks them and follows their shape;
+//! `log` keeps them; `kafka` hands them on; `table` shows them as rows.
+
+mod event;
+mod kafka;
+mod log;
+mod stream;
+mod table;
+
+pub use stream::LogStream;

@@ -1,0 +1,75 @@
+//! A log held as it is at one moment.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::streams::Ends;
+
+use super::frame::Frame;
+use super::lock::lock;
+use super::segment::Segment;
+use super::shared::Shared;
+
+/// A log as it was at one moment; nothing of it is deleted before this is dropped.
+#[derive(Debug)]
+pub(crate) struct HeldLog {
+    /// The closed segments, oldest first.
+    pub(crate) closed: Vec<Arc<Segment>>,
+    /// The rest.
+    pub(crate) open: OpenPart,
+    /// Where it began and ended.
+    pub(crate) ends: Ends,
+}
+
+/// The part of a held log behind the closed segments.
+#[derive(Debug)]
+pub(crate) struct OpenPart {
+    shared: Arc<Shared>,
+    /// What was the active segment: it has everything before the pending frames.
+    segment: Arc<Segment>,
+    pending: Vec<Frame>,
+    pending_base: u64,
+    end: u64,
+}
+
+impl HeldLog {
+    pub(super) fn of(shared: &Arc<Shared>) -> Self {
+        let (closed, open, pending, pending_base, ends) = {
+            let tail = lock(&shared.tail);
+            (Arc::clone(&tail.closed), Arc::clone(&tail.open), tail.pending(), tail.durable(), tail.ends())
+        };
+        let open = OpenPart { shared: Arc::clone(shared), segment: open, pending, pending_base, end: ends.next };
+        Self { closed: closed.to_vec(), open, ends }
+    }
+}
+
+impl OpenPart {
+    /// The offset of its first event.
+    pub(crate) fn base(&self) -> u64 {
+        self.segment.base()
+    }
+
+    /// Frames of this part, the first containing `from` or the very first: at least one, and about `bytes_max` bytes at
+    /// most; from memory where they are there. Empty at the end; `Source` when it is damaged at `from`. May block.
+    pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
+        let from = from.max(self.base());
+        if from >= self.pending_base {
+            let start = self.pending.partition_point(|frame| frame.head.end() <= from);
+            let mut bytes = 0;
+            let rest = self.pending.get(start..).unwrap_or_default().iter();
+            // The one that goes over the bound is taken too.
+            let is_within = |frame: &&Frame| {
+                let before = bytes;
+                bytes += frame.bytes.len();
+                before == 0 || before < bytes_max
+            };
+            return Ok(rest.take_while(is_within).cloned().collect());
+        }
+        let mut frames = match self.shared.recent(from, bytes_max) {
+            Some(frames) => frames,
+            None => self.segment.read(from, bytes_max)?,
+        };
+        frames.truncate(frames.partition_point(|frame| frame.head.offset < self.end));
+        Ok(frames)
+    }
+}

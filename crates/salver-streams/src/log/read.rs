@@ -1,0 +1,85 @@
+//! Reading the log.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+
+use super::Log;
+use super::fault::missing;
+use super::frame::Frame;
+use super::lock::lock;
+use super::tail::Located;
+
+/// Where frames are.
+enum Place {
+    Memory(Vec<Frame>),
+    /// From this offset on in a segment.
+    Segment(u64, Located),
+}
+
+impl Log {
+    /// Frames from memory, the first containing `from`; `None` when that one is not in memory. Empty at the end.
+    pub(crate) fn recent(&self, from: u64, bytes_max: usize) -> Option<Vec<Frame>> {
+        self.shared.recent(from, bytes_max)
+    }
+
+    /// Frames from memory or disk: whole ones, the first contains `from` or is the oldest that is kept; at least one when
+    /// there is one, and about `bytes_max` bytes at most. Empty at the end.
+    ///
+    /// `Source` when the log is damaged at `from`; [`Log::good_from`] tells where it goes on. May block.
+    pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
+        let (from, place) = match self.find(from, bytes_max) {
+            Place::Memory(frames) => return Ok(frames),
+            Place::Segment(from, place) => (from, place),
+        };
+        let frames = place.segment.read(from, bytes_max)?;
+        match place.next_base {
+            Some(base) if frames.is_empty() => Err(missing(&self.shared.options.dir, from, base)),
+            _ => Ok(frames),
+        }
+    }
+
+    /// The first offset from `from` on that is not damaged. May block.
+    pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
+        let mut from = from;
+        while let Place::Segment(kept, place) = self.find(from, 0) {
+            let good = place.segment.good_from(kept)?;
+            match place.next_base {
+                Some(base) if good >= place.segment.end() => from = base,
+                _ => return Ok(good),
+            }
+        }
+        Ok(from.max(self.ends().first))
+    }
+
+    /// Where `from` is, or the oldest offset that is kept.
+    fn find(&self, from: u64, bytes_max: usize) -> Place {
+        let mut from = from;
+        loop {
+            if let Some(frames) = self.recent(from, bytes_max) {
+                return Place::Memory(frames);
+            }
+            let tail = lock(&self.shared.tail);
+            let first = tail.ends().first;
+            if from >= first {
+                return Place::Segment(from, tail.segment_of(from));
+            }
+            // The oldest may be in memory only.
+            from = first;
+        }
+    }
+
+    /// The offset of the first frame at or after a time; the end when there is none. May block.
+    pub(crate) fn offset_at(&self, time_ms: i64) -> Result<u64> {
+        let (closed, open, pending, end) = {
+            let tail = lock(&self.shared.tail);
+            (Arc::clone(&tail.closed), Arc::clone(&tail.open), tail.pending_at(time_ms), tail.ends().next)
+        };
+        for segment in closed.iter().chain([&open]) {
+            if let Some(offset) = segment.offset_at(time_ms)? {
+                return Ok(offset);
+            }
+        }
+        Ok(pending.unwrap_or(end))
+    }
+}

@@ -1,0 +1,85 @@
+//! Retention: old segments go, by age and by bytes, oldest first.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::LogOptions;
+use super::lock::lock;
+use super::shared::now_ms;
+use super::writer::Writer;
+
+/// Longest time between two looks at the age of events.
+const LOOK_EVERY_MAX: Duration = Duration::from_secs(60);
+const LOOK_EVERY_MIN: Duration = Duration::from_millis(10);
+
+impl LogOptions {
+    /// How often events are looked at for their age.
+    pub(super) fn look_every(&self) -> Option<Duration> {
+        self.retain.map(|retain| (retain / 8).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX))
+    }
+
+    /// With segments that are small against what may be kept: only whole ones can go.
+    pub(super) fn balanced(mut self) -> Self {
+        let most = [self.retain_bytes, self.refuse_bytes].into_iter().flatten().min().unwrap_or(u64::MAX);
+        self.segment_bytes = self.segment_bytes.min(most / 4).max(1);
+        self
+    }
+
+    /// Bytes on disk above which the oldest segment goes.
+    fn keep_bytes(&self) -> u64 {
+        // Room for one segment more, before anything is refused.
+        let before_refusal = self.refuse_bytes.map(|most| most.saturating_sub(self.segment_bytes));
+        [self.retain_bytes, before_refusal].into_iter().flatten().min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Writer {
+    /// Looks for what has become too old, when it is time to, or when less is needed than before.
+    pub(super) fn keep_house(&mut self) {
+        let is_time = self.shared.options.look_every().is_some_and(|every| self.looked.elapsed() >= every);
+        let is_due = self.shared.is_retention_due.swap(false, Ordering::SeqCst);
+        if !is_time && !is_due {
+            return;
+        }
+        self.looked = Instant::now();
+        let retain_ms = self.shared.options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));
+        let first_time_ms = self.active.segment.first_time_ms();
+        // Only closed segments go: where little comes in, the active one is closed for that.
+        if retain_ms.is_some_and(|retain_ms| first_time_ms < now_ms().saturating_sub(retain_ms / 4))
+            && let Err(error) = self.roll()
+        {
+            tracing::warn!(%error, dir = %self.shared.options.dir.display(), "no new log file could be begun");
+        }
+        self.retain();
+    }
+
+    /// Lets go of the segments that need not be kept.
+    pub(super) fn retain(&self) {
+        let options = &self.shared.options;
+        let retain_ms = options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));
+        let oldest_ms = retain_ms.map_or(i64::MIN, |retain_ms| now_ms().saturating_sub(retain_ms));
+        let needed_from = self.shared.needed_from.load(Ordering::SeqCst);
+        let retired = {
+            let mut tail = lock(&self.shared.tail);
+            let (mut count, mut bytes) = (0, tail.disk_bytes);
+            for segment in tail.closed.iter() {
+                let is_wanted = segment.last_time_ms() >= oldest_ms && bytes <= options.keep_bytes();
+                if is_wanted || segment.end() > needed_from {
+                    break;
+                }
+                count += 1;
+                bytes -= segment.bytes();
+            }
+            tail.disk_bytes = bytes;
+            let retired = tail.closed.get(..count).unwrap_or_default().to_vec();
+            if count > 0 {
+                tail.closed = Arc::new(tail.closed.get(count..).unwrap_or_default().to_vec());
+            }
+            retired
+        };
+        for segment in retired {
+            segment.retire();
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A segment: one file of the log, `BASE.log`, with its index and its rows as Parquet beside it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use salver_model::Result;
+
+use super::fault::{damaged, unreadable};
+use super::frame::Frame;
+use super::index::Index;
+use super::lock::{read, write};
+use super::walk::{Damage, Step, Walk};
+
+/// The ending of a log file.
+pub(super) const LOG: &str = "log";
+/// The ending of its index.
+pub(super) const INDEX: &str = "index";
+/// The ending of its rows as Parquet.
+pub(super) const PARQUET: &str = "parquet";
+/// The ending of a log file that only stays for those who hold it.
+pub(super) const GONE: &str = "gone";
+
+/// A file of the log.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    base: u64,
+    path: PathBuf,
+    /// What is known of what is on disk.
+    index: RwLock<Index>,
+    is_gone: AtomicBool,
+}
+
+/// What was found where a reader began.
+enum Found {
+    Frames(Vec<Frame>),
+    Damage(Damage),
+}
+
+impl Segment {
+    pub(super) fn new(dir: &Path, index: Index) -> Self {
+        let path = dir.join(format!("{:020}.{LOG}", index.base));
+        Self { base: index.base, path, index: RwLock::new(index), is_gone: AtomicBool::new(false) }
+    }
+
+    /// The offset of its first event.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The offset behind its last event.
+    pub(crate) fn end(&self) -> u64 {
+        read(&self.index).end
+    }
+
+    /// Its file, as long as retention leaves it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of its frames.
+    pub(crate) fn bytes(&self) -> u64 {
+        read(&self.index).bytes
+    }
+
+    /// The time of its first frame, in milliseconds since 1970.
+    pub(crate) fn first_time_ms(&self) -> i64 {
+        read(&self.index).first_time_ms
+    }
+
+    /// The latest time of a frame in it.
+    pub(crate) fn last_time_ms(&self) -> i64 {
+        read(&self.index).last_time_ms
+    }
+
+    /// Where its rows lie as Parquet, if they do; deleted together with it.
+    pub(crate) fn parquet_path(&self) -> PathBuf {
+        self.path.with_extension(PARQUET)
+    }
+
+    /// Frames of this segment, the first containing `from`: at least one, and about `bytes_max` bytes at most. Empty at
+    /// the end; `Source` when it is damaged at `from`. Blocks.
+    pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
+        match self.find(from, bytes_max).map_err(|error| unreadable(&self.path, error))? {
+            Found::Frames(frames) => Ok(frames),
+            Found::Damage(damage) => Err(damaged(&self.path, damage.at, damage.from, damage.to)),
+        }
+    }
+
+    /// The first offset from `from` on that is not damaged, at most `end`. Blocks.
+    pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
+        match self.find(from, 0).map_err(|error| unreadable(&self.path, error))? {
+            Found::Frames(_) => Ok(from),
+            Found::Damage(damage) => Ok(damage.to),
+        }
+    }
+
+    fn find(&self, from: u64, bytes_max: usize) -> io::Result<Found> {
+        let (place, file_end, end) = {
+            let index = read(&self.index);
+            (index.place_of(from), index.bytes, index.end)
+        };
+        let mut frames = Vec::new();
+        if from >= end {
+            return Ok(Found::Frames(frames));
+        }
+        let mut walk = Walk::new(self.file()?, place.at, place.offset, file_end, Some(end));
+        let mut bytes = 0;
+        loop {
+            match walk.step()? {
+                Step::Frame(_, frame) if frame.head.end() <= from => {}
+                Step::Frame(_, frame) => {
+                    bytes += frame.bytes.len();
+                    frames.push(frame);
+                    if bytes >= bytes_max {
+                        break;
+                    }
+                }
+                Step::Damage(damage) if damage.to <= from => {}
+                Step::Damage(damage) if frames.is_empty() => return Ok(Found::Damage(damage)),
+                Step::Damage(_) | Step::End => break,
+            }
+        }
+        Ok(Found::Frames(frames))
+    }
+
+    /// The offset of the first frame at or after a time. Blocks.
+    pub(super) fn offset_at(&self, time_ms: i64) -> Result<Option<u64>> {
+        let (place, file_end, end) = {
+            let index = read(&self.index);
+            if index.last_time_ms < time_ms {
+                return Ok(None);
+            }
+            (index.place_at(time_ms), index.bytes, index.end)
+        };
+        let find = || -> io::Result<Option<u64>> {
+            let mut walk = Walk::new(self.file()?, place.at, place.offset, file_end, Some(end));
+            loop {
+                match walk.step()? {
+                    Step::Frame(_, frame) if frame.head.time_ms >= time_ms => return Ok(Some(frame.head.offset)),
+                    Step::Frame(..) | Step::Damage(_) => {}
+                    Step::End => return Ok(None),
+                }
+            }
+        };
+        find().map_err(|error| unreadable(&self.path, error))
+    }
+
+    /// Changes what is known of it.
+    pub(super) fn learn<T>(&self, learn: impl FnOnce(&mut Index) -> T) -> T {
+        learn(&mut write(&self.index))
+    }
+
+    /// Keeps the index for the next start.
+    pub(super) fn store_index(&self) {
+        read(&self.index).store(&self.path.with_extension(INDEX));
+    }
+
+    /// Takes it out of the log: its files go when the last who holds it lets go.
+    pub(super) fn retire(&self) {
+        // Under another name, so that it is not part of the log after a restart either, whoever held it at the end.
+        if let Err(error) = fs::rename(&self.path, self.path.with_extension(GONE)) {
+            tracing::warn!(%error, path = %self.path.display(), "a log file could not be renamed");
+        }
+        self.is_gone.store(true, Ordering::Release);
+    }
+
+    fn file(&self) -> io::Result<File> {
+        File::open(&self.path).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => File::open(self.path.with_extension(GONE)),
+            _ => Err(error),
+        })
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if !*self.is_gone.get_mut() {
+            return;
+        }
+        let path = std::mem::take(&mut self.path);
+        // Large files take a while, and this may be a thread that others wait for.
+        let started = std::thread::Builder::new().name("log delete".to_owned()).spawn({
+            let path = path.clone();
+            move || delete(&path)
+        });
+        if started.is_err() {
+            delete(&path);
+        }
+    }
+}
+
+fn delete(path: &Path) {
+    for ending in [LOG, GONE, INDEX, PARQUET] {
+        let path = path.with_extension(ending);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %path.display(), "a file of the log could not be deleted");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What the callers of a log and its writer thread share.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use salver_model::limits::STREAM_WAITING_BYTES_MAX;
+use salver_model::{Code, Error, Result};
+
+use super::batch::Batch;
+use super::bell::Bell;
+use super::fault::Fault;
+use super::frame::{Frame, SealedFrame};
+use super::lock::lock;
+use super::segment::Segment;
+use super::signal::Signal;
+use super::tail::{Refusal, Tail};
+use super::waiters::Waiters;
+use super::writer::WAITING_BYTES_LARGE;
+use super::{Appended, LogOptions};
+
+/// The middle of a log.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) options: LogOptions,
+    pub(super) tail: Mutex<Tail>,
+    /// The same as in the tail, to be looked at without its lock.
+    pub(super) next: AtomicU64,
+    pub(super) durable: AtomicU64,
+    pub(super) waiting_bytes: AtomicUsize,
+    /// Retention keeps everything from there on.
+    pub(super) needed_from: AtomicU64,
+    pub(super) is_retention_due: AtomicBool,
+    pub(super) is_closing: AtomicBool,
+    /// Whether the writer thread has ended.
+    pub(super) has_ended: AtomicBool,
+    /// Why writing fails at present.
+    pub(super) fault: Mutex<Option<Fault>>,
+    pub(super) bell: Bell,
+    pub(super) waiters: Waiters,
+    pub(super) arrived: Signal,
+    pub(super) drained: Signal,
+    pub(super) closed_one: Signal,
+}
+
+impl Shared {
+    pub(super) fn new(options: LogOptions, tail: Tail) -> Self {
+        let next = tail.durable();
+        // What is handed on elsewhere says from where on it needs it; before that, everything is needed.
+        let needed_from = if options.refuse_bytes.is_some() { 0 } else { u64::MAX };
+        Self {
+            options,
+            tail: Mutex::new(tail),
+            next: AtomicU64::new(next),
+            durable: AtomicU64::new(next),
+            waiting_bytes: AtomicUsize::new(0),
+            needed_from: AtomicU64::new(needed_from),
+            is_retention_due: AtomicBool::new(true),
+            is_closing: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+            fault: Mutex::default(),
+            bell: Bell::default(),
+            waiters: Waiters::default(),
+            arrived: Signal::default(),
+            drained: Signal::default(),
+            closed_one: Signal::default(),
+        }
+    }
+
+    pub(super) fn append(&self, frame: SealedFrame) -> Result<Appended> {
+        let now_ms = now_ms();
+        let mut tail = lock(&self.tail);
+        if let Err(refusal) = tail.admit(frame.len(), self.options.refuse_bytes) {
+            drop(tail);
+            return Err(self.refused(refusal));
+        }
+        let appended = tail.push(frame, now_ms.unsigned_abs());
+        let waiting_bytes = tail.waiting_bytes();
+        self.waiting_bytes.store(waiting_bytes, Ordering::SeqCst);
+        self.next.store(tail.ends().next, Ordering::SeqCst);
+        drop(tail);
+        self.arrived.raise();
+        if waiting_bytes < WAITING_BYTES_LARGE {
+            self.bell.nudge()
+        } else {
+            self.bell.ring()
+        }
+        Ok(appended)
+    }
+
+    fn refused(&self, refusal: Refusal) -> Error {
+        let dir = &self.options.dir;
+        match refusal {
+            Refusal::Closed => Fault::closed(dir).error(),
+            Refusal::Full => Fault::full(dir, self.options.refuse_bytes.unwrap_or_default()).error(),
+            Refusal::Backlogged => {
+                let fault = lock(&self.fault).clone();
+                fault.map_or_else(
+                    || {
+                        Error::new(
+                            Code::Backlogged,
+                            format!("{STREAM_WAITING_BYTES_MAX} bytes of events wait to be written"),
+                        )
+                        .with_hint("try again in a moment")
+                    },
+                    |fault| fault.error(),
+                )
+            }
+        }
+    }
+
+    /// Whether there is something that is not on disk.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.next.load(Ordering::SeqCst) > self.durable.load(Ordering::SeqCst)
+    }
+
+    /// Whether what waits should be written at once.
+    pub(super) fn is_urgent(&self) -> bool {
+        !self.waiters.is_empty() || self.waiting_bytes.load(Ordering::SeqCst) >= WAITING_BYTES_LARGE
+    }
+
+    /// Whether everything below `end` is on disk.
+    pub(super) fn is_durable(&self, end: u64) -> bool {
+        self.durable.load(Ordering::SeqCst) >= end
+    }
+
+    /// Frames from memory; `None` when `from` is not there.
+    pub(super) fn recent(&self, from: u64, bytes_max: usize) -> Option<Vec<Frame>> {
+        let (mut frames, mut next, mut left) = (Vec::new(), from, bytes_max);
+        loop {
+            let before = frames.len();
+            // What went out of memory between two turns ends the run; what was found so far stands.
+            let copied = lock(&self.tail).copy(next, left, &mut frames);
+            let Some(has_more) = copied else { return (!frames.is_empty()).then_some(frames) };
+            let added = frames.get(before..).unwrap_or_default();
+            left = left.saturating_sub(added.iter().map(|frame| frame.bytes.len()).sum());
+            match added.last() {
+                Some(last) if has_more && left > 0 => next = last.head.end(),
+                _ => return Some(frames),
+            }
+        }
+    }
+
+    /// Fills a batch with what waits now.
+    pub(super) fn take(&self, batch: &mut Batch, bytes_max: usize) {
+        batch.clear();
+        let (mut from, end) = (self.durable.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
+        while lock(&self.tail).fill(batch, from, end, bytes_max) {
+            from = batch.end().unwrap_or(end);
+        }
+    }
+
+    /// A batch is on disk.
+    pub(super) fn publish(&self, batch: &Batch) {
+        let Some(end) = batch.end() else { return };
+        {
+            let mut tail = lock(&self.tail);
+            tail.synced(end, batch.bytes());
+            self.waiting_bytes.store(tail.waiting_bytes(), Ordering::SeqCst);
+            self.durable.store(end, Ordering::SeqCst);
+        }
+        self.waiters.tell(end);
+        self.drained.raise();
+        loop {
+            let forgotten = lock(&self.tail).forget();
+            if forgotten.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Another segment is written to.
+    pub(super) fn rolled(&self, closed: Option<Arc<Segment>>, open: &Arc<Segment>) {
+        {
+            let mut tail = lock(&self.tail);
+            if let Some(closed) = closed {
+                Arc::make_mut(&mut tail.closed).push(closed);
+            }
+            tail.open = Arc::clone(open);
+        }
+        self.closed_one.raise();
+    }
+}
+
+/// The time, in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

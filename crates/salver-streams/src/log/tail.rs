@@ -1,0 +1,203 @@
+//! The end of the log in memory: what was appended last, for the writer thread and for whoever reads along.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use salver_model::limits::{STREAM_RECENT_BYTES_MAX, STREAM_WAITING_BYTES_MAX};
+use salver_model::streams::Ends;
+
+use super::Appended;
+use super::batch::Batch;
+use super::frame::{Frame, SealedFrame};
+use super::ids::Ids;
+use super::segment::Segment;
+
+/// Frames that are looked at while the lock is held, at most: an append must not wait for long.
+const FRAMES_AT_ONCE_MAX: usize = 512;
+/// Bytes that are copied while the lock is held, about.
+const BYTES_AT_ONCE_MAX: usize = 256 * 1024;
+
+/// What stands under the one lock that every append takes. Nothing here touches a file.
+#[derive(Debug)]
+pub(super) struct Tail {
+    /// The last frames without a gap, at least those that are not on disk.
+    frames: VecDeque<Frame>,
+    frames_bytes: usize,
+    waiting_bytes: usize,
+    next: u64,
+    durable: u64,
+    ids: Ids,
+    pub(super) is_closed: bool,
+    /// Bytes of frames in files.
+    pub(super) disk_bytes: u64,
+    /// The closed segments, oldest first; shared with readers and copied when it changes.
+    pub(super) closed: Arc<Vec<Arc<Segment>>>,
+    /// The active one.
+    pub(super) open: Arc<Segment>,
+}
+
+/// Why a frame is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The log is closed.
+    Closed,
+    /// Too much waits to be written.
+    Backlogged,
+    /// Too much is on disk.
+    Full,
+}
+
+/// A segment among the others.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub(super) segment: Arc<Segment>,
+    /// Where the next one begins; `None` for the active one.
+    pub(super) next_base: Option<u64>,
+}
+
+impl Tail {
+    pub(super) fn new(closed: Vec<Arc<Segment>>, open: Arc<Segment>, next: u64, last_id: u128) -> Self {
+        let disk_bytes = closed.iter().map(|segment| segment.bytes()).sum::<u64>() + open.bytes();
+        Self {
+            frames: VecDeque::new(),
+            frames_bytes: 0,
+            waiting_bytes: 0,
+            next,
+            durable: next,
+            ids: Ids::after(last_id),
+            is_closed: false,
+            disk_bytes,
+            closed: Arc::new(closed),
+            open,
+        }
+    }
+
+    /// Whether a frame of this size is taken.
+    pub(super) fn admit(&self, bytes: usize, refuse_bytes: Option<u64>) -> Result<(), Refusal> {
+        let waiting = self.waiting_bytes + bytes;
+        if self.is_closed {
+            Err(Refusal::Closed)
+        } else if refuse_bytes.is_some_and(|most| self.disk_bytes + waiting as u64 > most) {
+            Err(Refusal::Full)
+        } else if waiting > STREAM_WAITING_BYTES_MAX && self.waiting_bytes > 0 {
+            Err(Refusal::Backlogged)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Gives a frame its place; one without records needs none.
+    pub(super) fn push(&mut self, frame: SealedFrame, now_ms: u64) -> Appended {
+        let (count, bytes, first) = (frame.count(), frame.len(), self.next);
+        let id = self.ids.next(now_ms, count);
+        if count == 0 {
+            return Appended { first, id };
+        }
+        let unsynced = u32::try_from(first - self.durable).unwrap_or(u32::MAX);
+        self.frames.push_back(frame.behind(first, id, unsynced));
+        self.frames_bytes += bytes;
+        self.waiting_bytes += bytes;
+        self.next += u64::from(count);
+        Appended { first, id }
+    }
+
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    pub(super) fn ends(&self) -> Ends {
+        let oldest = self.closed.first().unwrap_or(&self.open);
+        Ends { first: oldest.base(), next: self.next }
+    }
+
+    pub(super) fn durable(&self) -> u64 {
+        self.durable
+    }
+
+    /// The segment that has or would have `offset`.
+    pub(super) fn segment_of(&self, offset: u64) -> Located {
+        let open_base = self.open.base();
+        let behind = self.closed.partition_point(|segment| segment.base() <= offset);
+        match behind.checked_sub(1).and_then(|own| self.closed.get(own)) {
+            Some(own) if offset < open_base => {
+                let next_base = self.closed.get(behind).map_or(open_base, |next| next.base());
+                Located { segment: Arc::clone(own), next_base: Some(next_base) }
+            }
+            _ => Located { segment: Arc::clone(&self.open), next_base: None },
+        }
+    }
+
+    /// Adds frames from `from` on to `frames`, some at a time, up to about `bytes_max` bytes of them: whether there may be
+    /// more. `None` when `from` is not in memory.
+    pub(super) fn copy(&self, from: u64, bytes_max: usize, frames: &mut Vec<Frame>) -> Option<bool> {
+        if from >= self.next {
+            return Some(false);
+        }
+        // What is no part of the log any more may still be in memory.
+        if self.frames.front()?.head.offset > from || self.ends().first > from {
+            return None;
+        }
+        let start = self.frames.partition_point(|frame| frame.head.end() <= from);
+        let mut bytes = 0;
+        for frame in self.frames.range(start..).take(FRAMES_AT_ONCE_MAX) {
+            bytes += frame.bytes.len();
+            frames.push(frame.clone());
+            if bytes >= bytes_max {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time: whether there may be
+    /// more.
+    pub(super) fn fill(&self, batch: &mut Batch, from: u64, end: u64, bytes_max: usize) -> bool {
+        let start = self.frames.partition_point(|frame| frame.head.offset < from);
+        let stop = batch.bytes() + BYTES_AT_ONCE_MAX;
+        let mut frames = self.frames.range(start..).take_while(|frame| frame.head.offset < end);
+        for frame in frames.by_ref().take(FRAMES_AT_ONCE_MAX) {
+            if batch.bytes() > 0 && batch.bytes() + frame.bytes.len() > bytes_max {
+                return false;
+            }
+            batch.push(frame);
+            if batch.bytes() >= stop {
+                break;
+            }
+        }
+        frames.next().is_some()
+    }
+
+    /// Everything below `end` is on disk: a batch of that many bytes came there.
+    pub(super) fn synced(&mut self, end: u64, bytes: usize) {
+        self.durable = end;
+        self.waiting_bytes -= bytes;
+        self.disk_bytes += bytes as u64;
+    }
+
+    /// Takes out some frames that need not be in memory any more, for the caller to drop outside the lock; none when all
+    /// the others stay.
+    pub(super) fn forget(&mut self) -> Vec<Frame> {
+        let (mut count, mut bytes) = (0, 0);
+        for frame in self.frames.iter().take(FRAMES_AT_ONCE_MAX) {
+            if self.frames_bytes - bytes <= STREAM_RECENT_BYTES_MAX || frame.head.end() > self.durable {
+                break;
+            }
+            count += 1;
+            bytes += frame.bytes.len();
+        }
+        self.frames_bytes -= bytes;
+        self.frames.drain(..count).collect()
+    }
+
+    /// The frames that are not on disk.
+    pub(super) fn pending(&self) -> Vec<Frame> {
+        let start = self.frames.partition_point(|frame| frame.head.offset < self.durable);
+        self.frames.range(start..).cloned().collect()
+    }
+
+    /// The offset of the first frame in memory at or after a time that is not on disk.
+    pub(super) fn pending_at(&self, time_ms: i64) -> Option<u64> {
+        let start = self.frames.partition_point(|frame| frame.head.offset < self.durable);
+        self.frames.range(start..).map(|frame| frame.head).find(|head| head.time_ms >= time_ms).map(|head| head.offset)
+    }
+}

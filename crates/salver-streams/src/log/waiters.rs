@@ -1,0 +1,70 @@
+//! Who waits for the disk.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use salver_model::Result;
+use tokio::sync::oneshot;
+
+use super::fault::Fault;
+use super::lock::lock;
+
+/// What a waiter is told: that its events are on disk, or why not.
+pub(super) type Told = Result<(), Fault>;
+
+/// Who waits for the disk, each for an offset.
+#[derive(Debug, Default)]
+pub(super) struct Waiters {
+    waiting: Mutex<Vec<(u64, oneshot::Sender<Told>)>>,
+    count: AtomicUsize,
+}
+
+impl Waiters {
+    /// Waits for everything below `end`; the bell must be rung afterwards. `None` when that is there by now.
+    pub(super) fn wait(&self, end: u64, is_there: impl FnOnce() -> bool) -> Option<oneshot::Receiver<Told>> {
+        let (sender, receiver) = oneshot::channel();
+        let mut waiting = lock(&self.waiting);
+        // Counted before it is looked: `tell` looks at the count after what it tells of was stored.
+        self.count.fetch_add(1, Ordering::SeqCst);
+        if is_there() {
+            self.count.fetch_sub(1, Ordering::SeqCst);
+            return None;
+        }
+        waiting.push((end, sender));
+        Some(receiver)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many wait.
+    pub(super) fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Tells all who wait for no more than `end` that it is on disk.
+    pub(super) fn tell(&self, end: u64) {
+        self.answer(|wanted| wanted <= end, &Ok(()));
+    }
+
+    /// Tells all that it failed.
+    pub(super) fn fail(&self, fault: &Fault) {
+        self.answer(|_| true, &Err(fault.clone()));
+    }
+
+    fn answer(&self, is_meant: impl Fn(u64) -> bool, told: &Told) {
+        if self.is_empty() {
+            return;
+        }
+        let answered = {
+            let mut waiting = lock(&self.waiting);
+            let answered: Vec<_> = waiting.extract_if(.., |(wanted, _)| is_meant(*wanted)).collect();
+            self.count.fetch_sub(answered.len(), Ordering::SeqCst);
+            answered
+        };
+        for (_, sender) in answered {
+            let _ = sender.send(told.clone());
+        }
+    }
+}

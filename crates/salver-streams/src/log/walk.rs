@@ -1,0 +1,170 @@
+//! Walking along a file of the log, frame by frame, over damage.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use bytes::Bytes;
+use memchr::memmem;
+
+use super::frame::{Frame, HEADER_BYTES, Head, MAGIC};
+
+/// What is read of a file at a time, at least.
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// A place where frames should be and are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Damage {
+    /// Where in the file.
+    pub(super) at: u64,
+    /// The first offset that can't be read.
+    pub(super) from: u64,
+    /// The next one that can.
+    pub(super) to: u64,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A frame, and where it begins in the file.
+    Frame(u64, Frame),
+    /// Damage, with frames or the end behind it.
+    Damage(Damage),
+    /// No frame from here on.
+    End,
+}
+
+/// A walk.
+#[derive(Debug)]
+pub(super) struct Walk {
+    file: File,
+    /// The place in the file where the next frame should begin.
+    at: u64,
+    /// The offset it should have.
+    next: u64,
+    /// The place in the file behind the last frame.
+    file_end: u64,
+    /// The offset behind the last record, when that is known.
+    end: Option<u64>,
+    chunk: Bytes,
+    chunk_at: u64,
+}
+
+impl Walk {
+    /// Walks from the place `at` in the file, where the record `next` should be, up to the place `file_end`, where the
+    /// record `end` would be.
+    pub(super) fn new(file: File, at: u64, next: u64, file_end: u64, end: Option<u64>) -> Self {
+        Self { file, at, next, file_end, end, chunk: Bytes::new(), chunk_at: 0 }
+    }
+
+    /// The next step.
+    pub(super) fn step(&mut self) -> io::Result<Step> {
+        if self.end.is_some_and(|end| self.next >= end) {
+            return Ok(Step::End);
+        }
+        if let Some(frame) = self.frame_at(self.at)?
+            && frame.head.offset == self.next
+        {
+            let at = self.at;
+            self.at += frame.bytes.len() as u64;
+            self.next = frame.head.end();
+            return Ok(Step::Frame(at, frame));
+        }
+        let (at, from) = (self.at, self.next);
+        match self.search()? {
+            Some((found_at, offset)) => {
+                (self.at, self.next) = (found_at, offset);
+                // What was lost may have held no record: then nobody misses anything.
+                if offset == from { self.step() } else { Ok(Step::Damage(Damage { at, from, to: offset })) }
+            }
+            None => match self.end {
+                Some(end) => {
+                    self.next = end;
+                    Ok(Step::Damage(Damage { at, from, to: end }))
+                }
+                None => Ok(Step::End),
+            },
+        }
+    }
+
+    /// Finds the next whole frame behind a bad place.
+    fn search(&mut self) -> io::Result<Option<(u64, u64)>> {
+        // If only the body is bad the header tells where the next frame is; else something in the body could look like it.
+        if let Some(head) = Head::read(&self.peek(self.at, HEADER_BYTES)?) {
+            let behind = self.at + head.frame_bytes() as u64;
+            if let Some(offset) = self.fits(behind)? {
+                return Ok(Some((behind, offset)));
+            }
+        }
+        let magic = memmem::Finder::new(&MAGIC.to_le_bytes()).into_owned();
+        let mut from = self.at + 1;
+        loop {
+            let bytes = self.peek_chunk(from)?;
+            for found in magic.find_iter(&bytes) {
+                let at = from + found as u64;
+                if let Some(offset) = self.fits(at)? {
+                    return Ok(Some((at, offset)));
+                }
+            }
+            // The magic may lie across the end of what was read.
+            match bytes.len().checked_sub(size_of_val(&MAGIC)) {
+                Some(further) if from + (bytes.len() as u64) < self.file_end => from += further as u64 + 1,
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// The offset of a whole frame at this place, if it can be one of those that are still to come.
+    fn fits(&mut self, at: u64) -> io::Result<Option<u64>> {
+        let frame = self.frame_at(at)?;
+        let is_ahead = |offset: u64| offset >= self.next && self.end.is_none_or(|end| offset < end);
+        Ok(frame.map(|frame| frame.head.offset).filter(|offset| is_ahead(*offset)))
+    }
+
+    fn frame_at(&mut self, at: u64) -> io::Result<Option<Frame>> {
+        let Some(head) = Head::read(&self.peek(at, HEADER_BYTES)?) else { return Ok(None) };
+        if head.count == 0 || head.frame_bytes() as u64 > self.file_end.saturating_sub(at) {
+            return Ok(None);
+        }
+        Ok(Frame::read(&self.peek(at, head.frame_bytes())?))
+    }
+
+    /// Some bytes at a place, as many as there are when there are fewer.
+    fn peek(&mut self, at: u64, count: usize) -> io::Result<Bytes> {
+        let rest = usize::try_from(self.file_end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let count = count.min(rest);
+        if count == 0 {
+            return Ok(Bytes::new());
+        }
+        if let Some(skip) = at.checked_sub(self.chunk_at).and_then(|skip| usize::try_from(skip).ok())
+            && let Some(end) = skip.checked_add(count)
+            && end <= self.chunk.len()
+        {
+            return Ok(self.chunk.slice(skip..end));
+        }
+        let wanted = count.max(CHUNK_BYTES).min(rest);
+        let mut bytes = vec![0; wanted];
+        let mut filled = 0;
+        while filled < wanted {
+            match self.file.read_at(&mut bytes[filled..], at + filled as u64) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        self.chunk = Bytes::from(bytes);
+        self.chunk_at = at;
+        Ok(self.chunk.slice(..count.min(filled)))
+    }
+
+    /// What is at hand from a place on; less than a magic only at the end.
+    fn peek_chunk(&mut self, at: u64) -> io::Result<Bytes> {
+        if self.peek(at, size_of_val(&MAGIC))?.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let skip = usize::try_from(at - self.chunk_at).unwrap_or(usize::MAX);
+        Ok(self.chunk.get(skip..).map(|rest| self.chunk.slice_ref(rest)).unwrap_or_default())
+    }
+}

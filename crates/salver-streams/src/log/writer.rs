@@ -1,0 +1,200 @@
+//! The thread that writes: everything that waits goes to disk at once, with one write and one sync.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::active::Active;
+use super::batch::Batch;
+use super::bell::Sleep;
+use super::crowd::Crowd;
+use super::fault::Fault;
+use super::lock::lock;
+use super::shared::Shared;
+
+/// How long events that nobody waits for stay in memory only.
+const DELAY: Duration = Duration::from_millis(50);
+/// Bytes of events that are written without delay.
+pub(super) const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
+/// Most bytes that are written at once: who waits for the first of them waits for all.
+const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// How long after the last event the thread looks by itself for more, so that an append need not wake it.
+const LINGER: Duration = Duration::from_secs(1);
+/// The pause after a failure.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) active: Active,
+    batch: Batch,
+    /// When events were first seen that wait and for which nobody waits.
+    seen: Option<Instant>,
+    /// When something was written last.
+    wrote: Option<Instant>,
+    /// Whether a sync of the active file failed: what it holds behind the last good one is anybody's guess.
+    is_broken: bool,
+    is_failing: bool,
+    crowd: Crowd,
+    pub(super) looked: Instant,
+}
+
+impl Writer {
+    pub(super) fn new(shared: Arc<Shared>, active: Active) -> Self {
+        Self {
+            shared,
+            active,
+            batch: Batch::default(),
+            seen: None,
+            wrote: None,
+            is_broken: false,
+            is_failing: false,
+            crowd: Crowd::default(),
+            looked: Instant::now(),
+        }
+    }
+
+    /// Works until the log is closed. Whether everything is on disk then.
+    pub(super) fn run(mut self) -> bool {
+        // However this ends, nobody waits for it any longer.
+        let ended = Ended(Arc::clone(&self.shared));
+        loop {
+            // Read first: what was appended before it was set is seen below.
+            let is_closing = self.shared.is_closing.load(Ordering::SeqCst);
+            self.keep_house();
+            if self.is_due(is_closing) {
+                let result = self.turn();
+                let failed = result.is_err();
+                self.note(result);
+                if failed && is_closing {
+                    break;
+                }
+                if failed {
+                    // Not on the bell: each new waiter would ring it.
+                    std::thread::park_timeout(RETRY);
+                }
+            } else if is_closing {
+                break;
+            } else {
+                self.rest();
+            }
+        }
+        self.active.finish();
+        drop(ended);
+        !self.shared.has_waiting()
+    }
+
+    /// Whether there is something that should be written now.
+    fn is_due(&mut self, is_closing: bool) -> bool {
+        if !self.shared.has_waiting() {
+            self.seen = None;
+            return false;
+        }
+        let seen = *self.seen.get_or_insert_with(Instant::now);
+        is_closing || self.shared.is_urgent() || seen.elapsed() >= DELAY
+    }
+
+    /// Sleeps until something may be due.
+    fn rest(&mut self) {
+        let shared = &*self.shared;
+        let is_closing = || shared.is_closing.load(Ordering::SeqCst) || shared.is_retention_due.load(Ordering::SeqCst);
+        if let Some(seen) = self.seen {
+            let left = DELAY.saturating_sub(seen.elapsed());
+            shared.bell.sleep(Sleep::Doze, Some(left), || is_closing() || shared.is_urgent());
+        } else if self.wrote.is_some_and(|wrote| wrote.elapsed() < LINGER) {
+            let since = Instant::now();
+            shared.bell.sleep(Sleep::Doze, Some(DELAY), || is_closing() || shared.is_urgent());
+            // What came in the meantime has waited long enough.
+            self.seen = shared.has_waiting().then_some(since);
+        } else {
+            shared.bell.sleep(Sleep::Deep, self.shared.options.look_every(), || is_closing() || shared.has_waiting());
+        }
+    }
+
+    /// Writes what waits, or as much of it as goes into one batch.
+    fn turn(&mut self) -> io::Result<()> {
+        if !self.shared.is_closing.load(Ordering::SeqCst) {
+            self.crowd.gather(|| self.shared.waiters.count());
+        }
+        let began = Instant::now();
+        if self.is_broken || self.active.bytes() >= self.shared.options.segment_bytes {
+            self.roll()?;
+        }
+        let room = (self.shared.options.segment_bytes - self.active.bytes()).min(BATCH_BYTES_MAX);
+        self.shared.take(&mut self.batch, room as usize);
+        self.active.write(&mut self.batch)?;
+        if let Err(error) = self.active.sync(&self.batch) {
+            // The system may have dropped the pages it could not write, and would not fail again: all of it must be
+            // written anew, and elsewhere.
+            self.is_broken = true;
+            return Err(error);
+        }
+        self.crowd.note(self.shared.waiters.count(), began.elapsed());
+        self.shared.publish(&self.batch);
+        (self.seen, self.wrote) = (None, Some(Instant::now()));
+        Ok(())
+    }
+
+    /// Closes the active segment and begins the next one.
+    pub(super) fn roll(&mut self) -> io::Result<()> {
+        let (dir, base) = (&self.shared.options.dir, self.shared.durable.load(Ordering::SeqCst));
+        let create = || Active::create(dir, base);
+        let fresh = create().or_else(|error| match error.kind() {
+            // A file of this name has nothing that was ever acknowledged: it is a first sync that failed.
+            io::ErrorKind::AlreadyExists => {
+                std::fs::remove_file(self.active.segment.path().with_file_name(format!("{base:020}.log")))?;
+                create()
+            }
+            _ => Err(error),
+        })?;
+        let old = std::mem::replace(&mut self.active, fresh);
+        #[cfg(test)]
+        {
+            self.active.faults = Arc::clone(&old.faults);
+        }
+        let is_closed = old.segment.end() > old.segment.base();
+        if is_closed {
+            old.finish();
+        }
+        self.shared.rolled(is_closed.then_some(old.segment), &self.active.segment);
+        self.is_broken = false;
+        self.retain();
+        Ok(())
+    }
+
+    /// Tells of a failure, and of its end.
+    fn note(&mut self, result: io::Result<()>) {
+        match result {
+            Ok(()) if self.is_failing => {
+                self.is_failing = false;
+                *lock(&self.shared.fault) = None;
+                tracing::info!(dir = %self.shared.options.dir.display(), "the log is written again");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                let fault = Fault::of(&self.shared.options.dir, &error);
+                if !self.is_failing {
+                    let fault = fault.error();
+                    tracing::error!(hint = fault.hint.as_deref(), "{}", fault.message);
+                }
+                self.is_failing = true;
+                *lock(&self.shared.fault) = Some(fault.clone());
+                self.shared.waiters.fail(&fault);
+            }
+        }
+    }
+}
+
+/// Lets go of all who wait, when the thread ends.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        lock(&self.0.tail).is_closed = true;
+        self.0.has_ended.store(true, Ordering::SeqCst);
+        self.0.waiters.fail(&Fault::closed(&self.0.options.dir));
+        self.0.drained.raise();
+    }
+}

@@ -1,0 +1,271 @@
+//! A stream: the port, and the way of an append in one function ([`LogStream::take`]): find, check, look at ids, put aside
+//! what is bad, append.
+
+mod gather;
+pub(crate) mod id;
+mod quarantine;
+mod read;
+mod recover;
+mod rows;
+mod seen;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use salver_model::ports::{EventStream, Scan};
+use salver_model::spec::StreamSpec;
+use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
+use salver_model::{Name, Result};
+use tokio::task::JoinSet;
+
+use self::gather::{Extra, Gathering};
+use self::quarantine::Quarantine;
+use self::rows::Rows;
+use self::seen::Seen;
+use crate::event::{Checker, Picks, Rule, Splitter, Step};
+use crate::kafka::Kafka;
+use crate::log::{Log, LogOptions};
+
+/// A stream with its log on local disk, and Kafka behind it where that was asked for.
+#[derive(Debug)]
+pub struct LogStream {
+    spec: StreamSpec,
+    log: Arc<Log>,
+    rows: Rows,
+    quarantine: Quarantine,
+    picks: Picks,
+    seen: Mutex<Seen>,
+    kafka: Option<Kafka>,
+    _keepers: JoinSet<()>,
+}
+
+impl LogStream {
+    /// Opens the stream in its directory, and mends what a crash left there. Reads what was not looked at since the last
+    /// orderly end, so it may take some seconds; runs inside the runtime, on a thread that may block.
+    ///
+    /// # Errors
+    /// `Config` when the directory can't be used, is in use, or the settings contradict each other; `Source` when the log
+    /// can't be read.
+    pub fn open(spec: StreamSpec) -> Result<Arc<Self>> {
+        let forwards = spec.kafka.is_some();
+        let log = Log::open(LogOptions {
+            dir: spec.dir.clone(),
+            segment_bytes: spec.segment_bytes,
+            retain: spec.retain,
+            retain_bytes: spec.disk_bytes_max.filter(|_| !forwards),
+            // Set in any case, so that nothing goes before Kafka has it.
+            refuse_bytes: forwards.then(|| spec.disk_bytes_max.unwrap_or(u64::MAX)),
+        })?;
+        let rule = spec.schema.as_deref().map(Rule::compile).transpose()?;
+        let rows = Rows::open(&spec.name, &log, &spec.dir, rule)?;
+        let quarantine = Quarantine::open(&spec)?;
+        let picks = Picks::new(&spec);
+        let seen = recover::ids(&log, &spec)?;
+        let kafka =
+            spec.kafka.is_some().then(|| Kafka::start(&spec, Arc::clone(&log), quarantine.aside())).transpose()?;
+        let mut keepers = JoinSet::new();
+        keepers.spawn(rows.clone().keep());
+        let seen = Mutex::new(seen);
+        Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, kafka, _keepers: keepers }))
+    }
+
+    /// What can't be promised is not begun: it would be written later all the same, and once more when the client tries
+    /// again.
+    fn admit(&self, envelope: &Envelope) -> Result<()> {
+        match (envelope.ack, &self.kafka) {
+            (Ack::Memory, _) => Ok(()),
+            (Ack::Broker, Some(kafka)) => kafka.reachable(),
+            _ => self.log.fault().map_or(Ok(()), Err),
+        }
+    }
+
+    /// Gives what was gathered its place, or none of it.
+    fn take(&self, mut events: Gathering<'_>, is_whole: bool) -> Result<Receipt> {
+        let bad = events.bad_ones();
+        // First, so that a good event is never taken from a request whose bad ones would be lost.
+        let quarantine_end = if bad.is_empty() { 0 } else { self.quarantine.put(bad)? };
+        if !events.waits() {
+            let Some(frame) = events.take_frame() else { return Ok(events.receipt(0..0, String::new, quarantine_end)) };
+            let count = u64::from(frame.count());
+            let placed = self.log.append(frame)?;
+            let offsets = placed.first..placed.first + count;
+            return Ok(events.receipt(offsets, || id::text(placed.id), quarantine_end));
+        }
+        // Until the new ids are known, nobody else may find them missing.
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let hashes = events.look(&seen, is_whole);
+        let Some(frame) = events.take_frame() else { return Ok(events.receipt(0..0, String::new, quarantine_end)) };
+        let count = u64::from(frame.count());
+        let placed = self.log.append(frame)?;
+        let now_ms = now_ms();
+        for (offset, hash) in (placed.first..).zip(hashes) {
+            if let Some(hash) = hash {
+                seen.insert(hash, offset, now_ms);
+            }
+        }
+        drop(seen);
+        Ok(events.receipt(placed.first..placed.first + count, || id::text(placed.id), quarantine_end))
+    }
+
+    /// Adds an event with what is picked from it, where its protocol does not say it.
+    fn pick<'a>(&self, events: &mut Gathering<'a>, value: &'a [u8], mut extra: Extra<'a>) {
+        if !self.picks.is_empty() {
+            let picked = self.picks.pick(value);
+            extra.key = extra.key.or(picked.key);
+            extra.id = extra.id.or(picked.id);
+            extra.time_ms = extra.time_ms.or(picked.time_ms);
+        }
+        events.good(value, extra);
+    }
+}
+
+#[async_trait]
+impl EventStream for LogStream {
+    fn spec(&self) -> &StreamSpec {
+        &self.spec
+    }
+
+    fn append(&self, events: &[NewEvent], envelope: &Envelope) -> Result<Receipt> {
+        self.admit(envelope)?;
+        let bytes = events.iter().map(|event| event.value.len() + 64).sum();
+        let with_ids = self.picks.has_id() || events.iter().any(|event| event.id.is_some());
+        let mut gathering = Gathering::new(envelope, now_ms(), bytes, with_ids);
+        let mut checker = Checker::new(self.rows.checks());
+        for event in events {
+            let extra = Extra {
+                key: event.key.as_deref().map(Into::into),
+                id: event.id.as_deref().map(Into::into),
+                partition: event.partition,
+                headers: event.headers.iter().map(|(name, value)| (name.as_str(), &**value)).collect(),
+                time_ms: event.time_ms,
+            };
+            match checker.check(&event.value) {
+                Ok(()) => self.pick(&mut gathering, &event.value, extra),
+                Err(_) if envelope.opaque => gathering.good(&event.value, extra),
+                Err(reason) => gathering.bad(&event.value, reason),
+            }
+        }
+        self.take(gathering, true)
+    }
+
+    fn append_text(&self, text: &Bytes, framing: &mut Framing, is_last: bool, envelope: &Envelope) -> Result<Receipt> {
+        self.admit(envelope)?;
+        let with_ids = self.picks.has_id();
+        let mut events = Gathering::new(envelope, now_ms(), text.len() + text.len() / 16, with_ids);
+        let is_plain = events.is_plain() && self.picks.is_empty();
+        let mut splitter = Splitter::new(text, *framing, is_last, self.rows.checks());
+        loop {
+            match splitter.next_event() {
+                Step::Event(range) if is_plain => events.plain(&text[range]),
+                Step::Event(range) => self.pick(&mut events, &text[range], Extra::default()),
+                Step::Bad(range, reason) => events.bad(&text[range], reason),
+                Step::More | Step::Done => break,
+            }
+        }
+        let (consumed, after) = (splitter.consumed(), splitter.framing());
+        let receipt = if events.is_empty() { Receipt::default() } else { self.take(events, is_last)? };
+        *framing = after;
+        Ok(Receipt { consumed, ..receipt })
+    }
+
+    async fn room(&self) {
+        self.log.room().await;
+        self.quarantine.room().await;
+    }
+
+    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()> {
+        if ack == Ack::Memory {
+            return Ok(());
+        }
+        match &self.kafka {
+            Some(kafka) if ack == Ack::Broker => {
+                let begin = receipt.end - receipt.taken.min(receipt.end);
+                // On disk as well, or the table would not have, after a crash, what was said to be safe.
+                let delivered = kafka.delivered(begin..receipt.through);
+                tokio::try_join!(delivered, self.log.durable(receipt.through))?;
+            }
+            _ => self.log.durable(receipt.through).await?,
+        }
+        self.quarantine.durable(receipt.quarantine_end).await
+    }
+
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<Placement>> {
+        let offsets = receipt.end - receipt.taken.min(receipt.end)..receipt.end;
+        let Some(kafka) = &self.kafka else {
+            self.settle(receipt, Ack::Disk).await?;
+            return Ok(offsets.map(|offset| Placement { partition: 0, offset }).collect());
+        };
+        let places = kafka.places(offsets).await?;
+        self.settle(receipt, Ack::Broker).await?;
+        Ok(places)
+    }
+
+    fn ends(&self) -> Ends {
+        self.log.ends()
+    }
+
+    async fn events(&self, from: u64, count_max: usize, bytes_max: usize, patience: Duration) -> Result<Vec<Event>> {
+        read::events(&self.log, from, count_max, bytes_max, patience).await
+    }
+
+    async fn offset_at(&self, time_ms: i64) -> Result<u64> {
+        let log = Arc::clone(&self.log);
+        read::blocking(move || log.offset_at(time_ms)).await
+    }
+
+    fn committed(&self, group: &str) -> Option<u64> {
+        self.log.committed(group)
+    }
+
+    fn groups(&self) -> Vec<(String, u64)> {
+        self.log.groups()
+    }
+
+    async fn commit(&self, group: &str, offset: u64) -> Result<()> {
+        let (log, group) = (Arc::clone(&self.log), group.to_owned());
+        read::blocking(move || log.commit(&group, offset)).await
+    }
+
+    async fn partitions(&self) -> Result<u32> {
+        match &self.kafka {
+            Some(kafka) => kafka.partitions().await,
+            None => Ok(1),
+        }
+    }
+
+    fn backlog(&self) -> u64 {
+        self.kafka.as_ref().map_or(0, Kafka::backlog)
+    }
+
+    fn scans(&self) -> Vec<(Name, Arc<dyn Scan>)> {
+        [Some((self.spec.name.clone(), self.rows.scan())), self.quarantine.scan()].into_iter().flatten().collect()
+    }
+
+    async fn widened(&self, stamp: u64) -> u64 {
+        self.rows.checks().shape.widened(stamp).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        let handed_on = match &self.kafka {
+            Some(kafka) => kafka.close().await,
+            None => Ok(()),
+        };
+        let (rows, log, quarantine) = (self.rows.clone(), Arc::clone(&self.log), self.quarantine.clone());
+        read::blocking(move || {
+            let saved = rows.close();
+            let closed = log.close();
+            quarantine.close().and(closed).and(saved).and(handed_on)
+        })
+        .await
+    }
+}
+
+/// Now, in milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,91 @@
+//! Events that did not belong into a stream, in a log of their own beside it, with the reason.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use salver_model::limits::SEGMENT_BYTES;
+use salver_model::ports::Scan;
+use salver_model::spec::StreamSpec;
+use salver_model::{Name, Result};
+
+use super::now_ms;
+use super::rows::Rows;
+use crate::event::Checker;
+use crate::kafka::Aside;
+use crate::log::frame::FrameBuilder;
+use crate::log::{Log, LogOptions};
+
+/// The folder of its log in the stream's own.
+const FOLDER: &str = "quarantine";
+
+/// The quarantine of a stream.
+#[derive(Clone, Debug)]
+pub(super) struct Quarantine {
+    log: Arc<Log>,
+    /// `None` when the stream's name is so long that its quarantine can't have one.
+    rows: Option<Rows>,
+}
+
+impl Quarantine {
+    pub(super) fn open(spec: &StreamSpec) -> Result<Self> {
+        let dir = spec.dir.join(FOLDER);
+        let log = Log::open(LogOptions {
+            dir: dir.clone(),
+            segment_bytes: SEGMENT_BYTES,
+            retain: spec.retain,
+            retain_bytes: spec.disk_bytes_max,
+            refuse_bytes: None,
+        })?;
+        let name = Name::new(&format!("{}_quarantine", spec.name)).ok();
+        let rows = name.map(|name| Rows::open(&name, &log, &dir, None)).transpose()?;
+        Ok(Self { log, rows })
+    }
+
+    /// Puts events aside; the end of the quarantine behind them.
+    pub(super) fn put(&self, events: &[(String, &[u8])]) -> Result<u64> {
+        let bytes = events.iter().map(|(reason, raw)| reason.len() + raw.len() + 32).sum();
+        let mut frame = FrameBuilder::new(now_ms(), bytes);
+        let mut checker = self.rows.as_ref().map(|rows| Checker::new(rows.checks()));
+        for (reason, raw) in events {
+            let event = serde_json::json!({ "reason": reason, "event": String::from_utf8_lossy(raw) }).to_string();
+            if let Some(checker) = &mut checker {
+                // Only for the columns: what is this long is kept all the same.
+                let _ = checker.check(event.as_bytes());
+            }
+            frame.push_plain(event.as_bytes());
+        }
+        let count = u64::from(frame.count());
+        let placed = self.log.append(frame.seal())?;
+        Ok(placed.first + count)
+    }
+
+    /// What Kafka will never take ends here too.
+    pub(super) fn aside(&self) -> Aside {
+        let own = self.clone();
+        Arc::new(move |raw: Bytes, reason| {
+            let own = own.clone();
+            Box::pin(async move {
+                let end = own.put(&[(reason, &raw)])?;
+                own.durable(end).await
+            })
+        })
+    }
+
+    pub(super) async fn room(&self) {
+        self.log.room().await;
+    }
+
+    pub(super) async fn durable(&self, end: u64) -> Result<()> {
+        self.log.durable(end).await
+    }
+
+    pub(super) fn scan(&self) -> Option<(Name, Arc<dyn Scan>)> {
+        self.rows.as_ref().map(|rows| (rows.name().clone(), rows.scan()))
+    }
+
+    /// Blocks.
+    pub(super) fn close(&self) -> Result<()> {
+        let saved = self.rows.as_ref().map_or(Ok(()), Rows::close);
+        self.log.close().and(saved)
+    }
+}

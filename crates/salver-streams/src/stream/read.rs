@@ -1,0 +1,70 @@
+//! Events out again: by offset, by time, one page after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use salver_model::streams::Event;
+use salver_model::{Error, Result};
+
+use super::id;
+use crate::log::Log;
+use crate::log::frame::{Frame, Placed};
+
+/// Some events from offset `from` on; waits for the first until `patience` is over.
+pub(super) async fn events(
+    log: &Arc<Log>,
+    from: u64,
+    count_max: usize,
+    bytes_max: usize,
+    patience: Duration,
+) -> Result<Vec<Event>> {
+    let count_max = count_max.max(1);
+    if log.ends().next <= from && tokio::time::timeout(patience, log.arrived(from)).await.is_err() {
+        return Ok(Vec::new());
+    }
+    let frames = match log.recent(from, bytes_max) {
+        Some(frames) => frames,
+        None => {
+            let log = Arc::clone(log);
+            blocking(move || log.read(from, bytes_max)).await?
+        }
+    };
+    let mut events = Vec::new();
+    let mut bytes = 0;
+    for frame in &frames {
+        // Most of the first frame may lie before what is asked for.
+        for placed in frame.records().skip_while(|placed| placed.offset < from) {
+            let size = placed.record.value.len();
+            if !events.is_empty() && (events.len() >= count_max || bytes + size > bytes_max) {
+                return Ok(events);
+            }
+            bytes += size;
+            events.push(event(frame, &placed));
+        }
+    }
+    Ok(events)
+}
+
+/// The event a record is, without copying it.
+fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
+    let record = &placed.record;
+    Event {
+        offset: placed.offset,
+        time_ms: placed.time_ms,
+        id: match record.id {
+            Some(id) => String::from_utf8_lossy(id).into_owned(),
+            None => id::text(placed.made_id),
+        },
+        key: record.key.map(|key| frame.share(key)),
+        partition: record.partition,
+        headers: record.headers.iter().map(|(name, value)| ((*name).to_owned(), frame.share(value))).collect(),
+        value: frame.share(record.value),
+    }
+}
+
+/// Runs what may wait for the disk.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Error::internal("a read of the log was cut off").with_source(error))?
+}

@@ -1,0 +1,44 @@
+//! What a stream knows again after a restart: the ids of late events.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::spec::StreamSpec;
+
+use super::now_ms;
+use super::seen::{Seen, hash_of};
+use crate::log::Log;
+
+/// Bytes of the log that are looked at in one go.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The ids of events of the last window. Blocks.
+pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<Seen> {
+    let mut seen = Seen::new(spec.dedupe);
+    let hashers = seen.hasher();
+    let window_ms = i64::try_from(spec.dedupe.as_millis()).unwrap_or(i64::MAX);
+    let mut from = log.offset_at(now_ms().saturating_sub(window_ms))?;
+    loop {
+        let frames = match log.read(from, PIECE_BYTES) {
+            Ok(frames) => frames,
+            // What is damaged has no ids any more; what comes behind it has.
+            Err(error) => match log.good_from(from)? {
+                next if next > from => {
+                    tracing::warn!("{}: {error}; goes on at offset {next}", spec.name);
+                    from = next;
+                    continue;
+                }
+                _ => return Err(error),
+            },
+        };
+        let Some(last) = frames.last() else { return Ok(seen) };
+        from = last.head.end();
+        for frame in &frames {
+            for placed in frame.records() {
+                if let Some(id) = placed.record.id {
+                    seen.insert(hash_of(&hashers, id), placed.offset, frame.head.time_ms);
+                }
+            }
+        }
+    }
+}

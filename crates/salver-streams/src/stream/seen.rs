@@ -1,0 +1,83 @@
+//! The ids of late events, so that a repeated one is known.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::time::Duration;
+
+use ahash::{AHashMap, RandomState};
+use salver_model::limits::STREAM_IDS_MAX;
+
+/// Ids by their hashes, each with its event's offset, for as long as the window is. Of ids that differ two would have to
+/// agree in 128 bits to be taken for one; the keys of the hash are the process's own, so that nobody can seek such.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    hashers: [RandomState; 2],
+    offsets: AHashMap<u128, u64>,
+    order: VecDeque<(u128, i64)>,
+    window_ms: i64,
+}
+
+impl Seen {
+    pub(crate) fn new(window: Duration) -> Self {
+        Self {
+            hashers: [RandomState::new(), RandomState::new()],
+            offsets: AHashMap::new(),
+            order: VecDeque::new(),
+            window_ms: i64::try_from(window.as_millis()).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// The hash of an id. Needs no lock.
+    pub(crate) fn hasher(&self) -> [RandomState; 2] {
+        self.hashers.clone()
+    }
+
+    /// The offset of the event with the id of this hash, when it is remembered.
+    pub(crate) fn offset(&self, hash: u128) -> Option<u64> {
+        self.offsets.get(&hash).copied()
+    }
+
+    /// Remembers an id, and forgets those that are older than the window.
+    pub(crate) fn insert(&mut self, hash: u128, offset: u64, now_ms: i64) {
+        match self.offsets.entry(hash) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(free) => {
+                free.insert(offset);
+            }
+        }
+        self.order.push_back((hash, now_ms));
+        while let Some((oldest, at_ms)) = self.order.front().copied() {
+            if self.order.len() <= STREAM_IDS_MAX && now_ms.saturating_sub(at_ms) <= self.window_ms {
+                break;
+            }
+            self.order.pop_front();
+            self.offsets.remove(&oldest);
+        }
+    }
+}
+
+/// The hash of `id` by the hashers of [`Seen`].
+pub(crate) fn hash_of(hashers: &[RandomState; 2], id: &[u8]) -> u128 {
+    let [high, low] = hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(id)));
+    (high << 64) | low
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Seen, hash_of};
+
+    #[test]
+    fn remembers_for_the_window() {
+        let mut seen = Seen::new(Duration::from_millis(100));
+        let hashers = seen.hasher();
+        let hash = |id: &str| hash_of(&hashers, id.as_bytes());
+        seen.insert(hash("a"), 7, 1_000);
+        seen.insert(hash("a"), 8, 1_050);
+        seen.insert(hash("b"), 9, 1_100);
+        assert_eq!((seen.offset(hash("a")), seen.offset(hash("b")), seen.offset(hash("c"))), (Some(7), Some(9), None));
+        seen.insert(hash("c"), 10, 1_101);
+        assert_eq!((seen.offset(hash("a")), seen.offset(hash("b"))), (None, Some(9)));
+    }
+}

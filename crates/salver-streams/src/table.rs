@@ -1,0 +1,81 @@
+//! A stream as rows: closed segments from Parquet, the rest from frames.
+//!
+//! `layout` says which columns there are, `decode` and `members` make them of events, `frames` of the log's own files.
+//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes them. `held` is the rows at one
+//! moment, in parts, each of which `part` reads.
+
+mod compact;
+mod decode;
+mod era;
+mod frames;
+mod held;
+mod layout;
+mod members;
+mod part;
+mod sidecar;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use salver_model::ports::{Held, Scan};
+use salver_model::{Name, Result, Version};
+
+use self::compact::Compactor;
+use self::era::Eras;
+use self::held::HeldEvents;
+use crate::event::LiveShape;
+use crate::log::Log;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 8_192;
+/// Bytes of events that make a batch, however few they are.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// The rows of a log whose events are JSON objects.
+#[derive(Debug)]
+pub(crate) struct EventScan {
+    name: Name,
+    log: Arc<Log>,
+    shape: Arc<LiveShape>,
+    eras: Eras,
+    compactor: Compactor,
+}
+
+impl EventScan {
+    /// The rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Begins to write
+    /// closed segments as Parquet; runs inside the runtime.
+    ///
+    /// # Errors
+    /// None at present.
+    pub(crate) fn open(name: Name, log: Arc<Log>, shape: Arc<LiveShape>) -> Result<Arc<Self>> {
+        let compactor = Compactor::start(&log, &shape);
+        Ok(Arc::new(Self { name, log, shape, eras: Eras::default(), compactor }))
+    }
+
+    /// Writes no more Parquet, so that nothing holds up the end of the program. Rows can be read as before.
+    pub(crate) fn close(&self) {
+        self.compactor.stop();
+    }
+}
+
+impl Scan for EventScan {
+    fn hold(&self) -> Arc<dyn Held> {
+        // The shape after the log, so that it covers all that is held.
+        let log = self.log.hold();
+        let era = self.eras.now(&log, &self.shape.newest());
+        let end = log.ends.next;
+        Arc::new(HeldEvents::new(&self.name, log, &era, end, self.compactor.sidecars()))
+    }
+
+    fn hold_at(&self, version: Version) -> Option<Arc<dyn Held>> {
+        let log = self.log.hold();
+        // Makes this era known, should it be the one that is meant.
+        self.eras.now(&log, &self.shape.newest());
+        let (era, end) = self.eras.at(version)?;
+        let is_there = era.first == log.ends.first && (era.first..=log.ends.next).contains(&end);
+        is_there.then(|| -> Arc<dyn Held> {
+            Arc::new(HeldEvents::new(&self.name, log, &era, end, self.compactor.sidecars()))
+        })
+    }
+}

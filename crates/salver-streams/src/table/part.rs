@@ -1,0 +1,223 @@
+//! Some rows of a held log, read one batch after the other on threads that may block.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arrow::record_batch::RecordBatch;
+use futures::{StreamExt, stream};
+use salver_model::reply::BatchStream;
+use salver_model::{Error, Filter, Result};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::BATCH_ROWS;
+use super::frames::{FrameReader, Place};
+use super::layout::Wanted;
+use super::sidecar::{Footers, SidecarReader};
+use crate::log::{HeldLog, Segment};
+
+/// Batches that are read in one go, once it is clear that more than one is wanted.
+const READ_AHEAD: usize = 4;
+
+/// How long after a file could not be written it is tried again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// What readers know of the Parquet files.
+#[derive(Debug)]
+pub(super) struct Sidecars {
+    pub(super) footers: Footers,
+    /// Segments whose files are to be written.
+    orders: mpsc::UnboundedSender<Arc<Segment>>,
+    /// The bases of those that wait, and of those for which it failed, with the time of that.
+    ordered: Mutex<HashMap<u64, Option<Instant>>>,
+}
+
+impl Sidecars {
+    pub(super) fn new(orders: mpsc::UnboundedSender<Arc<Segment>>) -> Self {
+        Self { footers: Footers::default(), orders, ordered: Mutex::default() }
+    }
+
+    /// Lets the file of a segment be written, because it is missing, damaged, or has outdated columns.
+    fn order(&self, segment: &Arc<Segment>) {
+        let mut ordered = self.ordered.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_to_do = match ordered.get(&segment.base()) {
+            None => true,
+            Some(failed) => failed.is_some_and(|time| time.elapsed() > AGAIN),
+        };
+        if is_to_do {
+            ordered.insert(segment.base(), None);
+            // Nobody writes any more when the stream is closing.
+            let _ = self.orders.send(Arc::clone(segment));
+        }
+    }
+
+    /// The file of a segment was written, or could not be.
+    pub(super) fn done(&self, segment: &Segment, is_written: bool) {
+        let mut ordered = self.ordered.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_written {
+            ordered.remove(&segment.base());
+        } else {
+            ordered.insert(segment.base(), Some(Instant::now()));
+        }
+    }
+}
+
+/// Where the rows come from at the moment.
+enum Source {
+    Frames(Box<FrameReader>),
+    Sidecar(Box<SidecarReader>, Arc<Segment>),
+}
+
+/// Reads a part.
+pub(super) struct Part {
+    log: Arc<HeldLog>,
+    /// The offsets for which there is no source yet.
+    left: Range<u64>,
+    source: Option<(Source, u64)>,
+    wanted: Wanted,
+    filter: Option<Filter>,
+    sidecars: Arc<Sidecars>,
+}
+
+impl Part {
+    pub(super) fn new(
+        log: Arc<HeldLog>,
+        offsets: Range<u64>,
+        wanted: Wanted,
+        filter: Option<Filter>,
+        sidecars: Arc<Sidecars>,
+    ) -> Self {
+        Self { log, left: offsets, source: None, wanted, filter, sidecars }
+    }
+
+    /// The next rows; `None` at the end. Blocks.
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some((source, end)) = &mut self.source else {
+                if self.left.is_empty() {
+                    return Ok(None);
+                }
+                self.source = Some(self.open());
+                continue;
+            };
+            let batch = match source {
+                Source::Frames(frames) => frames.next(BATCH_ROWS)?,
+                Source::Sidecar(sidecar, segment) => match sidecar.next() {
+                    Ok(batch) => batch,
+                    Err(error) => {
+                        let path = segment.parquet_path();
+                        tracing::warn!(%error, path = %path.display(), "a Parquet file is damaged and will be written again");
+                        let _ = std::fs::remove_file(path);
+                        self.sidecars.order(segment);
+                        let rest = sidecar.position().unwrap_or(*end)..*end;
+                        let place = Place::Closed(Arc::clone(segment));
+                        *source = Source::Frames(Box::new(FrameReader::new(place, rest, self.wanted.clone())));
+                        continue;
+                    }
+                },
+            };
+            if batch.is_some() {
+                return Ok(batch);
+            }
+            self.source = None;
+        }
+    }
+
+    /// A source for the next offsets, and where it ends.
+    fn open(&mut self) -> (Source, u64) {
+        let start = self.left.start;
+        let index = self.log.closed.partition_point(|segment| segment.end() <= start);
+        let Some(segment) = self.log.closed.get(index) else {
+            let place = Place::Open(Arc::clone(&self.log));
+            let frames = FrameReader::new(place, self.left.clone(), self.wanted.clone());
+            self.left.start = self.left.end;
+            return (Source::Frames(Box::new(frames)), self.left.end);
+        };
+        let end = segment.end().min(self.left.end);
+        let offsets = start..end;
+        self.left.start = end;
+        let row_bytes = segment.bytes() / (segment.end() - segment.base()).max(1);
+        let sidecar = self
+            .sidecars
+            .footers
+            .open(segment)
+            .and_then(|file| SidecarReader::new(file, &offsets, &self.wanted, self.filter.as_ref(), row_bytes));
+        if let Some(sidecar) = sidecar {
+            return (Source::Sidecar(Box::new(sidecar), Arc::clone(segment)), end);
+        }
+        self.sidecars.order(segment);
+        let frames = FrameReader::new(Place::Closed(Arc::clone(segment)), offsets, self.wanted.clone());
+        (Source::Frames(Box::new(frames)), end)
+    }
+
+    /// Some batches; fewer than asked for at the end.
+    fn some(&mut self, count: usize) -> Vec<Result<RecordBatch>> {
+        let mut batches = Vec::with_capacity(count);
+        while batches.len() < count {
+            match self.next() {
+                Ok(Some(batch)) => batches.push(Ok(batch)),
+                Ok(None) => break,
+                Err(error) => {
+                    batches.push(Err(error));
+                    self.left.start = self.left.end;
+                    self.source = None;
+                    break;
+                }
+            }
+        }
+        batches
+    }
+}
+
+/// A part that is being read.
+struct Reading {
+    batches: std::vec::IntoIter<Result<RecordBatch>>,
+    ahead: Option<JoinHandle<(Part, Vec<Result<RecordBatch>>)>>,
+    part: Option<Part>,
+    count: usize,
+}
+
+/// The batches of a part. While some are taken, the next are read; no thread waits for whoever takes them, and what is
+/// dropped is read no further than that.
+pub(super) fn stream_of(part: Part) -> BatchStream {
+    let reading = Reading { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1 };
+    stream::unfold(reading, |mut reading| async move {
+        loop {
+            if let Some(batch) = reading.batches.next() {
+                return Some((batch, reading));
+            }
+            if let Some(part) = reading.part.take() {
+                reading.read_on(part);
+            }
+            let done = reading.ahead.take()?.await;
+            let (part, batches) = match done {
+                Ok(done) => done,
+                Err(error) => {
+                    let error = Error::internal("the read of a stream was cut off").with_source(error);
+                    return Some((Err(error), reading));
+                }
+            };
+            let is_end = batches.len() < reading.count || batches.last().is_some_and(Result::is_err);
+            reading.count = READ_AHEAD;
+            reading.batches = batches.into_iter();
+            if !is_end {
+                reading.read_on(part);
+            } else if reading.batches.len() == 0 {
+                return None;
+            }
+        }
+    })
+    .boxed()
+}
+
+impl Reading {
+    fn read_on(&mut self, mut part: Part) {
+        let count = self.count;
+        self.ahead = Some(tokio::task::spawn_blocking(move || {
+            let batches = part.some(count);
+            (part, batches)
+        }));
+    }
+}

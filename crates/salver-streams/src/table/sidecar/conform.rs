@@ -1,0 +1,44 @@
+//! Columns as they were when a file was written, made what they are now. Only where that gives what the events
+//! themselves would: what has become text since is read from the events.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StructArray, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+
+/// Whether [`conform`] can make the one of the other.
+pub(super) fn conforms(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::Int64, DataType::Float64) => true,
+        (DataType::Struct(from), DataType::Struct(to)) => from.iter().all(|own| {
+            let target = to.iter().find(|field| field.name() == own.name());
+            target.is_some_and(|field| conforms(own.data_type(), field.data_type()))
+        }),
+        (DataType::List(from), DataType::List(to)) => conforms(from.data_type(), to.data_type()),
+        _ => from == to,
+    }
+}
+
+/// An array as the type `to`.
+pub(super) fn conform(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    match (array.data_type(), to) {
+        (from, to) if from == to => Ok(Arc::clone(array)),
+        (DataType::Struct(_), DataType::Struct(fields)) => {
+            let own = array.as_struct();
+            let columns = fields.iter().map(|field| match own.column_by_name(field.name()) {
+                Some(column) => conform(column, field.data_type()),
+                None => Ok(new_null_array(field.data_type(), own.len())),
+            });
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), columns, own.nulls().cloned(), own.len())?))
+        }
+        (DataType::List(_), DataType::List(item)) => {
+            let own = array.as_list::<i32>();
+            let values = conform(own.values(), item.data_type())?;
+            Ok(Arc::new(ListArray::try_new(Arc::clone(item), own.offsets().clone(), values, own.nulls().cloned())?))
+        }
+        _ => cast(array, to),
+    }
+}

@@ -1,0 +1,188 @@
+//! `salver ingest`: the events of files into a stream of a running server, in batches, each of them exactly once.
+
+mod batches;
+mod batches_of_values;
+mod progress;
+mod sender;
+mod source;
+mod state;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use salver_model::{Code, Error};
+
+use crate::cli::IngestArguments;
+use crate::failure::Failure;
+use crate::{output, serve, signals};
+use batches::{Batch, Batches};
+use progress::Progress;
+use sender::{Counts, Sender};
+use source::Source;
+use state::State;
+
+/// Batches that are sent at the same time when their order is free.
+const SENDERS_UNORDERED: usize = 4;
+/// Batches that are read ahead.
+const AHEAD: usize = 2;
+
+/// What became of one batch.
+struct Sent {
+    batch: Batch,
+    counts: Result<Counts, Failure>,
+}
+
+/// Sends the files, one after the other.
+pub(crate) fn run(arguments: &IngestArguments) -> Result<(), Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    watch_signals(&interrupted)?;
+    let sender = Sender::new(arguments, &interrupted)?;
+    let mut total = Counts::default();
+    let mut progress = Progress::new();
+    for file in &arguments.files {
+        let done = one_file(arguments, file, &sender, &mut progress, &interrupted);
+        progress.clear();
+        total.add(&done?);
+    }
+    output::out(&summary(&arguments.stream, &total, &progress))
+}
+
+/// Sends one file, from where an earlier run left off.
+fn one_file(
+    arguments: &IngestArguments,
+    file: &str,
+    sender: &Sender,
+    progress: &mut Progress,
+    interrupted: &AtomicBool,
+) -> Result<Counts, Failure> {
+    let source = Source::find(file)?;
+    let mut state = State::begin(arguments, &source)?;
+    if state.offset > 0 {
+        let events = serve::thousands(state.counts.there());
+        output::note(&format!("{file}: goes on behind {events} events of an earlier run"));
+    }
+    progress.begin(&source);
+    let mut batches = Batches::open(source, arguments.batch_bytes, state.offset, state.next)?;
+    let senders = if arguments.unordered { SENDERS_UNORDERED } else { 1 };
+    let mut failure = None;
+    let has_failed = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (queue, queued) = mpsc::sync_channel::<Batch>(AHEAD);
+        let (tell, told) = mpsc::channel::<Sent>();
+        let queued = Arc::new(Mutex::new(queued));
+        for _ in 0..senders {
+            let (queued, tell, run) = (Arc::clone(&queued), tell.clone(), state.run.clone());
+            scope.spawn(move || {
+                send_all(&queued, &tell, |batch| match has_failed.load(Ordering::Acquire) {
+                    true => None,
+                    false => Some(sender.send(&run, batch)),
+                })
+            });
+        }
+        // The threads have theirs: when the last of them ends, nobody waits for more.
+        drop((queued, tell));
+        let reader = scope.spawn(move || read_all(&mut batches, &queue, interrupted));
+        for sent in told {
+            match sent.counts {
+                Ok(counts) => {
+                    progress.advance(&counts, sent.batch.input_bytes);
+                    failure = failure.take().or(state.done(&sent.batch, &counts).err());
+                }
+                Err(error) => failure = failure.take().or(Some(error)),
+            }
+            has_failed.store(failure.is_some(), Ordering::Release);
+        }
+        let read = reader.join().unwrap_or_else(|_| Err(Error::internal("reading ended by itself").into()));
+        failure = failure.take().or(read.err());
+    });
+    progress.clear();
+    match failure {
+        None if interrupted.load(Ordering::Acquire) => Err(stopped(file, &state)),
+        None => state.finish().map(|()| state.counts),
+        Some(failure) => {
+            let is_refused = matches!(&failure, Failure::Error(error) if error.code == Code::InvalidRequest);
+            if is_refused && state.is_new() {
+                state.finish()?;
+            } else if state.is_kept() {
+                output::note(&format!("{file}: the same command goes on from here"));
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Hands batches on until there are no more, nobody takes them, or the user has enough.
+fn read_all(batches: &mut Batches, queue: &SyncSender<Batch>, interrupted: &AtomicBool) -> Result<(), Failure> {
+    while !interrupted.load(Ordering::Acquire) {
+        let Some(batch) = batches.next_batch()? else { break };
+        if queue.send(batch).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sends batches until there are no more, or one can't be sent: what comes behind it would lie before it.
+fn send_all(
+    queued: &Mutex<Receiver<Batch>>,
+    tell: &mpsc::Sender<Sent>,
+    send: impl Fn(&Batch) -> Option<Result<Counts, Failure>>,
+) {
+    loop {
+        let next = queued.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(batch) = next else { return };
+        let Some(counts) = send(&batch) else { return };
+        let failed = counts.is_err();
+        if tell.send(Sent { batch, counts }).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Sets the flag when the process is asked to end; a second request ends it at once.
+fn watch_signals(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let failed = |error| Error::internal(format!("can't wait for signals: {error}"));
+    let runtime = runtime.map_err(failed)?;
+    let asked = {
+        let _inside = runtime.enter();
+        signals::asked_to_end().map_err(failed)?
+    };
+    let interrupted = Arc::clone(interrupted);
+    thread::spawn(move || {
+        runtime.block_on(async {
+            asked.await;
+            interrupted.store(true, Ordering::Release);
+            std::future::pending::<()>().await;
+        });
+    });
+    Ok(())
+}
+
+fn stopped(file: &str, state: &State) -> Failure {
+    let events = serve::thousands(state.counts.there());
+    let how = if state.is_kept() { "; the same command goes on from here" } else { "" };
+    output::note(&format!("{file}: interrupted after {events} events{how}"));
+    Failure::Told
+}
+
+/// What was done, for people.
+fn summary(stream: &str, total: &Counts, progress: &Progress) -> String {
+    let mut text = format!("{} events in `{stream}`", serve::thousands(total.there()));
+    if total.duplicates > 0 {
+        text += &format!(", {} of them were there already", serve::thousands(total.duplicates));
+    }
+    if total.quarantined > 0 {
+        let why = total.reason.as_deref().map(|why| format!(" (the first: {why})")).unwrap_or_default();
+        text += &format!("; {} in its quarantine{why}", serve::thousands(total.quarantined));
+    }
+    text + &format!("; {}\n", progress.pace())
+}
+
+/// A mistake in how the command was called.
+fn usage(message: String, hint: &str) -> Failure {
+    Failure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
+}

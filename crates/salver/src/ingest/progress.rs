@@ -1,0 +1,97 @@
+//! How far it has come: on a terminal one line that is written again and again.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use super::sender::Counts;
+use super::source::Source;
+use crate::serve;
+
+/// How often the line is written.
+const PERIOD: Duration = Duration::from_millis(200);
+/// Most characters of a file's name that are shown: the line must fit into a terminal.
+const NAME_CHARS_MAX: usize = 24;
+
+/// The line.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    started: Instant,
+    is_shown: bool,
+    written: Option<Instant>,
+    name: String,
+    bytes: Option<u64>,
+    /// When the file was begun and how much of it had been read then, after the first batch.
+    file: Option<(Instant, u64)>,
+    file_started: Instant,
+    /// Of this file, and of all of this run.
+    events: u64,
+    events_all: u64,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            started: now,
+            is_shown: std::io::stderr().is_terminal(),
+            written: None,
+            name: String::new(),
+            bytes: None,
+            file: None,
+            file_started: now,
+            events: 0,
+            events_all: 0,
+        }
+    }
+
+    /// Another file begins.
+    pub(crate) fn begin(&mut self, source: &Source) {
+        let skipped = source.name.chars().count().saturating_sub(NAME_CHARS_MAX);
+        self.name = source.name.chars().skip(skipped).collect();
+        (self.bytes, self.file, self.events, self.file_started) = (source.bytes, None, 0, Instant::now());
+    }
+
+    /// A batch is there; `input_bytes` of the file have been read.
+    pub(crate) fn advance(&mut self, counts: &Counts, input_bytes: u64) {
+        self.events += counts.there() + counts.quarantined;
+        self.events_all += counts.there() + counts.quarantined;
+        // What an earlier run did says nothing about this one's pace.
+        let (_, from) = *self.file.get_or_insert((Instant::now(), input_bytes));
+        if self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
+            self.written = Some(Instant::now());
+            let line = line(self, input_bytes, from);
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self) {
+        if self.written.take().is_some() {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+
+    /// How long it all took, and how many a second that is.
+    pub(crate) fn pace(&self) -> String {
+        let seconds = self.started.elapsed().as_secs_f64();
+        format!("{seconds:.1} s, {} a second", serve::thousands(rate(self.events_all, seconds)))
+    }
+}
+
+fn line(progress: &Progress, input_bytes: u64, from: u64) -> String {
+    let rate = rate(progress.events, progress.file_started.elapsed().as_secs_f64());
+    let pace = format!("{} events, {} a second", serve::thousands(progress.events), serve::thousands(rate));
+    let Some(bytes) = progress.bytes.filter(|bytes| *bytes > 0) else { return format!("{}: {pace}", progress.name) };
+    let share = (input_bytes as f64 / bytes as f64).min(1.0);
+    let left = progress.file.filter(|_| input_bytes > from).map(|(since, _)| {
+        let seconds =
+            since.elapsed().as_secs_f64() * bytes.saturating_sub(input_bytes) as f64 / (input_bytes - from) as f64;
+        let seconds = seconds.round() as u64;
+        format!(", {}:{:02} left", seconds / 60, seconds % 60)
+    });
+    format!("{}: {:3.0} %, {pace}{}", progress.name, share * 100.0, left.unwrap_or_default())
+}
+
+fn rate(events: u64, seconds: f64) -> u64 {
+    (events as f64 / seconds.max(0.001)).round() as u64
+}

@@ -1,0 +1,110 @@
+//! Where events come from: a file or standard input, plain or compressed.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use salver_model::{Code, Error, Result};
+
+/// Bytes that are read from a compressed file at a time.
+const READ_BYTES: usize = 256 * 1024;
+
+/// How a file is compressed, as its suffix says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// A file that is there, or standard input.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Its name as it was given.
+    pub(crate) name: String,
+    /// Where it is; `None` for standard input.
+    pub(crate) path: Option<PathBuf>,
+    /// Its length, compressed as it is; `None` when that is not known.
+    pub(crate) bytes: Option<u64>,
+    /// Whether its name says that it has one event a line.
+    pub(crate) has_lines: bool,
+    compression: Compression,
+}
+
+impl Source {
+    /// Looks at `name`; `-` is standard input.
+    pub(crate) fn find(name: &str) -> Result<Self> {
+        let lower = name.to_ascii_lowercase();
+        let (stem, compression) = match lower.rsplit_once('.') {
+            Some((stem, "gz")) => (stem, Compression::Gzip),
+            Some((stem, "zst")) => (stem, Compression::Zstd),
+            _ => (lower.as_str(), Compression::None),
+        };
+        let suffix = Path::new(stem).extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        let mut source = Self {
+            name: name.to_owned(),
+            path: None,
+            bytes: None,
+            has_lines: matches!(suffix, "ndjson" | "jsonl" | "ldjson"),
+            compression,
+        };
+        if name != "-" {
+            let about = std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
+            if about.is_dir() {
+                return Err(Error::new(Code::Source, format!("`{name}` is a directory"))
+                    .with_hint("name the files in it, as in `logs/*.ndjson`"));
+            }
+            source.path = Some(PathBuf::from(name));
+            source.bytes = about.is_file().then_some(about.len());
+        }
+        Ok(source)
+    }
+
+    /// Opens it and goes to byte `offset` of its text. Also gives a count of the bytes of the file that were read.
+    pub(crate) fn open(&self, offset: u64) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
+        let read = Arc::new(AtomicU64::new(0));
+        let failed = |error| unreadable(&self.name, error);
+        let Some(path) = &self.path else {
+            return Ok((Box::new(Counted { inner: io::stdin(), read: Arc::clone(&read) }), read));
+        };
+        let mut file = File::open(path).map_err(failed)?;
+        let mut behind = offset;
+        if self.compression == Compression::None && self.bytes.is_some() {
+            file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+            read.store(offset, Ordering::Relaxed);
+            behind = 0;
+        }
+        let counted = BufReader::with_capacity(READ_BYTES, Counted { inner: file, read: Arc::clone(&read) });
+        let mut text: Box<dyn Read + Send> = match self.compression {
+            Compression::None => Box::new(counted),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(counted)),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(counted).map_err(failed)?),
+        };
+        io::copy(&mut text.by_ref().take(behind), &mut io::sink()).map_err(failed)?;
+        Ok((text, read))
+    }
+}
+
+/// Why a source can't be read.
+pub(crate) fn unreadable(name: &str, cause: io::Error) -> Error {
+    Error::new(Code::Source, format!("can't read `{name}`"))
+        .with_hint("check the path, the rights, and that the file is whole")
+        .with_source(cause)
+}
+
+/// Counts what is read through it.
+struct Counted<R> {
+    inner: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}

@@ -1,0 +1,26 @@
+//! Streams: the real program, killed and started again, beside a real Kafka broker. One binary, so that linking is paid
+//! once and the broker starts once.
+
+// Helpers of tests may panic as tests do.
+#![allow(clippy::unwrap_used)]
+
+#[path = "records/client.rs"]
+mod client;
+
+mod streams {
+    use super::client;
+
+    pub(crate) mod doors;
+    pub(crate) mod process;
+
+    mod append;
+    mod confluent;
+    mod consumers;
+    mod groups;
+    mod ingest;
+    mod killed;
+    mod malformed;
+    mod shapes;
+    mod table;
+    mod tail;
+}

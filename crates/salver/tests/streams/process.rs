@@ -1,0 +1,125 @@
+//! The real program with streams in a directory of its own, to be killed and started again.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::client::Client;
+
+/// A running program; ends with the value.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    address: String,
+    directory: tempfile::TempDir,
+}
+
+impl Process {
+    /// Serves what `settings` say.
+    pub(crate) fn start(settings: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        std::fs::write(directory.path().join("salver.toml"), settings).expect("the configuration");
+        // The same port at each start, for clients that come again. Another process may have taken it meanwhile.
+        let (child, address) = (0..5).find_map(|_| run(directory.path(), free_port())).expect("the program starts");
+        let process = Self { child, address, directory };
+        process.until_ready();
+        process
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Its number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its directory.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Kills it at once.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Kills it if it runs, and starts it again on the same files and the same port, or another if that is gone.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        let port = self.address.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_else(free_port);
+        let started = run(self.directory.path(), port).or_else(|| run(self.directory.path(), free_port()));
+        (self.child, self.address) = started.expect("the program starts again");
+        self.until_ready();
+    }
+
+    /// What a GET says, which must be a success.
+    pub(crate) fn get(&self, target: &str) -> String {
+        let answer = Client::new(&self.address).send("GET", target, &[], None).expect("an answer");
+        assert_eq!(answer.status, 200, "{target}: {}", answer.body);
+        answer.body
+    }
+
+    /// The rows of a SQL query.
+    pub(crate) fn sql(&self, text: &str) -> Vec<Value> {
+        let answer =
+            Client::new(&self.address).send("POST", "/api/sql", &[], Some(text.as_bytes())).expect("an answer");
+        assert_eq!(answer.status, 200, "{text}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.body))
+    }
+
+    fn until_ready(&self) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        let is_ready = || Client::new(&self.address).send("GET", "/ready", &[], None).is_ok_and(|a| a.status == 200);
+        while !is_ready() {
+            assert!(Instant::now() < patience, "the program is not ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// Starts the program; `None` when it ends before it listens.
+fn run(directory: &Path, port: u16) -> Option<(Child, String)> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_salver"))
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .arg(directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the program is there");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    loop {
+        let Some(line) = lines.next() else {
+            let _ = child.wait();
+            return None;
+        };
+        if let Some((_, address)) = line.expect("text").split_once("http://") {
+            let address = address.trim().trim_end_matches('/').to_owned();
+            // Read on, so that the program never waits for somebody to take its output.
+            std::thread::spawn(move || lines.for_each(drop));
+            return Some((child, address));
+        }
+    }
+}
