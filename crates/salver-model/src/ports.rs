@@ -11,6 +11,6 @@ pub mod table;
 pub use database::{Database, RecordStream};
 pub use event_stream::EventStream;
 pub use loader::{Loader, WaitsFor};
-pub use scan::{Held, Scan};
+pub use scan::{FileKind, Held, HeldFile, Scan};
 pub use sql_engine::{SqlEngine, Tables};
 pub use table::Table;

@@ -1,4 +1,4 @@
-//! The port of rows that can only be scanned, and that grow while they are served.
+//! The ports of rows that are read whole: held at one version, in parts; and of rows that grow while they are served.
 
 use std::sync::Arc;
 
@@ -20,10 +20,15 @@ pub trait Scan: Send + Sync + std::fmt::Debug {
 
 /// Rows of one version.
 ///
-/// Contract: all parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source,
-/// and so do the rows of a part. Parts may be read at the same time.
+/// Contract:
+/// - All parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source, and so do
+///   the rows of a part. Parts may be read at the same time, and again: the same rows come in the same order.
+/// - Whatever changes after it was made (rows written, truncated, files replaced, the entry reloaded) shows in none of
+///   them. What can't be kept so fails; it never gives other rows.
+/// - Making it and keeping it costs nothing that grows with the rows; what it keeps (files, a transaction) goes when it
+///   is dropped.
 pub trait Held: Send + Sync + std::fmt::Debug {
-    /// What the rows are; `rows` and `version` are set and true.
+    /// What the rows are; `version` is true, and so is `rows` where it is set, as it is for all that is not in a database.
     fn describe(&self) -> &Description;
 
     /// How many parts there are, at least one.
@@ -52,10 +57,36 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The one file that has these rows, all of these columns and nothing else, where there is one: an answer in its own
+    /// format is a copy of it.
+    fn file(&self) -> Option<HeldFile> {
+        None
+    }
+
     /// The columns of the batches that `read` gives for `columns`.
     fn schema_of(&self, columns: &[usize]) -> SchemaRef {
         let schema = &self.describe().schema;
         let fields: Vec<_> = columns.iter().filter_map(|index| schema.fields().get(*index).cloned()).collect();
         Arc::new(arrow::datatypes::Schema::new(fields))
     }
+}
+
+/// The format of a [`HeldFile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Parquet.
+    Parquet,
+    /// An Arrow file (IPC with a footer).
+    ArrowFile,
+}
+
+/// An open file; what replaces it under its name does not change it.
+#[derive(Clone, Debug)]
+pub struct HeldFile {
+    /// Its format.
+    pub kind: FileKind,
+    /// The file; read by position only, since it is shared.
+    pub file: Arc<std::fs::File>,
+    /// How long it is.
+    pub bytes: u64,
 }

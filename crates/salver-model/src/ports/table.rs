@@ -1,13 +1,16 @@
 //! The port of anything that has rows.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::entry::Description;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::ports::Held;
 use crate::query::Query;
 use crate::reply::Rows;
+use crate::version::Version;
 
 /// An entry with rows, held at one version: a `Table` never changes, a reload makes a new one.
 ///
@@ -39,8 +42,26 @@ pub trait Table: Send + Sync + std::fmt::Debug {
 
     /// The table as it is now, for one whose rows grow while it is served; `None` when this is it. A request asks once
     /// and holds what it gets.
-    fn current(&self) -> Option<std::sync::Arc<dyn Table>> {
+    fn current(&self) -> Option<Arc<dyn Table>> {
         None
+    }
+
+    /// All rows as they are now, held for as long as the answer lives, in `parts` parts or more where they can be read
+    /// apart from each other; see [`Held`].
+    ///
+    /// # Errors
+    /// `Overloaded` when a database has as many held as it can, `DatabaseUnavailable`, `EntryUnavailable`.
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        let _ = parts;
+        Err(Error::internal(format!("the rows of `{}` can't be held", self.describe().name)))
+    }
+
+    /// All rows as they were at `version`, when they still are to be had: an export goes on after a restart.
+    ///
+    /// # Errors
+    /// As [`Table::hold`].
+    async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
+        if self.describe().version == version { self.hold(parts).await.map(Some) } else { Ok(None) }
     }
 
     /// The implementation, for the SQL engine that can do more with its own tables than the port offers.
