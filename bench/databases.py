@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import blog
+from export_client import drained
 from load import Round
 from peers import free_port
 
@@ -146,6 +147,16 @@ class Postgres(Database):
 
     def load(self, table: str, file: Path) -> float:
         return timed([*self.client(), "-c", f"\\copy {table} from '{file}' with (format csv)"])
+
+    def copied(self, table: str) -> tuple[float, int]:
+        """Seconds until `psql` has copied a table out, from its start on, and the bytes."""
+        started = time.perf_counter()
+        command = [*self.client(), "-c", f"COPY {table} TO STDOUT"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            total = drained(process.stdout.fileno())
+        if process.returncode != 0:
+            raise RuntimeError(f"psql could not copy {table}")
+        return time.perf_counter() - started, total
 
     def fill(self, data: Path) -> None:
         super().fill(data)

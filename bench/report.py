@@ -133,6 +133,40 @@ class Results:
         self.row(f"{rows // 1_000_000} M events logged before, 100 k a request", f"{seconds['load'][0]:.1f} s", "",
                  None, None)
 
+    def first_batch(self, works, seconds) -> None:
+        """The first documents of exports of several sizes."""
+        self.keep("exports", works.FIRST, seconds)
+        median = {name: statistics.median(taken) * 1000 for name, taken in seconds.items()}
+        least = median[min(works.SIZES, key=works.SIZES.get)]
+        for name, rows in works.SIZES.items():
+            self.row(f"the first {works.BATCH:,} documents of {rows:,} rows", f"{median[name]:.2f} ms", "",
+                     None, None, key=works.FIRST)
+        ours = median[works.LARGEST]
+        self.row("the largest against the smallest of them", f"{ours:.2f} ms", f"{least:.2f} ms", ours / least,
+                 "<= 1.5 x", met=ours <= 1.5 * least, key=works.FIRST)
+        self.row("the largest of them", f"{ours:.2f} ms", "10 ms (the target)", ours / 10, "< 1", met=ours < 10,
+                 key=works.FIRST)
+
+    def exported(self, key: str, name: str, rows: int, targets, rounds) -> None:
+        """Whole exports, by everybody: a row for each rival."""
+        self.keep("exports", key, rounds)
+        rate = {who: rows / statistics.median(seconds for seconds, _ in turns) for who, turns in rounds.items()}
+        size = {who: turns[0][1] / 1e6 for who, turns in rounds.items()}
+        say = lambda who: f"{rate[who] / 1e6:.2f} M rows/s, {rate[who] / rows * size[who]:,.0f} MB/s"
+        ours = rate.pop("Salver")
+        said = f"{ours / 1e6:.2f} M rows/s, {ours / rows * size['Salver']:,.0f} MB/s"
+        for who, theirs in rate.items():
+            self.row(name, said, f"{say(who)} ({who})", ours / theirs, targets.get(who), key=key)
+        if not rate:
+            self.row(name, said, "", None, None, key=key)
+
+    def slow_readers(self, works, more_mb: float, idle_mb: float) -> None:
+        """What many slow readers cost in memory."""
+        self.keep("exports", works.SLOW, {"over_idle_mb": more_mb, "idle_mb": idle_mb})
+        self.row(f"memory over idle with {works.READERS} slow readers of 10 M rows", f"{more_mb:.0f} MB",
+                 f"{works.IDLE_MB_MAX} MB (the target)", more_mb / works.IDLE_MB_MAX, "< 1",
+                 met=more_mb < works.IDLE_MB_MAX, key=works.SLOW)
+
     def failed(self, key: str, rounds) -> None:
         """Tells of requests that failed."""
         for name, list_ in rounds.items():

@@ -2,9 +2,9 @@
 
     make bench                                everything
     make bench BENCH="--seconds 2"            shorter rounds
-    make bench BENCH="--only records"         one table: datasets, records or streams
-    make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py
-                                              and stream_works.py (and: count)
+    make bench BENCH="--only records"         one table: datasets, records, streams or exports
+    make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py,
+                                              stream_works.py (and: count) and export_works.py
     make bench BENCH="--peers Salver"         without a peer (no ratios)
 
 Absolute numbers depend on the machine and on what else it does; the ratios are what counts. Raw numbers go to
@@ -16,14 +16,15 @@ import sys
 from pathlib import Path
 
 import datasets
+import exports
 import records
 import report
 import streams
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".bench"
-PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer"
-TABLES = {"datasets": datasets, "records": records, "streams": streams}
+PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer,DuckDB,chDB"
+TABLES = {"datasets": datasets, "records": records, "streams": streams, "exports": exports}
 
 
 def arguments() -> argparse.Namespace:
@@ -31,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--salver", type=Path, default=ROOT / "target/release/salver", help="the binary")
     parser.add_argument("--roapi", type=Path, default=Path(sys.executable).parent / "roapi", help="the binary")
     parser.add_argument("--peers", default=PEERS, help="whom to measure")
-    parser.add_argument("--only", default="datasets,records,streams", help="comma-separated tables, or keys of rows")
+    parser.add_argument("--only", default=",".join(TABLES), help="comma-separated tables, or keys of rows")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each server on each row")
     parser.add_argument("--seconds", type=int, default=5, help="length of one turn")
     return parser.parse_args()
@@ -41,7 +42,7 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = "works.py, record_works.py, stream_works.py"
+        where = "works.py, record_works.py, stream_works.py, export_works.py"
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use salver_model::entry::{Description, Kind};
-use salver_model::ports::Table;
+use salver_model::ports::{Held, Table};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Query, Result, Rows};
 
 use crate::direct::{self, Resident};
 use crate::engine::{Cancel, Engine};
+use crate::hold::{Files, HeldParquet, HeldResident};
 use crate::index::{KeyIndex, Zones};
 use crate::parquet_table::{ParquetProvider, ParquetTable};
 use crate::provider::ResidentProvider;
@@ -25,15 +26,16 @@ const NOW_VALUES_MAX: u64 = 60_000;
 #[derive(Debug)]
 pub struct Dataset {
     about: Description,
-    held: Held,
+    rows: Place,
     engine: Arc<Engine>,
-    _reservation: Option<Reservation>,
+    reservation: Option<Arc<Reservation>>,
 }
 
+/// Where the rows are.
 #[derive(Debug)]
-enum Held {
+enum Place {
     Resident(Arc<Resident>),
-    Parquet(Arc<ParquetTable>),
+    Parquet { table: Arc<ParquetTable>, files: Arc<Files> },
 }
 
 impl Dataset {
@@ -47,18 +49,20 @@ impl Dataset {
         let schema = Arc::clone(schema);
         let key = key_columns(spec, &schema)?;
         let mut index_bytes = 0;
-        let held = match content {
+        let place = match content {
             Content::Resident { chunks, .. } => {
                 let key = if key.is_empty() { None } else { KeyIndex::build(&chunks, key) };
                 index_bytes = key.as_ref().map_or(0, KeyIndex::memory_bytes);
                 let zones = Zones::build(&chunks);
-                Held::Resident(Arc::new(Resident { chunks, rows, key, zones }))
+                Place::Resident(Arc::new(Resident { chunks, rows, key, zones }))
             }
             Content::Parquet { files, partition_columns, kept, .. } => {
-                Held::Parquet(Arc::new(ParquetTable::new(&schema, &files, &partition_columns, kept)?))
+                let table = ParquetTable::new(&schema, &files, &partition_columns, kept.clone())?;
+                let files = Files::new(&schema, &files, &partition_columns, kept, Arc::clone(engine.held_files()))?;
+                Place::Parquet { table: Arc::new(table), files: Arc::new(files) }
             }
         };
-        if rows >= u64::from(u32::MAX) && matches!(held, Held::Resident(_)) {
+        if rows >= u64::from(u32::MAX) && matches!(place, Place::Resident(_)) {
             return Err(Error::new(Code::Source, format!("`{}` has too many rows to hold in memory", spec.name))
                 .with_hint("set `memory = \"never\"` for it"));
         }
@@ -73,24 +77,24 @@ impl Dataset {
             source,
             memory_bytes: memory_bytes + index_bytes,
         };
-        Ok(Self { about, held, engine: Arc::clone(engine), _reservation: reservation })
+        Ok(Self { about, rows: place, engine: Arc::clone(engine), reservation: reservation.map(Arc::new) })
     }
 
     /// The directories of its files, as plans of the engine write them.
     pub(crate) fn directories(&self) -> Vec<String> {
-        match &self.held {
-            Held::Resident(_) => Vec::new(),
-            Held::Parquet(table) => table.directories(),
+        match &self.rows {
+            Place::Resident(_) => Vec::new(),
+            Place::Parquet { table, .. } => table.directories(),
         }
     }
 
     /// The dataset as a table of the engine.
     pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
-        match &self.held {
-            Held::Resident(resident) => {
+        match &self.rows {
+            Place::Resident(resident) => {
                 Arc::new(ResidentProvider::new(Arc::clone(&self.about.schema), Arc::clone(resident)))
             }
-            Held::Parquet(table) => Arc::new(ParquetProvider::plain(Arc::clone(table))),
+            Place::Parquet { table, .. } => Arc::new(ParquetProvider::plain(Arc::clone(table))),
         }
     }
 }
@@ -119,15 +123,15 @@ impl Table for Dataset {
         }
         check_having(query)?;
         let resolved = resolve::resolve(query, &self.about)?;
-        match &self.held {
-            Held::Parquet(table) => {
+        match &self.rows {
+            Place::Parquet { table, .. } => {
                 let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
                 plan::read(&self.engine, &placed, &self.about, query, resolved).await
             }
-            Held::Resident(resident) if direct::cost(resident, &resolved) <= NOW_VALUES_MAX => {
+            Place::Resident(resident) if direct::cost(resident, &resolved) <= NOW_VALUES_MAX => {
                 direct::run(resident, &self.about, query, resolved, &Cancel::default())
             }
-            Held::Resident(resident) => {
+            Place::Resident(resident) => {
                 let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
                 let work = move |cancel: &Cancel| direct::run(&resident, &about, &query, resolved, cancel);
                 self.engine.compute(work).await
@@ -136,7 +140,7 @@ impl Table for Dataset {
     }
 
     fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        let Held::Resident(resident) = &self.held else { return None };
+        let Place::Resident(resident) = &self.rows else { return None };
         if query.is_grouped() || query.distinct {
             return None;
         }
@@ -146,6 +150,21 @@ impl Table for Dataset {
         };
         (direct::cost(resident, &resolved) <= NOW_VALUES_MAX)
             .then(|| direct::run(resident, &self.about, query, resolved, &Cancel::default()))
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        let about = self.about.clone();
+        match &self.rows {
+            Place::Resident(resident) => {
+                let reservation = self.reservation.clone();
+                Ok(Arc::new(HeldResident::new(about, Arc::clone(resident), parts, reservation)))
+            }
+            Place::Parquet { files, .. } => {
+                let (files, engine) = (Arc::clone(files), Arc::clone(&self.engine));
+                let held = self.engine.compute(move |_| HeldParquet::new(about, &files, parts, engine)).await?;
+                Ok(Arc::new(held))
+            }
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

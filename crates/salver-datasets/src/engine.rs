@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::execution::SessionState;
+use salver_model::limits::{HELD_FILES_MAX, WAITING_DECODER_BYTES_MAX};
 use salver_model::{Error, Result};
 use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
 
 use crate::residency::Budget;
 
-pub(crate) use run::{Answer, Cancel};
+pub(crate) use run::{Answer, Cancel, Started};
 pub(crate) use session::{CATALOG, SCHEMA};
 
 /// Memory for resident datasets and running queries when the machine does not tell how much it has.
@@ -42,6 +44,12 @@ pub struct Engine {
     frugal: SessionState,
     budget: Arc<Budget>,
     data_dir: PathBuf,
+    /// How many exports may decode at once.
+    decoders: Arc<Semaphore>,
+    /// What decoders may take, in KiB, while they wait.
+    waiting_decoders: Arc<Semaphore>,
+    /// How many files may be kept open for exports.
+    held_files: Arc<Semaphore>,
 }
 
 impl Engine {
@@ -80,6 +88,9 @@ impl Engine {
             frugal: session::frugal(&environment, query_bytes)?,
             budget: Budget::new(memory_bytes / 2),
             data_dir: options.data_dir.clone(),
+            decoders: Arc::new(Semaphore::new(threads)),
+            waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
+            held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
         }))
     }
 
@@ -93,6 +104,16 @@ impl Engine {
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// The places for files that are kept open for exports.
+    pub(crate) fn held_files(&self) -> &Arc<Semaphore> {
+        &self.held_files
+    }
+
+    /// The room, in KiB, for decoders that wait for whoever reads them.
+    pub(crate) fn waiting_decoders(&self) -> &Arc<Semaphore> {
+        &self.waiting_decoders
     }
 
     /// The session for plans that may use every core.

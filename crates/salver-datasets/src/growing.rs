@@ -6,6 +6,7 @@ mod held_table;
 mod page;
 mod provider;
 mod reader;
+mod recut;
 mod scan;
 
 use std::any::Any;
@@ -13,8 +14,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use salver_model::entry::Description;
-use salver_model::ports::{Scan, Table};
-use salver_model::{Query, Result, Rows};
+use salver_model::ports::{Held, Scan, Table};
+use salver_model::{Query, Result, Rows, Version};
 
 use crate::engine::Engine;
 pub(crate) use held_table::HeldTable;
@@ -34,7 +35,7 @@ struct Growing {
 }
 
 impl Growing {
-    fn hold(&self) -> HeldTable {
+    fn now(&self) -> HeldTable {
         HeldTable::new(self.scan.hold(), Arc::clone(&self.scan), Arc::clone(&self.engine))
     }
 }
@@ -46,11 +47,19 @@ impl Table for Growing {
     }
 
     async fn read(&self, query: &Query) -> Result<Rows> {
-        self.hold().read(query).await
+        self.now().read(query).await
     }
 
     fn current(&self) -> Option<Arc<dyn Table>> {
-        Some(Arc::new(self.hold()))
+        Some(Arc::new(self.now()))
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        Ok(recut::recut(self.scan.hold(), parts))
+    }
+
+    async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
+        Ok(self.scan.hold_at(version).map(|held| recut::recut(held, parts)))
     }
 
     fn as_any(&self) -> &dyn Any {

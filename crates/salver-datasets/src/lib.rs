@@ -6,6 +6,7 @@
 //! to one; the rest goes to the engine behind a guard that lets only reading through.
 
 mod chunk;
+mod cuts;
 mod dataset;
 mod decompress;
 mod direct;
@@ -16,6 +17,7 @@ mod federate;
 mod fetch;
 mod growing;
 mod guard;
+mod hold;
 mod index;
 mod infer;
 mod literal;
@@ -29,6 +31,7 @@ mod residency;
 mod resolve;
 mod source;
 mod sql;
+mod stamp;
 
 pub use chunk::CHUNK_ROWS;
 pub use dataset::Dataset;

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -24,6 +23,7 @@ use salver_model::{Code, Error, Result, Value};
 use tempfile::TempDir;
 
 use crate::residency::ParquetFile;
+use crate::stamp::{self, Stamp};
 
 /// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source.
 pub(crate) const FILE: &str = "__salver_file";
@@ -35,45 +35,20 @@ pub(crate) const ROW: &str = "__salver_row";
 pub(crate) struct ParquetTable {
     files: Vec<PartitionedFile>,
     /// What the files looked like when they were loaded; empty for a copy of Salver's own, which nobody changes.
-    stamps: Vec<Stamp>,
+    stamps: Vec<(PathBuf, Stamp)>,
     rows: u64,
     bytes: u64,
     plain: TableSchema,
     placed: TableSchema,
 }
 
-/// What tells that a file is the one that was loaded.
-#[derive(Debug)]
-struct Stamp {
-    path: PathBuf,
-    len: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Self {
-        let about = std::fs::metadata(path).ok();
-        Self {
-            path: path.to_owned(),
-            len: about.as_ref().map_or(0, std::fs::Metadata::len),
-            modified: about.and_then(|about| about.modified().ok()),
-        }
-    }
-
-    fn holds(&self) -> bool {
-        let now = Self::of(&self.path);
-        now.modified.is_some() && (now.len, now.modified) == (self.len, self.modified)
-    }
-}
-
 impl ParquetTable {
     /// Refuses to read when a file is no longer the one whose footer and version are known: its rows would be mixed up
     /// with the statistics of another.
     fn check(&self) -> Result<()> {
-        let Some(stamp) = self.stamps.iter().find(|stamp| !stamp.holds()) else { return Ok(()) };
-        let name = stamp.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Err(Error::new(Code::EntryUnavailable, format!("`{name}` was changed or removed since it was loaded"))
-            .with_hint("it is loaded again in a few seconds; try again then"))
+        let holds = |path: &Path, stamp: Stamp| std::fs::metadata(path).is_ok_and(|about| stamp.is_of(&about));
+        let Some((path, _)) = self.stamps.iter().find(|(path, stamp)| !holds(path, *stamp)) else { return Ok(()) };
+        Err(stamp::changed(&path.file_name().unwrap_or_default().to_string_lossy()))
     }
 
     /// A table of `files` with the columns of `schema`, of which the last are `partition_columns`.
@@ -105,7 +80,7 @@ impl ParquetTable {
         });
         Ok(Self {
             files: made.collect::<Result<_>>()?,
-            stamps: if kept.is_some() { Vec::new() } else { files.iter().map(|file| Stamp::of(&file.path)).collect() },
+            stamps: if kept.is_some() { Vec::new() } else { stamps(files)? },
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             plain,
@@ -125,22 +100,30 @@ impl ParquetTable {
     }
 }
 
+fn stamps(files: &[ParquetFile]) -> Result<Vec<(PathBuf, Stamp)>> {
+    let stamped = files.iter().map(|file| {
+        let about = std::fs::metadata(&file.path).map_err(|error| unreadable(file, error))?;
+        Ok((file.path.clone(), Stamp::of(&about)))
+    });
+    stamped.collect()
+}
+
+fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Error::new(Code::Source, format!("`{name}` can't be read")).with_source(cause)
+}
+
 fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Result<PartitionedFile> {
-    let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
-        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Error::new(Code::Source, format!("`{name}` can't be read")).with_source(error)
-    };
-    let location =
-        object_store::path::Path::from_absolute_path(&file.path).map_err(|error| unreadable(Box::new(error)))?;
-    let about = std::fs::metadata(&file.path).map_err(|error| unreadable(Box::new(error)))?;
-    let last_modified = about.modified().map_err(|error| unreadable(Box::new(error)))?.into();
+    let location = object_store::path::Path::from_absolute_path(&file.path).map_err(|error| unreadable(file, error))?;
+    let about = std::fs::metadata(&file.path).map_err(|error| unreadable(file, error))?;
+    let last_modified = about.modified().map_err(|error| unreadable(file, error))?.into();
     let meta = ObjectMeta { location, last_modified, size: about.len(), e_tag: None, version: None };
     let mut values = partitions
         .iter()
         .zip(&file.partition_values)
         .map(|(field, value)| partition_value(field, value))
         .collect::<datafusion::common::Result<Vec<_>>>()
-        .map_err(|error| unreadable(Box::new(error)))?;
+        .map_err(|error| unreadable(file, error))?;
     values.push(ScalarValue::UInt32(u32::try_from(number).ok()));
     Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values))
 }

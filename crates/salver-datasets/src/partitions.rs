@@ -69,7 +69,7 @@ impl Partitions {
     /// The columns for `rows` rows of a file.
     pub(crate) fn columns(&self, file: usize, rows: usize) -> Vec<ArrayRef> {
         let values = self.values.get(file).map(Vec::as_slice).unwrap_or_default();
-        self.fields.iter().zip(values).map(|(field, value)| column(field.data_type(), value, rows)).collect()
+        self.fields.iter().zip(values).map(|(field, value)| constant(field.data_type(), value, rows)).collect()
     }
 }
 
@@ -101,7 +101,8 @@ fn is_padded(text: &str) -> bool {
     text.len() > 2 && is_code(text)
 }
 
-fn column(data_type: &DataType, value: &Value, rows: usize) -> ArrayRef {
+/// A partition column of a file, for `rows` rows.
+pub(crate) fn constant(data_type: &DataType, value: &Value, rows: usize) -> ArrayRef {
     match (data_type, value) {
         (DataType::Int64, Value::Int(value)) => Arc::new(Int64Array::from_value(*value, rows)),
         (DataType::Date32, Value::Text(text)) => match parse_date(text) {

@@ -14,6 +14,7 @@ use arrow::datatypes::{Field, SchemaRef};
 use salver_model::{Value, Version};
 
 pub use budget::{Budget, Reservation};
+pub(crate) use conform::{batch_of, conform};
 pub use load::{load, probe};
 
 /// What was read.

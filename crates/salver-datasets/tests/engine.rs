@@ -11,6 +11,10 @@ mod contract;
 mod fuzz;
 #[path = "engine/growing.rs"]
 mod growing;
+#[path = "engine/held.rs"]
+mod held;
+#[path = "engine/held_files.rs"]
+mod held_files;
 #[path = "engine/key.rs"]
 mod key;
 #[path = "engine/lowering.rs"]
@@ -19,6 +23,8 @@ mod lowering;
 mod made;
 #[path = "engine/measure.rs"]
 mod measure;
+#[path = "engine/measure_held.rs"]
+mod measure_held;
 #[path = "engine/paging.rs"]
 mod paging;
 #[path = "engine/queries.rs"]

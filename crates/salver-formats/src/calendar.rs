@@ -22,7 +22,9 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-const DAY_SECONDS: i64 = 86_400;
+pub(crate) const DAY_SECONDS: i64 = 86_400;
+/// Days from 0000-03-01 to 1970-01-01.
+pub(crate) const EPOCH_DAY: i64 = 719_468;
 
 /// How many of `unit` make a second, and how many nanoseconds one of them has.
 pub(crate) fn per_second(unit: TimeUnit) -> (i64, u32) {
@@ -68,7 +70,7 @@ fn offset_at(zone: Tz, seconds: i64) -> i32 {
 /// Year, month and day of a number of days since 1970-01-01.
 #[inline(always)]
 fn civil(days: i64) -> (i64, u8, u8) {
-    match u32::try_from(days + 719_468) {
+    match u32::try_from(days.saturating_add(EPOCH_DAY)) {
         Ok(since_march) if since_march < 1 << 28 => civil_near(since_march),
         _ => civil_far(days),
     }
@@ -76,7 +78,7 @@ fn civil(days: i64) -> (i64, u8, u8) {
 
 /// Neri and Schneider's algorithm, for days since 0000-03-01.
 #[inline(always)]
-fn civil_near(days: u32) -> (i64, u8, u8) {
+pub(crate) fn civil_near(days: u32) -> (i64, u8, u8) {
     let quarters = 4 * days + 3;
     let century = quarters / 146_097;
     let in_century = quarters % 146_097 / 4;

@@ -3,6 +3,7 @@
 mod cell;
 mod indirect;
 mod nested;
+mod place;
 mod resolve;
 
 use arrow::array::{ArrowPrimitiveType, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray};

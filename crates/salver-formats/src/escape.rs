@@ -17,13 +17,13 @@ const fn zeros(word: u64) -> u64 {
 
 /// High bits where a byte of `word` equals `byte`.
 #[inline(always)]
-const fn equals(word: u64, byte: u8) -> u64 {
+pub(crate) const fn equals(word: u64, byte: u8) -> u64 {
     zeros(word ^ (ONES * byte as u64))
 }
 
 /// High bits where a byte of `word` must be escaped in a JSON string.
 #[inline(always)]
-const fn json_hits(word: u64) -> u64 {
+pub(crate) const fn json_hits(word: u64) -> u64 {
     (word.wrapping_sub(ONES * 0x20) & !word & HIGHS) | equals(word, b'"') | equals(word, b'\\')
 }
 

@@ -3,6 +3,8 @@
 //! A row is dozens of appends of a few bytes each. A copy whose length is known when compiling is one or two moves; so
 //! short runs are copied as one or two overlapping blocks of fixed size, and the vector is cut to the length meant.
 
+use crate::slot;
+
 /// Appends the first `len` bytes of `block`. Copies all of it, which is what makes it fast.
 #[inline(always)]
 pub(crate) fn block<const N: usize>(block: &[u8; N], len: usize, out: &mut Vec<u8>) {
@@ -69,6 +71,16 @@ impl Token {
             Some(half) if self.len <= 16 => block(half, self.len, out),
             _ if self.len <= 32 => block(&self.block, self.len, out),
             _ => out.extend_from_slice(&self.long),
+        }
+    }
+
+    /// The same at a place in a slice.
+    #[inline(always)]
+    pub(crate) fn place(&self, bytes: &mut [u8], at: usize) -> Option<usize> {
+        match self.block.first_chunk::<16>() {
+            Some(half) if self.len <= 16 => slot::block(bytes, at, half, self.len),
+            _ if self.len <= 32 => slot::block(bytes, at, &self.block, self.len),
+            _ => slot::run(bytes, at, &self.long),
         }
     }
 

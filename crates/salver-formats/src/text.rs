@@ -1,6 +1,7 @@
 //! The text formats: JSON, NDJSON, CSV, TSV and HTML.
 
 mod page;
+mod rows;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -9,6 +10,8 @@ use salver_model::{Error, Result};
 use crate::column::{Column, Dialect, Keys};
 use crate::escape;
 use crate::format::Format;
+use crate::place::Spare;
+use crate::slot;
 use crate::style::Style;
 use page::Page;
 
@@ -79,7 +82,9 @@ impl TextEncoder {
         let columns = batch.columns().iter().map(|array| Column::resolve(array.as_ref(), dialect, rows));
         let columns: Vec<Column<'_>> = columns.collect::<Result<_>>()?;
         let cells: usize = columns.iter().map(|column| column.bytes(rows)).sum();
-        out.reserve(cells + rows * self.row_bytes());
+        let bytes = cells + rows * self.row_bytes();
+        // Rows are written into a window that reaches beyond the last of them.
+        out.reserve(bytes + bytes.min(rows::WINDOW_BYTES));
         match &self.shape {
             Shape::Array(keys) => array(keys, &columns, rows, first, out),
             Shape::Lines(keys) => lines(keys, &columns, rows, out),
@@ -118,29 +123,72 @@ impl TextEncoder {
 }
 
 fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mut Vec<u8>) {
-    for row in 0..rows {
-        if row > 0 || !first {
-            out.push(b',');
-        }
-        keys.object(columns, row, out);
-    }
+    let mut spare = Spare::default();
+    let row_bytes = row_bytes(columns, rows) + keys.row_bytes() + 1;
+    let has_comma = |row| row > 0 || !first;
+    rows::write(
+        rows,
+        row_bytes,
+        out,
+        |row, bytes, at| {
+            // Written over where there is none.
+            slot::byte(bytes, at, b',')?;
+            keys.place_object(columns, row, bytes, at + usize::from(has_comma(row)), &mut spare)
+        },
+        |row, out| {
+            if has_comma(row) {
+                out.push(b',');
+            }
+            keys.object(columns, row, out);
+        },
+    );
 }
 
 fn lines(keys: &Keys, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
-    for row in 0..rows {
-        keys.object(columns, row, out);
-        out.push(b'\n');
-    }
+    let mut spare = Spare::default();
+    rows::write(
+        rows,
+        row_bytes(columns, rows) + keys.row_bytes() + 1,
+        out,
+        |row, bytes, at| {
+            let at = keys.place_object(columns, row, bytes, at, &mut spare)?;
+            slot::byte(bytes, at, b'\n')
+        },
+        |row, out| {
+            keys.object(columns, row, out);
+            out.push(b'\n');
+        },
+    );
 }
 
 fn delimited(delimiter: u8, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
-    for row in 0..rows {
-        for (i, column) in columns.iter().enumerate() {
-            if i > 0 {
-                out.push(delimiter);
+    let mut spare = Spare::default();
+    rows::write(
+        rows,
+        row_bytes(columns, rows) + columns.len() + 1,
+        out,
+        |row, bytes, mut at| {
+            for column in columns {
+                at = column.place_delimited(row, delimiter, bytes, at, &mut spare)?;
+                at = slot::byte(bytes, at, delimiter)?;
             }
-            column.delimited(row, delimiter, out);
-        }
-        out.push(b'\n');
-    }
+            // The last delimiter becomes the end of the row; a row without columns is an empty line.
+            let end = at - usize::from(!columns.is_empty());
+            slot::byte(bytes, end, b'\n')
+        },
+        |row, out| {
+            for (i, column) in columns.iter().enumerate() {
+                if i > 0 {
+                    out.push(delimiter);
+                }
+                column.delimited(row, delimiter, out);
+            }
+            out.push(b'\n');
+        },
+    );
+}
+
+/// About what the cells of a row take.
+fn row_bytes(columns: &[Column<'_>], rows: usize) -> usize {
+    columns.iter().map(|column| column.bytes(rows)).sum::<usize>() / rows.max(1)
 }

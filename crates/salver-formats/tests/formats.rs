@@ -10,6 +10,7 @@ mod formats {
     mod json;
     mod negotiation;
     mod page;
+    mod places;
     mod random;
     mod sample;
 }

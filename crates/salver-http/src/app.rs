@@ -7,6 +7,8 @@ use tokio::sync::watch;
 
 use crate::auth::Auth;
 use crate::cache::FinalBytes;
+use crate::cursor_state::Cursors;
+use crate::export_state::Exports;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
@@ -25,6 +27,8 @@ pub(crate) struct App {
     pub(crate) auth: Option<Arc<Auth>>,
     pub(crate) idempotency: Idempotency,
     pub(crate) consumers: Consumers,
+    pub(crate) cursors: Cursors,
+    pub(crate) exports: Exports,
     /// Becomes true when the server ends: answers without end then end too.
     pub(crate) ending: watch::Sender<bool>,
 }
@@ -38,6 +42,7 @@ impl App {
         let auth = options.auth.take();
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
-        Self { service, options, cache, graphql, gate, auth, idempotency, consumers, ending }
+        let (cursors, exports) = (Cursors::default(), Exports::default());
+        Self { service, options, cache, graphql, gate, auth, idempotency, consumers, cursors, exports, ending }
     }
 }

@@ -1,31 +1,38 @@
 //! The body of an answer: finished bytes, or encoded while it is sent, in bounded memory.
+//!
+//! Who has rows gives a [`Source`] to [`rows`], and is told to park it when the client has taken nothing for a second
+//! or so. Who makes bytes takes an [`Outlet`]: [`Outlet::buffer`] for an empty buffer, [`Outlet::room`] before more is
+//! made, which tells [`Idle`] when the client took nothing for as long as one wants to wait, [`Outlet::send`],
+//! [`Outlet::end`].
+
+mod outlet;
+mod produce;
+mod source;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use bytes::Bytes;
-use futures::{Stream, StreamExt, stream};
+use futures::StreamExt;
 use http_body::{Frame, SizeHint};
-use salver_formats::{Coding, Compressor, Encoder, Format, Style, TextEncoder};
-use salver_model::limits::{PIECE_BYTES_MAX, STALL_MS_MAX};
+use salver_formats::{Coding, Compressor, Format, Style};
+use salver_model::limits::STALL_MS_MAX;
 use salver_model::records::DocumentStream;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 use tokio::sync::mpsc;
 
-use crate::weight;
-
-/// Most rows encoded at a time: large enough that the cost of handing over does not show, small enough for the cache.
-const PIECE_ROWS_MAX: usize = 8_192;
-/// Pieces encoded at the same time for one answer.
-const PIECES_AT_ONCE: usize = 2;
-/// Finished pieces that may wait for the socket.
-const PIECES_WAITING: usize = 2;
+pub(crate) use outlet::{Idle, Outlet};
+use source::Batches;
+pub(crate) use source::Source;
+pub(crate) use turns::off_the_loop;
 
 /// The body of an answer.
 #[derive(Debug)]
@@ -36,25 +43,32 @@ pub(crate) enum Body {
     Stream(Pieces),
 }
 
-/// The pieces of a body. `None` is its end, which must be said: a channel that closes without it means that the work
-/// was cut off.
+/// The pieces of a body. Its end must be said: an outlet that goes away without it means that the work was cut off.
 #[derive(Debug)]
 pub(crate) struct Pieces {
-    receiver: mpsc::Receiver<Option<Bytes>>,
+    receiver: mpsc::UnboundedReceiver<outlet::Part>,
+    /// How many bytes are still to come, where that is known.
+    left: Option<u64>,
     ended: bool,
 }
 
 impl Pieces {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         if self.ended {
             return Poll::Ready(None);
         }
-        self.receiver.poll_recv(context).map(|received| {
-            self.ended = !matches!(received, Some(Some(_)));
-            match received {
-                Some(Some(bytes)) => Some(Ok(bytes)),
-                Some(None) => None,
-                None => Some(Err(Aborted)),
+        self.receiver.poll_recv(context).map(|received| match received {
+            Some(outlet::Part::Bytes(bytes)) => {
+                self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+                Some(Ok(Frame::data(bytes)))
+            }
+            Some(outlet::Part::End(trailers)) => {
+                self.ended = true;
+                trailers.map(|trailers| Ok(Frame::trailers(trailers)))
+            }
+            None => {
+                self.ended = true;
+                Some(Err(Aborted))
             }
         })
     }
@@ -83,7 +97,7 @@ impl http_body::Body for Body {
         match &mut *self {
             Self::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Self::Stream(pieces) => pieces.poll(context).map(|next| next.map(|piece| piece.map(Frame::data))),
+            Self::Stream(pieces) => pieces.poll(context),
         }
     }
 
@@ -94,6 +108,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Stream(Pieces { left: Some(bytes), .. }) => SizeHint::with_exact(*bytes),
             Self::Stream(_) => SizeHint::default(),
         }
     }
@@ -118,81 +133,66 @@ pub(crate) fn stream(
     encoding: Encoding,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
-    let (sender, receiver) = mpsc::channel(PIECES_WAITING);
-    tokio::spawn(async move {
-        let rest = rest.unwrap_or_else(|| Box::pin(stream::empty()));
-        let batches = stream::iter(head.into_iter().map(Ok)).chain(rest).flat_map(|batch| stream::iter(cut(batch)));
-        let sending = async {
-            if encoding.format.is_text() {
-                send_text(&schema, batches, &encoding, &sender).await
-            } else {
-                send_binary(&schema, batches, &encoding, &sender).await
-            }
-        };
-        // A client that leaves takes the work along, also when it leaves between two pieces.
-        let outcome = tokio::select! {
-            outcome = sending => outcome,
-            () = sender.closed() => return,
-        };
-        match outcome {
-            Ok(()) => {
-                let _ = sender.send(None).await;
-            }
-            Err(Broken::Failed(error)) => failed(&error),
-            Err(Broken::Gone) => {}
-        }
-    });
-    Body::Stream(Pieces { receiver, ended: false })
+    rows(schema, Batches { head: head.into_iter(), rest }, encoding, failed)
+}
+
+/// A body that encodes the rows of `source` while it is sent, and parks it while the client takes nothing. `failed`
+/// hears of an error in the middle.
+pub(crate) fn rows(
+    schema: SchemaRef,
+    source: impl Source,
+    encoding: Encoding,
+    failed: impl FnOnce(&Error) + Send + 'static,
+) -> Body {
+    made(failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
 /// A body of pieces that are text already. `failed` hears of an error in the middle.
 pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnOnce(&Error) + Send + 'static) -> Body {
-    let (sender, receiver) = mpsc::channel(PIECES_WAITING);
+    made(failed, move |mut outlet| async move {
+        let patience = Duration::from_millis(STALL_MS_MAX);
+        let mut compressor = compressor(coding)?;
+        while let Some(text) = texts.next().await {
+            outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
+            outlet.send(match &mut compressor {
+                Some(compressor) => compressor.write(&text?, false)?,
+                None => text?,
+            });
+        }
+        if let Some(compressor) = compressor {
+            outlet.send(compressor.finish()?);
+        }
+        outlet.end(None);
+        Ok(())
+    })
+}
+
+/// A body that a task of its own makes.
+fn made<F>(failed: impl FnOnce(&Error) + Send + 'static, make: impl FnOnce(Outlet) -> F) -> Body
+where
+    F: Future<Output = Result<(), Broken>> + Send + 'static,
+{
+    let (outlet, body) = Outlet::new(None);
+    let left = outlet.left();
+    let making = make(outlet);
     tokio::spawn(async move {
-        let sending = async {
-            let mut out = Outlet { sender: &sender, compressor: compressor(coding)? };
-            while let Some(text) = texts.next().await {
-                out.send(text?).await?;
-            }
-            out.finish(Vec::new()).await
-        };
+        // A client that leaves takes the work along, also when it leaves between two pieces.
         let outcome = tokio::select! {
-            outcome = sending => outcome,
-            () = sender.closed() => return,
+            outcome = making => outcome,
+            () = left => return,
         };
-        match outcome {
-            Ok(()) => {
-                let _ = sender.send(None).await;
-            }
-            Err(Broken::Failed(error)) => failed(&error),
-            Err(Broken::Gone) => {}
+        if let Err(Broken::Failed(error)) = outcome {
+            failed(&error);
         }
     });
-    Body::Stream(Pieces { receiver, ended: false })
+    body
 }
-
-/// Cuts a batch into pieces of bounded size; empty batches vanish.
-fn cut(batch: Result<RecordBatch>) -> Vec<Result<RecordBatch>> {
-    match batch {
-        Err(error) => vec![Err(error)],
-        Ok(batch) => {
-            let row_bytes = weight::of(&batch) / batch.num_rows().max(1) + 1;
-            let piece_rows = (PIECE_BYTES_MAX / row_bytes).clamp(1, PIECE_ROWS_MAX);
-            (0..batch.num_rows())
-                .step_by(piece_rows)
-                .map(|at| Ok(batch.slice(at, piece_rows.min(batch.num_rows() - at))))
-                .collect()
-        }
-    }
-}
-
-type Sender = mpsc::Sender<Option<Bytes>>;
 
 /// Why a body is not completed.
 enum Broken {
     /// Something went wrong.
     Failed(Error),
-    /// The client left, or stopped to read: nobody's error.
+    /// The client stopped to read: nobody's error.
     Gone,
 }
 
@@ -202,109 +202,6 @@ impl From<Error> for Broken {
     }
 }
 
-/// Text formats encode each piece on its own, several at once, and send them in order.
-async fn send_text(
-    schema: &SchemaRef,
-    batches: impl Stream<Item = Result<RecordBatch>> + Send,
-    encoding: &Encoding,
-    sender: &Sender,
-) -> Result<(), Broken> {
-    let encoder = Arc::new(TextEncoder::new(encoding.format, schema, &encoding.style));
-    let mut out = Outlet { sender, compressor: compressor(encoding.coding)? };
-    let mut begin = Vec::new();
-    encoder.begin(&mut begin);
-    out.send(begin).await?;
-    let mut first = true;
-    let pieces = batches.map(|batch| {
-        let is_first = std::mem::replace(&mut first, false);
-        let encoder = Arc::clone(&encoder);
-        async move {
-            let batch = batch?;
-            off_the_loop(move || {
-                let mut piece = Vec::new();
-                encoder.rows(&batch, is_first, &mut piece)?;
-                Ok(piece)
-            })
-            .await
-        }
-    });
-    let mut pieces = std::pin::pin!(pieces.buffered(PIECES_AT_ONCE));
-    while let Some(piece) = pieces.next().await {
-        out.send(piece?).await?;
-    }
-    let mut end = Vec::new();
-    encoder.end(&mut end);
-    out.finish(end).await
-}
-
-/// Binary formats keep state from batch to batch, so they encode one after the other.
-async fn send_binary(
-    schema: &SchemaRef,
-    batches: impl Stream<Item = Result<RecordBatch>> + Send,
-    encoding: &Encoding,
-    sender: &Sender,
-) -> Result<(), Broken> {
-    let mut out = Outlet { sender, compressor: compressor(encoding.coding)? };
-    let mut encoder = Encoder::new(encoding.format, schema, &encoding.style)?;
-    let mut batches = std::pin::pin!(batches);
-    while let Some(batch) = batches.next().await {
-        let batch = batch?;
-        let (back, piece) = off_the_loop(move || {
-            let mut piece = Vec::new();
-            encoder.write(&batch, &mut piece)?;
-            Ok((encoder, piece))
-        })
-        .await?;
-        encoder = back;
-        if !piece.is_empty() {
-            out.send(piece).await?;
-        }
-    }
-    let mut end = Vec::new();
-    encoder.finish(&mut end)?;
-    out.finish(end).await
-}
-
-/// Runs what keeps a processor busy away from the threads that answer requests.
-async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(broken) => Err(Error::internal("the encoder broke down").with_source(broken)),
-    }
-}
-
-/// Where pieces leave, compressed when the client asked for it.
-struct Outlet<'a> {
-    sender: &'a Sender,
-    compressor: Option<Compressor>,
-}
-
 fn compressor(coding: Coding) -> Result<Option<Compressor>> {
     (coding != Coding::Identity).then(|| Compressor::new(coding)).transpose()
-}
-
-impl Outlet<'_> {
-    async fn send(&mut self, piece: Vec<u8>) -> Result<(), Broken> {
-        let piece = match &mut self.compressor {
-            Some(compressor) => compressor.write(&piece, false)?,
-            None => piece,
-        };
-        self.pass(piece).await
-    }
-
-    async fn finish(mut self, end: Vec<u8>) -> Result<(), Broken> {
-        self.send(end).await?;
-        match self.compressor.take() {
-            Some(compressor) => self.pass(compressor.finish()?).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn pass(&self, piece: Vec<u8>) -> Result<(), Broken> {
-        if piece.is_empty() {
-            return Ok(());
-        }
-        let patience = Duration::from_millis(STALL_MS_MAX);
-        self.sender.send_timeout(Some(Bytes::from(piece)), patience).await.map_err(|_| Broken::Gone)
-    }
 }

@@ -78,6 +78,14 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// `UnknownFormat` for a `format` that does not exist.
     pub(crate) fn choose(&self, suffix: Option<Format>, named: Option<&str>) -> Result<Choice> {
+        self.choose_or(suffix, named, self.app.options.default_format)
+    }
+
+    /// The same with another default.
+    ///
+    /// # Errors
+    /// As [`Exchange::choose`].
+    pub(crate) fn choose_or(&self, suffix: Option<Format>, named: Option<&str>, default: Format) -> Result<Choice> {
         let format = match (suffix, named) {
             (Some(format), _) => Some(format),
             (None, Some(name)) => Some(format_named(name)?),
@@ -85,7 +93,7 @@ impl<'a> Exchange<'a> {
         };
         Ok(match format {
             Some(format) => Choice { format, media_type: format.media_type() },
-            None => negotiate(self.header_list(header::ACCEPT).as_deref(), self.app.options.default_format),
+            None => negotiate(self.header_list(header::ACCEPT).as_deref(), default),
         })
     }
 

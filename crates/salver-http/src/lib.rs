@@ -1,16 +1,22 @@
 //! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
 //!
 //! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
-//! `graphql`, `kv`, `schema`, `index`, `records`, `streams` and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is
-//! the one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend:
-//! everything is asked of the waist.
+//! `graphql`, `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries)
+//! and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is the one exit and
+//! `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: everything is asked of
+//! the waist.
 
 mod app;
+mod aql;
 mod auth;
 mod body;
 mod cache;
 mod conditional;
+mod cursor;
+mod cursor_state;
 mod exchange;
+mod export;
+mod export_state;
 mod gate;
 pub mod graphql;
 mod graphql_http;

@@ -19,7 +19,9 @@ use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::{Exchange, segment};
-use crate::{graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status, streams};
+use crate::{
+    cursor, export, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status, streams,
+};
 
 /// What there is to ask for.
 #[derive(Debug, PartialEq)]
@@ -37,6 +39,8 @@ enum Route {
     Look(String, String),
     /// The doors of `records`, which know their own paths; here for OPTIONS only.
     Records,
+    /// The doors of `export`, which know their own paths; here for OPTIONS and unknown paths only.
+    Export,
     /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
     Administer,
 }
@@ -54,6 +58,8 @@ impl Route {
             "/api/graphql" => Self::Graphql,
             "/api/table" | "/api/tables/drop" => Self::Administer,
             _ if records::below_api(path).is_some() => Self::Records,
+            "/api/export" => Self::Export,
+            _ if path.starts_with("/api/export/") => Self::Export,
             _ => {
                 let rest = path.strip_prefix("/api/")?;
                 if let Some(name) = rest.strip_prefix("tables/") {
@@ -76,6 +82,7 @@ impl Route {
             Self::Sql | Self::Graphql => "GET, HEAD, POST, OPTIONS",
             Self::Administer => "POST, OPTIONS",
             Self::Records => records::METHODS,
+            Self::Export => "GET, HEAD, POST, PUT, DELETE, OPTIONS",
             _ => "GET, HEAD, OPTIONS",
         }
     }
@@ -173,7 +180,10 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
             Some(call) => records::refuse(&call, &error),
             None => match streams_call(&app, &head) {
                 Some(call) => streams::refuse(&call, &error),
-                None => refuse(&app, &error),
+                None => match cursor_call(&app, &head) {
+                    Some(call) => cursor::refuse(&call, &error),
+                    None => refuse(&app, &error),
+                },
             },
         }),
     );
@@ -207,7 +217,17 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
         return Ok(streams::answer(&call, body, first).await);
     }
+    if let Some(call) = cursor_call(app, head) {
+        return Ok(cursor::answer(&call, body).await);
+    }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
+    if let Some(target) = export::Target::of(&head.method, path, head.uri.query().unwrap_or("")) {
+        let body =
+            if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
+        let target_text = (path, head.uri.query().unwrap_or(""));
+        let exchange = Exchange::new(app, &head.method, target_text, &head.headers, body);
+        return export::answer(app, &exchange, target).await;
+    }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {
         return Ok(options(&route));
@@ -276,6 +296,11 @@ fn streams_call<'a>(app: &'a Arc<App>, head: &'a Parts) -> Option<streams::Call<
     streams::call(app, head, below_base(app, head.uri.path())?)
 }
 
+/// The request as the doors of cursors see it, when it is theirs.
+fn cursor_call<'a>(app: &'a Arc<App>, head: &'a Parts) -> Option<cursor::Call<'a>> {
+    cursor::call(app, head, below_base(app, head.uri.path())?)
+}
+
 /// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
 /// and those who waited for one would then wait again, one after the other.
 async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
@@ -287,12 +312,16 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     exchange.app.cache.get_or_lead(&exchange.key, service.catalog(), patience).await
 }
 
+/// The headers that pages of any origin may read.
+const EXPOSED: &str = "accept-ranges, content-range, etag, link, salver-crc32, salver-next, salver-offset, salver-rows, \
+    x-total-count";
+
 /// What every answer gets on its way out.
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     if app.options.cors {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        let exposed = HeaderValue::from_static("etag, link, x-total-count");
+        let exposed = HeaderValue::from_static(EXPOSED);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
     if app.auth.is_some() {

@@ -44,6 +44,10 @@ pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub const LOAD_PROBLEMS_MAX: usize = 100;
 /// Most statements prepared for one connection to a database; the least used make room.
 pub const PREPARED_MAX: usize = 256;
+/// Most connections to one database that hold its rows for exports; more exports are refused until one ends.
+pub const SNAPSHOTS_PER_DATABASE_MAX: usize = 64;
+/// Most of these that read the parts of one export at the same time, where the database lets connections share a state.
+pub const SNAPSHOT_CONNECTIONS_MAX: usize = 4;
 
 /// When a file of a stream's log is full, in bytes, unless the stream says otherwise.
 pub const SEGMENT_BYTES: u64 = 128 * 1024 * 1024;
@@ -67,6 +71,38 @@ pub const BROKER_MS_MAX: u64 = 10_000;
 pub const APPEND_PIECE_BYTES: usize = 1024 * 1024;
 /// Most outcomes of single events one answer tells.
 pub const APPEND_RESULTS_MAX: usize = 100_000;
+
+/// Most cursors and exports open at once; each costs little while nobody reads it.
+pub const LEASES_MAX: usize = 50_000;
+/// Most files of datasets kept open for exports; those beyond are opened when they are read.
+pub const HELD_FILES_MAX: usize = 512;
+/// Bytes of decoders of datasets' files that wait for whoever reads them; others begin their pages anew each time.
+pub const WAITING_DECODER_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// Ids of cursors and exports whose time ran out that are remembered, to tell them from those that never were.
+pub const EXPIRED_LEASES_MAX: usize = 100_000;
+/// How long a cursor or an export keeps its decoder for a client that does not come, in milliseconds.
+pub const PARK_MS: u64 = 1_000;
+
+/// Most streams one export may be read in.
+pub const EXPORT_STREAMS_MAX: u64 = 64;
+/// About how many bytes of rows one read of an export's stream answers; the rest waits for the next read.
+pub const EXPORT_READ_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How long an export waits for its reader when nobody says, in seconds.
+pub const EXPORT_TTL_S: u64 = 300;
+/// How long it may be told to wait, in seconds.
+pub const EXPORT_TTL_S_MAX: u64 = 24 * 60 * 60;
+/// Longest time a cursor is kept for a client that does not come, in seconds.
+pub const CURSOR_TTL_S_MAX: f64 = 86_400.0;
+/// Most cursors open at once whose query goes on running, or whose rows wait in memory.
+pub const LIVE_CURSORS_MAX: usize = 128;
+/// Most cursors that keep a decoder, and prepare a batch, for a client who may come back at once.
+pub const AWAKE_CURSORS_MAX: usize = 32;
+/// Bytes of batches prepared for cursors before they are asked for, all cursors together.
+pub const PREPARED_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// When a batch of a cursor ends before it has all rows asked for, in bytes.
+pub const BATCH_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Bytes of rows, as they lie in memory, that a cursor keeps because their number is asked for before they are read.
+pub const RESULT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bounds an operator may set; `[limits]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

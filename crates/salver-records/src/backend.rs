@@ -11,6 +11,7 @@
 
 pub(crate) mod mysql;
 pub(crate) mod postgres;
+pub(crate) mod snapshot;
 pub(crate) mod sqlite;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ use salver_model::records::TableInfo;
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use tokio::sync::mpsc;
 
+use crate::backend::snapshot::Snapshot;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
@@ -97,6 +99,15 @@ impl Backend {
     /// Loads rows as they arrive.
     pub(crate) async fn load(&self, load: BulkLoad, rows: mpsc::Receiver<Vec<Vec<Bind>>>) -> Result<Loaded> {
         each!(self, backend => backend.load(load, rows).await)
+    }
+
+    /// Keeps the state in which the database is now, with the rows of `table`, for as long as the answer lives.
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
+        Ok(match self {
+            Self::Sqlite(backend) => Snapshot::Sqlite(backend.hold(table).await?),
+            Self::Postgres(backend) => Snapshot::Postgres(backend.hold(table).await?),
+            Self::Mysql(backend) => Snapshot::Mysql(backend.hold(table).await?),
+        })
     }
 
     /// How long a round trip takes.

@@ -72,6 +72,12 @@ pub(crate) trait RowSink: Send + 'static {
     fn piece(&mut self) -> Option<Self::Piece> {
         None
     }
+
+    /// Whether it has enough, so that the rows that are left need not come. Only asked where rows of a snapshot are
+    /// read, which can be asked for again.
+    fn full(&self) -> bool {
+        false
+    }
 }
 
 /// Keeps rows: `rows[read]` has the rows of each read.

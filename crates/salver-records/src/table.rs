@@ -6,6 +6,7 @@
 mod column;
 mod compare;
 mod condition;
+mod hold;
 mod keyset;
 mod rows;
 mod select;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
-use salver_model::ports::Table;
+use salver_model::ports::{Held, Table};
 use salver_model::records::{Operation, TableInfo, TableKind};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Batches, Caller, Description, Filter, Kind, Name, Query, Relation, Result, Rows, Version};
@@ -154,6 +155,15 @@ impl Table for RecordsTable {
             return self.whole(query, selected).await;
         }
         self.streamed(selected).await
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        hold::hold(self, parts).await
+    }
+
+    /// What was held is gone with its transaction.
+    async fn hold_at(&self, _: Version, _: usize) -> Result<Option<Arc<dyn Held>>> {
+        Ok(None)
     }
 
     fn as_any(&self) -> &dyn Any {

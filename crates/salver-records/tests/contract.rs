@@ -58,19 +58,22 @@ fn statements(rows: &RecordBatch, key: &[String], kind: Kind) -> String {
     sql
 }
 
+/// A table of its own for each call.
+async fn made(kind: Kind, database_kind: DatabaseKind, rows: &RecordBatch, key: &[String]) -> Arc<dyn Table> {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let database = servers::database(kind, &statements(rows, key, kind));
+    let name = Name::new(&format!("d{number}")).unwrap();
+    let records = RecordsDatabase::open(DatabaseSpec::new(name, database_kind, database.url())).unwrap();
+    records.refresh().await.unwrap();
+    // The file of a SQLite database is there as long as what names it.
+    std::mem::forget(database);
+    records.tables().into_iter().find(|(name, _)| name.as_str() == "sample").unwrap().1
+}
+
 async fn keeps_the_contract(kind: Kind, database_kind: DatabaseKind) {
-    let made = AtomicUsize::new(0);
-    contract::table::run_flat(async |rows: RecordBatch, key| -> Arc<dyn Table> {
-        let number = made.fetch_add(1, Ordering::Relaxed);
-        let database = servers::database(kind, &statements(&rows, &key, kind));
-        let name = Name::new(&format!("d{number}")).unwrap();
-        let records = RecordsDatabase::open(DatabaseSpec::new(name, database_kind, database.url())).unwrap();
-        records.refresh().await.unwrap();
-        // The file of a SQLite database is there as long as what names it.
-        std::mem::forget(database);
-        records.tables().into_iter().find(|(name, _)| name.as_str() == "sample").unwrap().1
-    })
-    .await;
+    contract::table::run_flat(async |rows: RecordBatch, key| made(kind, database_kind, &rows, &key).await).await;
+    contract::held::run_flat(async |rows: RecordBatch, key| made(kind, database_kind, &rows, &key).await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

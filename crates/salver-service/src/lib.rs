@@ -6,6 +6,7 @@
 pub mod bound;
 pub mod catalog;
 pub mod databases;
+pub mod exports;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;

@@ -104,6 +104,14 @@ impl Service {
         place.run(work).await
     }
 
+    pub(crate) fn places(&self) -> &Arc<Semaphore> {
+        &self.places
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<dyn SqlEngine> {
+        &self.sql
+    }
+
     /// What is served.
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {

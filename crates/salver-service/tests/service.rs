@@ -1,6 +1,11 @@
-//! The waist against tables in memory: key-value stores, and tables that grow.
+//! The waist against tables in memory: key-value stores, tables that grow, and exports.
 
 #![allow(clippy::unwrap_used)]
+
+mod service {
+    mod leases;
+    mod reader;
+}
 
 use std::sync::Arc;
 
@@ -8,7 +13,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
-use salver_model::ports::Table;
+use salver_model::ports::{Held, Table};
 use salver_model::{Batches, Code, Description, Limits, Name, Query, Result, Rows};
 use salver_service::{Catalog, Service, Snapshot, State, Store};
 use salver_testkit::{MemoryTable, NoSql};
@@ -116,6 +121,10 @@ impl Table for Growing {
     fn current(&self) -> Option<Arc<dyn Table>> {
         let rows = self.rows.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Some(Arc::new(numbers(rows)))
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        self.about.hold(parts).await
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

@@ -70,12 +70,13 @@ impl Scan for MemoryScan {
     }
 }
 
+/// Rows in memory, each batch a part.
 #[derive(Debug)]
-struct MemoryHeld {
-    about: Description,
-    tells_rows: bool,
-    ascending: Option<usize>,
-    parts: Vec<RecordBatch>,
+pub(crate) struct MemoryHeld {
+    pub(crate) about: Description,
+    pub(crate) tells_rows: bool,
+    pub(crate) ascending: Option<usize>,
+    pub(crate) parts: Vec<RecordBatch>,
 }
 
 impl Held for MemoryHeld {

@@ -16,12 +16,14 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use async_trait::async_trait;
 use salver_model::entry::Kind;
-use salver_model::ports::Table;
+use salver_model::ports::{Held, Table};
 use salver_model::{
     Code, ColumnPath, Cursor, Description, Error, Item, Name, Query, Relation, Result, Rows, Sort, Version,
 };
 
 use cell::Cell;
+
+use crate::memory_scan::MemoryHeld;
 
 /// A table of rows in memory, which counts how often it is read.
 #[derive(Debug)]
@@ -174,6 +176,13 @@ impl Table for MemoryTable {
 
     async fn read(&self, query: &Query) -> Result<Rows> {
         self.answer(query)
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        let (rows, parts) = (self.rows.num_rows(), parts.max(1));
+        let cuts: Vec<usize> = (0..=parts).map(|part| rows * part / parts).collect();
+        let parts = cuts.windows(2).map(|cut| self.rows.slice(cut[0], cut[1] - cut[0])).collect();
+        Ok(Arc::new(MemoryHeld { about: self.description.clone(), tells_rows: true, ascending: None, parts }))
     }
 
     fn as_any(&self) -> &dyn Any {

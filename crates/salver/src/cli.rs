@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Query(QueryArguments),
     /// Send the events of files into a stream of a running server.
     Ingest(IngestArguments),
+    /// Write all rows of an entry of a running server to a file, in parallel and from where it was interrupted.
+    Export(ExportArguments),
     /// Say every mistake in the settings, and try every source.
     Check(CheckArguments),
     /// Show settings: all there are, or those in force.
@@ -187,6 +189,68 @@ impl AckWord {
             Self::Broker => "broker",
         }
     }
+}
+
+/// `salver export`
+#[derive(Args, Debug)]
+pub(crate) struct ExportArguments {
+    /// The entry: a name, or an address as in `http://127.0.0.1:8080/NAME`.
+    #[arg(value_name = "[URL/]NAME")]
+    pub(crate) entry: String,
+
+    /// The file to write; without it, standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Format of the rows; without it, that of the suffix of `--output`, else `ndjson`.
+    #[arg(long, short, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
+
+    /// The columns, in this order; without it, all.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+
+    /// How many parts of the rows are fetched at the same time.
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..=64))]
+    pub(crate) streams: Option<u64>,
+
+    /// Most rows of one request; about 8 MB are fetched at a time in any case.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000,
+        value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub(crate) batch_rows: u64,
+
+    /// The server of a NAME.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    pub(crate) url: String,
+
+    /// Begin anew, even if an earlier run was interrupted.
+    #[arg(long)]
+    pub(crate) restart: bool,
+
+    /// How long a request is tried again while the server is busy or away, in seconds.
+    #[arg(long = "patience", value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) patience_s: u64,
+
+    /// A header of each request, as in `Authorization: Bearer ...`.
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+}
+
+/// Formats of `salver export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Arrow IPC stream.
+    Arrows,
+    /// Arrow IPC file.
+    Arrow,
+    /// Parquet.
+    Parquet,
 }
 
 /// `salver check`

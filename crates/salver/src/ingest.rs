@@ -37,8 +37,7 @@ struct Sent {
 
 /// Sends the files, one after the other.
 pub(crate) fn run(arguments: &IngestArguments) -> Result<(), Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    watch_signals(&interrupted)?;
+    let interrupted = signals::interrupted()?;
     let sender = Sender::new(arguments, &interrupted)?;
     let mut total = Counts::default();
     let mut progress = Progress::new();
@@ -142,26 +141,6 @@ fn send_all(
     }
 }
 
-/// Sets the flag when the process is asked to end; a second request ends it at once.
-fn watch_signals(interrupted: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let failed = |error| Error::internal(format!("can't wait for signals: {error}"));
-    let runtime = runtime.map_err(failed)?;
-    let asked = {
-        let _inside = runtime.enter();
-        signals::asked_to_end().map_err(failed)?
-    };
-    let interrupted = Arc::clone(interrupted);
-    thread::spawn(move || {
-        runtime.block_on(async {
-            asked.await;
-            interrupted.store(true, Ordering::Release);
-            std::future::pending::<()>().await;
-        });
-    });
-    Ok(())
-}
-
 fn stopped(file: &str, state: &State) -> Failure {
     let events = serve::thousands(state.counts.there());
     let how = if state.is_kept() { "; the same command goes on from here" } else { "" };
@@ -180,9 +159,4 @@ fn summary(stream: &str, total: &Counts, progress: &Progress) -> String {
         text += &format!("; {} in its quarantine{why}", serve::thousands(total.quarantined));
     }
     text + &format!("; {}\n", progress.pace())
-}
-
-/// A mistake in how the command was called.
-fn usage(message: String, hint: &str) -> Failure {
-    Failure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
 }

@@ -2,12 +2,15 @@
 
 mod check;
 mod cli;
+mod client;
 mod config;
 mod data_dir;
+mod export;
 mod failure;
 mod ingest;
 mod observe;
 mod output;
+mod pace;
 mod query;
 mod result_table;
 mod serve;
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),

@@ -1,6 +1,11 @@
 //! Signals that ask the process to end: the first lets open requests finish, a second does not wait for them.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use salver_model::{Error, Result};
 
 /// Done when the process is asked to end.
 #[cfg(unix)]
@@ -34,4 +39,26 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
         let _ = tokio::signal::ctrl_c().await;
         tracing::info!("asked to end; open requests may finish");
     })
+}
+
+/// A flag that is set when the process is asked to end, for commands that look at it between two steps; a second
+/// request ends the process at once.
+pub(crate) fn interrupted() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let failed = |error| Error::internal(format!("can't wait for signals: {error}"));
+    let runtime = runtime.map_err(failed)?;
+    let asked = {
+        let _inside = runtime.enter();
+        asked_to_end().map_err(failed)?
+    };
+    let own = Arc::clone(&flag);
+    thread::spawn(move || {
+        runtime.block_on(async {
+            asked.await;
+            own.store(true, Ordering::Release);
+            std::future::pending::<()>().await;
+        });
+    });
+    Ok(flag)
 }

@@ -1,9 +1,19 @@
 //! Black-box tests: the real program, real files, real sockets. One binary, so that linking is paid once.
 
+// Helpers of tests may panic as tests do.
+#![allow(clippy::unwrap_used)]
+
+// What other tests use of it is not used here.
+#[allow(dead_code)]
+#[path = "records/client.rs"]
+mod client;
+
 mod it {
     pub(crate) mod server;
 
     mod cache;
+    mod export;
+    mod cursor;
     mod formats;
     mod golden;
     mod limits;

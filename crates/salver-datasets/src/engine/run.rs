@@ -59,7 +59,38 @@ impl Drop for AbortOnDrop {
     }
 }
 
+/// Work that was started and will be waited for. It ends with its holder, unless it is at it already.
+pub(crate) struct Started<T> {
+    task: JoinHandle<Result<T>>,
+    _abort: AbortOnDrop,
+}
+
+impl<T> Started<T> {
+    /// Waits for its end.
+    pub(crate) async fn done(self) -> Result<T> {
+        self.task.await.map_err(fault::stopped)?
+    }
+}
+
 impl Engine {
+    /// Starts to decode on a thread that may block, when its turn has come: however many exports there are, only some
+    /// decode at once.
+    pub(crate) fn start_decoding<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<Started<T>> {
+        let decoders = Arc::clone(&self.decoders);
+        let task = self.runtime()?.spawn(async move {
+            let turn = decoders.acquire_owned().await.map_err(|error| Error::internal("no turn").with_source(error))?;
+            let work = move || {
+                let _turn = turn;
+                work()
+            };
+            tokio::task::spawn_blocking(work).await.map_err(fault::stopped)?
+        });
+        Ok(Started { _abort: AbortOnDrop(task.abort_handle()), task })
+    }
+
     /// Runs computing work on a thread that may block. `work` should look at its [`Cancel`] now and then.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use salver_model::entry::Description;
 use salver_model::ports::{Held, Scan, Table};
-use salver_model::{Query, Result, Rows};
+use salver_model::{Query, Result, Rows, Version};
 
 use super::page;
 use super::provider::HeldProvider;
+use super::recut::recut;
 use crate::dataset::check_having;
 use crate::engine::Engine;
 use crate::{plan, resolve};
@@ -64,6 +65,17 @@ impl Table for HeldTable {
         };
         // The next request finds other rows, under the version that the catalog knows.
         Ok(Rows { repeatable: false, ..rows })
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        Ok(recut(Arc::clone(&self.held), parts))
+    }
+
+    async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
+        if self.held.describe().version == version {
+            return self.hold(parts).await.map(Some);
+        }
+        Ok(self.scan.hold_at(version).map(|held| recut(held, parts)))
     }
 
     fn as_any(&self) -> &dyn Any {

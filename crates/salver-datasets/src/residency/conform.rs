@@ -10,7 +10,7 @@ use salver_model::{Code, Error, Result};
 ///
 /// # Errors
 /// [`Code::Source`] naming file, row, column and value when a value is not of the dataset's type.
-pub(super) fn conform(batch: &RecordBatch, schema: &SchemaRef, label: &str, first_row: u64) -> Result<Vec<ArrayRef>> {
+pub(crate) fn conform(batch: &RecordBatch, schema: &SchemaRef, label: &str, first_row: u64) -> Result<Vec<ArrayRef>> {
     let own = batch.schema();
     let mut columns = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
@@ -30,7 +30,7 @@ pub(super) fn conform(batch: &RecordBatch, schema: &SchemaRef, label: &str, firs
 }
 
 /// A batch with these columns.
-pub(super) fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+pub(crate) fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(
         SchemaRef::clone(schema),
         columns,

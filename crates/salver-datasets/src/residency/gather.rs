@@ -10,6 +10,7 @@ use salver_model::{Code, Error, Result, Version};
 use crate::fetch;
 use crate::location::{self, Origin, Place};
 use crate::source::{Input, sniffed, unpacked};
+use crate::stamp::inode;
 
 /// The files, ready to be read.
 pub(super) struct Gathered {
@@ -81,17 +82,6 @@ fn stamp(path: &Path) -> Result<Version> {
     let found = std::fs::metadata(path).map_err(|cause| location::unreadable(path, &cause))?;
     let changed = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
     Ok(Version::of(&(found.len(), changed, inode(&found))))
-}
-
-/// Tells a file from another that was moved to its place with the same size and time.
-#[cfg(unix)]
-fn inode(found: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(found)
-}
-
-#[cfg(not(unix))]
-fn inode(_: &std::fs::Metadata) -> u64 {
-    0
 }
 
 /// Whether every input is a Parquet file.

@@ -23,6 +23,10 @@ async fn any_table_can_be_joined_through_its_port() {
             self.0.read(query).await
         }
 
+        async fn hold(&self, parts: usize) -> salver_model::Result<Arc<dyn salver_model::ports::Held>> {
+            self.0.hold(parts).await
+        }
+
         fn as_any(&self) -> &dyn std::any::Any {
             self
         }

@@ -5,9 +5,10 @@ use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::Result;
 
 use super::{Column, Dialect};
-use crate::escape;
+use crate::place::Spare;
 use crate::put::Token;
 use crate::style::Nulls;
+use crate::{escape, slot};
 
 /// Names of fields as they stand in objects, made once for a schema: `,"name":`, and the first with `{` for `,`.
 #[derive(Clone, Debug)]
@@ -52,6 +53,39 @@ impl Keys {
             Nulls::Omit => self.open_without_nulls(columns, row, out),
         }
         out.push(b'}');
+    }
+
+    /// One object at a place in a slice; see [`crate::place`].
+    #[inline(always)]
+    pub(crate) fn place_object(
+        &self,
+        columns: &[Column<'_>],
+        row: usize,
+        bytes: &mut [u8],
+        start: usize,
+        spare: &mut Spare,
+    ) -> Option<usize> {
+        let mut at = start;
+        match self.nulls {
+            Nulls::Write if columns.is_empty() => at = slot::byte(bytes, at, b'{')?,
+            Nulls::Write => {
+                for (key, column) in self.tokens.iter().zip(columns) {
+                    at = key.place(bytes, at)?;
+                    at = column.place_json(row, bytes, at, spare)?;
+                }
+            }
+            Nulls::Omit => {
+                for (key, column) in self.tokens.iter().zip(columns) {
+                    if !column.is_null(row) {
+                        at = key.place(bytes, at)?;
+                        at = column.place_json(row, bytes, at, spare)?;
+                    }
+                }
+                // The comma before the first field that is there becomes the brace.
+                at = at.max(slot::byte(bytes, start, b'{')?);
+            }
+        }
+        slot::byte(bytes, at, b'}')
     }
 
     fn open_without_nulls(&self, columns: &[Column<'_>], row: usize, out: &mut Vec<u8>) {

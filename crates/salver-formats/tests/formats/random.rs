@@ -14,9 +14,13 @@ use serde_json::Value;
 use super::sample::{batch, csv, text_of};
 
 /// A small generator (Marsaglia's xorshift), so that a failure comes again.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -24,12 +28,12 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         (self.next() >> 11) % bound
     }
 
     /// A number of any magnitude.
-    fn number(&mut self) -> i64 {
+    pub(super) fn number(&mut self) -> i64 {
         let shift = self.below(64);
         (self.next() as i64) >> shift
     }
@@ -38,17 +42,17 @@ impl Random {
         (self.below(5) > 0).then(|| make(self))
     }
 
-    fn many<T>(&mut self, rows: usize, make: impl Fn(&mut Self) -> T) -> Vec<Option<T>> {
+    pub(super) fn many<T>(&mut self, rows: usize, make: impl Fn(&mut Self) -> T) -> Vec<Option<T>> {
         (0..rows).map(|_| self.maybe(&make)).collect()
     }
 
-    fn text(&mut self) -> String {
+    pub(super) fn text(&mut self) -> String {
         const PIECES: [&str; 12] =
             ["a", "bc", " ", "\"", "\\", "\n", "\u{1}", "é", "😀", ",", "long plain run of text", "<&>"];
         (0..self.below(6)).map(|_| PIECES[self.below(12) as usize]).collect()
     }
 
-    fn float(&mut self) -> f64 {
+    pub(super) fn float(&mut self) -> f64 {
         match self.below(8) {
             0 => f64::from_bits(self.next()),
             1 => f64::NAN,
@@ -154,7 +158,7 @@ impl Random {
         Arc::new(ListArray::new(item, offsets, values, nulls))
     }
 
-    fn batch(&mut self) -> RecordBatch {
+    pub(super) fn batch(&mut self) -> RecordBatch {
         let rows = self.below(40) as usize;
         let columns: Vec<_> = (0..1 + self.below(6)).map(|i| (format!("column {i}"), self.column(rows, 2))).collect();
         let columns: Vec<_> = columns.iter().map(|(name, array)| (name.as_str(), Arc::clone(array))).collect();

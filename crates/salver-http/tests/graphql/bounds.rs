@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, stream};
-use salver_model::ports::Table;
+use salver_model::ports::{Held, Table};
 use salver_model::{Batches, Description, Limits, Query, Result, Rows};
 use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
@@ -92,6 +92,10 @@ impl Table for Streaming {
     fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
         // Nothing in it waits, so that the first poll is the last.
         self.now.then(|| self.answer(query, Counted::new(&self.under_way)).now_or_never().unwrap())
+    }
+
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
+        self.rows.hold(parts).await
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::SchemaRef;
 
 use crate::entry::Description;
+use crate::error::Result;
 use crate::filter::Filter;
 use crate::reply::BatchStream;
 use crate::version::Version;
@@ -61,6 +62,15 @@ pub trait Held: Send + Sync + std::fmt::Debug {
     /// format is a copy of it.
     fn file(&self) -> Option<HeldFile> {
         None
+    }
+
+    /// Fails when [`Held::file`] is no longer what it was, because somebody wrote over it. Whoever copies it asks after
+    /// each piece was read and before the piece goes out.
+    ///
+    /// # Errors
+    /// `EntryUnavailable`.
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 
     /// The columns of the batches that `read` gives for `columns`.

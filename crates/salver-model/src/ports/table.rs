@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::entry::Description;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ports::Held;
 use crate::query::Query;
 use crate::reply::Rows;
@@ -51,12 +51,11 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// `Overloaded` when a database has as many held as it can, `DatabaseUnavailable`, `EntryUnavailable`.
-    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
-        let _ = parts;
-        Err(Error::internal(format!("the rows of `{}` can't be held", self.describe().name)))
-    }
+    async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>>;
 
-    /// All rows as they were at `version`, when they still are to be had: an export goes on after a restart.
+    /// All rows as they were at `version`, when they still are to be had: an export goes on after a restart. The same
+    /// version and the same `parts` give the same parts, as [`Table::hold`] does, so that a position in one of them can
+    /// be come back to.
     ///
     /// # Errors
     /// As [`Table::hold`].

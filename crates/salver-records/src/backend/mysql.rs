@@ -5,6 +5,7 @@ mod clauses;
 mod client;
 mod decode;
 mod failure;
+mod hold;
 mod kind;
 mod load;
 mod merge;
@@ -26,7 +27,9 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc;
 
 use self::client::Client;
+pub(crate) use self::hold::Snapshot;
 use self::pool::Pool;
+use crate::backend::snapshot::Places;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
@@ -37,6 +40,8 @@ pub(crate) struct Mysql {
     name: String,
     writable: bool,
     definable: bool,
+    /// Places for the connections that hold rows.
+    snapshots: Places,
 }
 
 impl Mysql {
@@ -48,6 +53,7 @@ impl Mysql {
             name: spec.name.to_string(),
             writable: spec.writable,
             definable: spec.definable,
+            snapshots: Places::default(),
         })
     }
 

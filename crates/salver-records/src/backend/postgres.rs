@@ -9,6 +9,7 @@ mod connection;
 mod decode;
 mod define;
 mod fault;
+pub(crate) mod hold;
 mod load;
 mod pool;
 mod read;
@@ -27,9 +28,11 @@ use salver_model::Result;
 use salver_model::spec::DatabaseSpec;
 
 use self::fault::Fault;
+pub(crate) use self::hold::Snapshot;
 use self::pool::{Lease, Pool};
 use self::shared::Shared;
 use self::target::Target;
+use crate::backend::snapshot::Places;
 
 /// Most shared connections. One server process works through each. A second one answers a quarter more where many ask;
 /// four answer no more where the server has two processors, and each is one that lists and transactions don't have.
@@ -45,6 +48,8 @@ pub(crate) struct Postgres {
     patience: Option<Duration>,
     /// The reference system of geometries that come without one.
     geometry_srid: u32,
+    /// Places for the connections that hold rows.
+    snapshots: Places,
 }
 
 impl Postgres {
@@ -58,6 +63,7 @@ impl Postgres {
             target,
             patience: read::patience(spec.statement_ms_max),
             geometry_srid: spec.geometry_srid,
+            snapshots: Places::default(),
         })
     }
 

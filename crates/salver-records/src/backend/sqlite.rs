@@ -4,6 +4,7 @@
 mod connections;
 mod fault;
 mod group;
+mod hold;
 mod init;
 mod kinds;
 mod load;
@@ -32,6 +33,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::sqlite::connections::Connections;
 use crate::backend::sqlite::group::Waiting;
+pub(crate) use crate::backend::sqlite::hold::Snapshot;
 use crate::backend::sqlite::location::Location;
 use crate::backend::sqlite::read::StopOnDrop;
 use crate::backend::sqlite::rows::Stop;

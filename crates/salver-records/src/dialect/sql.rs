@@ -1,4 +1,5 @@
-//! SQL text under construction, with the values for its placeholders. Values never become text of the statement.
+//! SQL text under construction, with the values for its placeholders. Values never become text of the statement, but
+//! for `COPY`.
 
 use salver_model::records::TableInfo;
 
@@ -11,11 +12,19 @@ pub(crate) struct Sql {
     pub(crate) dialect: Dialect,
     pub(crate) text: String,
     pub(crate) binds: Vec<Bind>,
+    /// Whether values become literals, for the statements of PostgreSQL that take none.
+    literal: bool,
 }
 
 impl Sql {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, text: String::with_capacity(256), binds: Vec::new() }
+        Self { dialect, text: String::with_capacity(256), binds: Vec::new(), literal: false }
+    }
+
+    /// A statement that has its values in its text: `COPY` takes no others. Only for PostgreSQL, in sessions with
+    /// `standard_conforming_strings`.
+    pub(crate) fn literal() -> Self {
+        Self { literal: true, ..Self::new(Dialect::Postgres) }
     }
 
     /// Appends text that no client wrote.
@@ -41,6 +50,10 @@ impl Sql {
 
     /// Appends a placeholder for `bind`.
     pub(crate) fn bind(&mut self, bind: Bind) -> &mut Self {
+        if self.literal {
+            push_literal(&bind, &mut self.text);
+            return self;
+        }
         self.dialect.placeholder(self.binds.len(), &mut self.text);
         self.binds.push(bind);
         self
@@ -52,5 +65,70 @@ impl Sql {
             self.text.push_str(separator);
         }
         self
+    }
+}
+
+/// Appends the value as a literal. Text is quoted and has no type yet, as a placeholder has none.
+fn push_literal(bind: &Bind, text: &mut String) {
+    match bind {
+        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => text.push_str("NULL"),
+        Bind::Bool(value) => text.push_str(if *value { "TRUE" } else { "FALSE" }),
+        // Behind a sign there is no operator to be part of.
+        Bind::Int(value) if *value < 0 => {
+            text.push_str("('");
+            text.push_str(itoa::Buffer::new().format(*value));
+            text.push_str("'::bigint)");
+        }
+        Bind::Int(value) => text.push_str(itoa::Buffer::new().format(*value)),
+        Bind::Float(value) => push_quoted(&value.to_string(), text),
+        Bind::Text(value) => push_quoted(value, text),
+        Bind::Bytes(value) => {
+            text.push_str("'\\x");
+            for byte in value {
+                for digit in [byte >> 4, byte & 15] {
+                    text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+                }
+            }
+            text.push('\'');
+        }
+    }
+}
+
+/// The quotes can't be ended by what is in them: a quote is doubled, and a backslash means itself.
+fn push_quoted(value: &str, text: &mut String) {
+    text.push('\'');
+    for c in value.chars() {
+        if c == '\'' {
+            text.push(c);
+        }
+        // No text of PostgreSQL has it, and the server would end the statement there.
+        if c != '\0' {
+            text.push(c);
+        }
+    }
+    text.push('\'');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sql;
+    use crate::statement::Bind;
+
+    #[test]
+    fn literals_stay_in_their_quotes() {
+        let mut sql = Sql::literal();
+        for bind in [
+            Bind::Text("it's \\' or \0 1=1 --".to_owned()),
+            Bind::Int(-7),
+            Bind::Int(7),
+            Bind::Bytes(vec![0, 0xab]),
+            Bind::Bool(true),
+            Bind::Float(-0.5),
+            Bind::Null,
+        ] {
+            sql.bind(bind).push(",");
+        }
+        assert_eq!(sql.text, r"'it''s \'' or  1=1 --',('-7'::bigint),7,'\x00ab',TRUE,'-0.5',NULL,");
+        assert!(sql.binds.is_empty());
     }
 }

@@ -83,14 +83,14 @@ impl RowSink for BatchSink {
     }
 }
 
-fn unfit(field: &arrow::datatypes::Field, cell: Cell<'_>) -> Error {
+pub(super) fn unfit(field: &arrow::datatypes::Field, cell: Cell<'_>) -> Error {
     let shown: String = format!("{cell:?}").chars().take(80).collect();
     Error::new(Code::Execution, format!("`{}` has a value that is no {}: {shown}", field.name(), field.data_type()))
         .with_hint("mend the row, or read the table through /api/records, which takes values as they are")
 }
 
 /// One column under construction.
-enum Column {
+pub(super) enum Column {
     Boolean(BooleanBuilder),
     Int32(Int32Builder),
     Int64(Int64Builder),
@@ -123,7 +123,7 @@ macro_rules! each {
 }
 
 impl Column {
-    fn new(data_type: &DataType) -> Self {
+    pub(super) fn new(data_type: &DataType) -> Self {
         match data_type {
             DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
             DataType::Int32 => Self::Int32(Int32Builder::new()),
@@ -141,12 +141,12 @@ impl Column {
         }
     }
 
-    fn finish(&mut self) -> ArrayRef {
+    pub(super) fn finish(&mut self) -> ArrayRef {
         each!(self, builder => ArrayBuilder::finish(builder))
     }
 
     /// Appends a value; false when it can't be one of this column.
-    fn push(&mut self, cell: Cell<'_>) -> bool {
+    pub(super) fn push(&mut self, cell: Cell<'_>) -> bool {
         if cell == Cell::Null {
             each!(self, builder => builder.append_null());
             return true;

@@ -149,7 +149,7 @@ fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
 
 impl Ground<'_> {
     /// The column a path names.
-    fn locate(&self, path: &ColumnPath, code: Code) -> Result<Operand> {
+    pub(super) fn locate(&self, path: &ColumnPath, code: Code) -> Result<Operand> {
         let name = path.to_string();
         let Some(index) = self.info.column(&name) else {
             let names = self.info.columns.iter().map(|column| column.name.as_str());

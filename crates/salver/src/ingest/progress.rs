@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::sender::Counts;
 use super::source::Source;
-use crate::serve;
+use crate::{pace, serve};
 
 /// How often the line is written.
 const PERIOD: Duration = Duration::from_millis(200);
@@ -74,24 +74,18 @@ impl Progress {
     /// How long it all took, and how many a second that is.
     pub(crate) fn pace(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
-        format!("{seconds:.1} s, {} a second", serve::thousands(rate(self.events_all, seconds)))
+        format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.events_all, seconds)))
     }
 }
 
 fn line(progress: &Progress, input_bytes: u64, from: u64) -> String {
-    let rate = rate(progress.events, progress.file_started.elapsed().as_secs_f64());
+    let rate = pace::rate(progress.events, progress.file_started.elapsed().as_secs_f64());
     let pace = format!("{} events, {} a second", serve::thousands(progress.events), serve::thousands(rate));
     let Some(bytes) = progress.bytes.filter(|bytes| *bytes > 0) else { return format!("{}: {pace}", progress.name) };
     let share = (input_bytes as f64 / bytes as f64).min(1.0);
-    let left = progress.file.filter(|_| input_bytes > from).map(|(since, _)| {
-        let seconds =
-            since.elapsed().as_secs_f64() * bytes.saturating_sub(input_bytes) as f64 / (input_bytes - from) as f64;
-        let seconds = seconds.round() as u64;
-        format!(", {}:{:02} left", seconds / 60, seconds % 60)
+    let left = progress.file.map(|(since, _)| {
+        let (left, done) = (bytes.saturating_sub(input_bytes), input_bytes.saturating_sub(from));
+        pace::left(left, done, since.elapsed().as_secs_f64())
     });
     format!("{}: {:3.0} %, {pace}{}", progress.name, share * 100.0, left.unwrap_or_default())
-}
-
-fn rate(events: u64, seconds: f64) -> u64 {
-    (events as f64 / seconds.max(0.001)).round() as u64
 }

@@ -64,6 +64,11 @@ impl Server {
         self.directory.path().join(name)
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// Its process.
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child

@@ -138,6 +138,11 @@ impl Pool {
         }
     }
 
+    /// A connection that is not one of these, and has no place among them.
+    pub(super) async fn apart(&self) -> Result<Client> {
+        self.connect().await
+    }
+
     async fn connect(&self) -> Result<Client> {
         self.inner.connect().await.map_err(|failure| failure::connecting(failure, self.place()))
     }

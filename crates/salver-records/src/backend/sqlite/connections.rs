@@ -15,10 +15,12 @@ use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::hold::{Held, Holder};
 use super::location::{FileId, Location, beside};
 use super::open;
 use super::version::Clock;
 use super::watch::Watch;
+use crate::backend::snapshot::Places;
 use crate::cell::Cell;
 
 /// The time in which one file lay at the path.
@@ -36,6 +38,11 @@ pub(super) struct Era {
 }
 
 impl Era {
+    /// Whether the file is read as if nothing ever changed it.
+    pub(super) fn is_still(&self) -> bool {
+        self.still
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
@@ -107,6 +114,9 @@ pub(super) struct Connections {
     /// What the writer runs under, for those who stop waiting.
     pub(super) writer_watch: Arc<Watch>,
     pub(super) runs: AtomicU64,
+    /// Places for the connections that hold rows, and these connections.
+    pub(super) snapshots: Places,
+    held: Mutex<Vec<Weak<Held>>>,
     state: Mutex<State>,
 }
 
@@ -153,6 +163,8 @@ impl Connections {
             writer: Mutex::default(),
             writer_watch: Arc::new(Watch::new()),
             runs: AtomicU64::new(1),
+            snapshots: Places::default(),
+            held: Mutex::default(),
             state: Mutex::default(),
         })
     }
@@ -216,6 +228,18 @@ impl Connections {
         // Asked under the lock, under which the pool is cleared when an era ends.
         if !reader.era.is_over() {
             pool.push(reader);
+        }
+    }
+
+    /// Has `held` close its connection when the era of the file ends.
+    pub(super) fn keep_track(&self, held: &Arc<Held>) {
+        let mut all = lock(&self.held);
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(held));
+        let over = |holder: &mut Holder| holder.reader.era.is_over();
+        // The era may have ended since the connection was opened.
+        if let Ok(mut slot) = held.try_lock() {
+            slot.take_if(over);
         }
     }
 
@@ -337,6 +361,11 @@ impl Connections {
             }
         }
         lock(&self.pool).retain(|reader| !reader.era.is_over());
+        for held in lock(&self.held).iter().filter_map(Weak::upgrade) {
+            if let Ok(mut slot) = held.try_lock() {
+                slot.take_if(|holder| holder.reader.era.is_over());
+            }
+        }
         self.clock.close();
         if let Some(mut writer) = try_lock(&self.writer) {
             writer.take_if(|writer| writer.era.is_over());

@@ -15,7 +15,7 @@ use crate::cell::RowSink;
 use crate::statement::Read;
 
 /// The number of the only run of a watch that is made for one run.
-const ONLY_RUN: u64 = 1;
+pub(super) const ONLY_RUN: u64 = 1;
 
 /// Stops a run when nobody waits for it any more.
 pub(super) struct StopOnDrop {

@@ -33,6 +33,16 @@ pub(super) fn feed<S: RowSink>(
     sink: &mut S,
     mut after: impl FnMut(&mut S) -> Result<()>,
 ) -> Result<(), Stop> {
+    feed_until((connection, spare), (index, read), sink, |sink| after(sink).map(|()| true))
+}
+
+/// As [`feed`], until `after` says that no more rows are wanted.
+pub(super) fn feed_until<S: RowSink>(
+    (connection, spare): (&Connection, &mut Vec<Cell<'static>>),
+    (index, read): (usize, &Read),
+    sink: &mut S,
+    mut after: impl FnMut(&mut S) -> Result<bool>,
+) -> Result<(), Stop> {
     let mut statement = connection.prepare_cached(&read.sql)?;
     bind_all(&mut statement, &read.binds, &[])?;
     let columns = statement.column_count();
@@ -45,7 +55,9 @@ pub(super) fn feed<S: RowSink>(
             mended(row, columns, &read.kinds, |cells| sink.row(index, cells))?;
         }
         *spare = emptied(cells);
-        after(sink).map_err(Stop::Own)?;
+        if !after(sink).map_err(Stop::Own)? {
+            break;
+        }
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ impl Clock {
 }
 
 /// SQLite's counter of changes that others made, as this connection sees it now.
-fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+pub(super) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached("PRAGMA data_version")?;
     let mut rows = statement.raw_query();
     rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?.get(0)

@@ -1,0 +1,82 @@
+//! Where the parts of held rows begin and end.
+
+use std::ops::Range;
+
+/// Parts of the same length. Nothing but the number of rows decides where they are cut: a position in a part outlives
+/// what is held, and must mean the same row when the rows are kept in another way by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cuts {
+    rows: u64,
+    parts: u64,
+}
+
+impl Cuts {
+    /// `rows` rows in `parts` parts; in fewer when there are not so many rows, and in one at least.
+    pub(crate) fn new(rows: u64, parts: usize) -> Self {
+        Self { rows, parts: u64::try_from(parts).unwrap_or(u64::MAX).clamp(1, rows.max(1)) }
+    }
+
+    /// How many parts.
+    pub(crate) fn parts(self) -> usize {
+        usize::try_from(self.parts).unwrap_or(usize::MAX)
+    }
+
+    /// The rows of a part; none of one that is not there.
+    pub(crate) fn part(self, part: usize) -> Range<u64> {
+        let at = |part: u64| cut(self.rows, part, self.parts);
+        match u64::try_from(part) {
+            Ok(part) if part < self.parts => at(part)..at(part + 1),
+            _ => 0..0,
+        }
+    }
+
+    /// The rows of a part behind its first `skip`, and no more than `limit`.
+    pub(crate) fn behind(self, part: usize, skip: u64, limit: Option<u64>) -> Range<u64> {
+        let Range { start, end } = self.part(part);
+        let start = start.saturating_add(skip).min(end);
+        start..limit.map_or(end, |limit| start.saturating_add(limit).min(end))
+    }
+
+    /// How many rows a part has.
+    pub(crate) fn count(self, part: usize) -> u64 {
+        let rows = self.part(part);
+        rows.end - rows.start
+    }
+}
+
+/// `rows * part / parts`, of which the product may be larger than a `u64`; the result is not.
+fn cut(rows: u64, part: u64, parts: u64) -> u64 {
+    u64::try_from(u128::from(rows) * u128::from(part) / u128::from(parts)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cuts;
+
+    fn ends(rows: u64, parts: usize) -> Vec<u64> {
+        let cuts = Cuts::new(rows, parts);
+        (0..cuts.parts()).map(|part| cuts.part(part).end).collect()
+    }
+
+    #[test]
+    fn parts_are_as_long_as_each_other() {
+        assert_eq!(ends(0, 3), [0]);
+        assert_eq!(ends(2, 5), [1, 2]);
+        assert_eq!(ends(10, 0), [10]);
+        assert_eq!(ends(10, 3), [3, 6, 10]);
+        assert_eq!(ends(u64::MAX, 2), [u64::MAX / 2, u64::MAX]);
+        let many = ends(1_000_003, 64);
+        assert_eq!((many.len(), many.last()), (64, Some(&1_000_003)));
+        assert!(many.windows(2).all(|pair| pair[1] - pair[0] == 15_625 || pair[1] - pair[0] == 15_626));
+    }
+
+    #[test]
+    fn a_part_is_read_from_any_row() {
+        let cuts = Cuts::new(100, 4);
+        assert_eq!(cuts.behind(1, 0, None), 25..50);
+        assert_eq!(cuts.behind(1, 3, Some(4)), 28..32);
+        assert_eq!(cuts.behind(1, 30, Some(4)), 50..50);
+        assert_eq!(cuts.behind(1, u64::MAX, Some(u64::MAX)), 50..50);
+        assert_eq!((cuts.behind(4, 0, None), cuts.count(4), cuts.count(3)), (0..0, 0, 25));
+    }
+}

@@ -1,0 +1,17 @@
+//! Datasets held for exports: their rows in parts, each of which can be read again and from any row on.
+//!
+//! Resident rows are handed out as they lie in memory. Rows in Parquet files are read directly, without a plan: of each
+//! column the page that is just needed, from files that were opened once for the version. What replaces a file under
+//! its name does not change what is held; what is written over it is noticed.
+
+mod ahead;
+mod columns;
+mod decode;
+mod file;
+mod files;
+mod parquet;
+mod resident;
+
+pub(crate) use files::Files;
+pub(crate) use parquet::HeldParquet;
+pub(crate) use resident::HeldResident;

@@ -1,0 +1,153 @@
+//! Which columns of a file are read, and how they become those that are wanted.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use salver_model::limits::{PIECE_BYTES_MAX, WAITING_DECODER_BYTES_MAX};
+use salver_model::{Error, Result};
+
+use super::file::Footer;
+use super::files::Sources;
+use crate::partitions::constant;
+use crate::residency::{batch_of, conform};
+
+/// Most rows of a batch.
+const BATCH_ROWS_MAX: usize = 8_192;
+/// Fewest, however wide they are.
+const BATCH_ROWS_MIN: usize = 16;
+/// What writers make a page of, unpacked, in bytes.
+const PAGE_BYTES: u64 = 1024 * 1024;
+/// What decompression holds between two pages, in bytes.
+const DECOMPRESSION_BYTES: u64 = 128 * 1024;
+
+/// The columns that are wanted of a dataset.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// Their indexes in the dataset's schema.
+    pub(super) columns: Vec<usize>,
+    /// Them.
+    pub(super) schema: SchemaRef,
+}
+
+/// The columns of a file that hold those.
+#[derive(Debug)]
+pub(super) struct FileColumns {
+    wanted: Arc<Wanted>,
+    /// The top-level columns that are read, in the order of the file.
+    roots: Vec<usize>,
+    /// What is read, where the file's own names would not tell columns apart.
+    renamed: Option<SchemaRef>,
+    /// The wanted columns that are in files, though this one may lack some.
+    own: SchemaRef,
+}
+
+impl FileColumns {
+    pub(super) fn new(sources: &Sources, footer: &Footer, wanted: &Arc<Wanted>) -> Self {
+        let fields = wanted.columns.iter().filter(|column| **column < sources.own);
+        let own: Vec<_> = fields.filter_map(|column| sources.schema.fields().get(*column).cloned()).collect();
+        let place = |name: &str| footer.names.iter().position(|own| own == name);
+        let mut roots: Vec<usize> = own.iter().filter_map(|field| place(field.name())).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        let file = footer.metadata.schema().fields();
+        let is_renamed = roots.iter().any(|root| *file[*root].name() != footer.names[*root]);
+        let renamed = is_renamed.then(|| {
+            let field = |root: &usize| file[*root].as_ref().clone().with_name(footer.names[*root].as_str());
+            Arc::new(Schema::new(roots.iter().map(field).collect::<Vec<Field>>()))
+        });
+        Self { wanted: Arc::clone(wanted), roots, renamed, own: Arc::new(Schema::new(own)) }
+    }
+
+    /// Whether nothing of the file is needed but the number of its rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// What the reader of the file is asked for.
+    pub(super) fn mask(&self, footer: &Footer) -> ProjectionMask {
+        ProjectionMask::roots(footer.metadata.parquet_schema(), self.roots.iter().copied())
+    }
+
+    /// How many rows make a batch that is neither too large for memory nor too small to be worth the turn.
+    pub(super) fn batch_rows(&self, footer: &Footer) -> usize {
+        let row_bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
+            // Text that repeats is written once and unpacked each time.
+            let unpacked = |column: &ColumnChunkMetaData| {
+                positive(column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)))
+            };
+            self.read_of(group).map(unpacked).sum::<u64>() / positive(group.num_rows()).max(1)
+        });
+        let row_bytes = row_bytes.max().unwrap_or(0).max(1);
+        let rows = usize::try_from(PIECE_BYTES_MAX as u64 / row_bytes).unwrap_or(BATCH_ROWS_MAX);
+        rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
+    }
+
+    /// What a reader takes between two batches, in KiB, about: of each column a page, what its values are looked up in,
+    /// and the state of its decompression.
+    pub(super) fn waiting_kib(&self, footer: &Footer) -> u32 {
+        let bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
+            let waiting = |column: &ColumnChunkMetaData| positive(column.uncompressed_size()).min(PAGE_BYTES);
+            self.read_of(group).map(|column| waiting(column) + DECOMPRESSION_BYTES).sum::<u64>()
+        });
+        // More than there is room for would never get a place.
+        let most = WAITING_DECODER_BYTES_MAX as u64 / 1024;
+        u32::try_from((bytes.max().unwrap_or(0) / 1024).clamp(1, most)).unwrap_or(u32::MAX)
+    }
+
+    /// The column chunks of a row group that are read.
+    fn read_of<'a>(&self, group: &'a RowGroupMetaData) -> impl Iterator<Item = &'a ColumnChunkMetaData> + use<'a, '_> {
+        let schema = group.schema_descr_ptr();
+        let leaves = group.columns().iter().enumerate();
+        leaves
+            .filter(move |(leaf, _)| self.roots.binary_search(&schema.get_column_root_idx(*leaf)).is_ok())
+            .map(|(_, column)| column)
+    }
+
+    /// The wanted columns of `rows` rows of which nothing was read.
+    pub(super) fn unread(&self, sources: &Sources, file: usize, rows: usize) -> Result<RecordBatch> {
+        let own = self.own.fields().iter().map(|field| arrow::array::new_null_array(field.data_type(), rows));
+        self.completed(sources, file, own.collect(), rows)
+    }
+
+    /// The wanted columns of a batch that was read. `label` is the file in messages, `first_row` the batch's first row
+    /// in it.
+    pub(super) fn of(
+        &self,
+        sources: &Sources,
+        file: usize,
+        batch: RecordBatch,
+        label: &str,
+        first_row: u64,
+    ) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let batch = match &self.renamed {
+            None => batch,
+            Some(schema) => {
+                let options = RecordBatchOptions::new().with_row_count(Some(rows));
+                RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
+                    .map_err(|cause| Error::internal("columns can't be renamed").with_source(cause))?
+            }
+        };
+        let own = conform(&batch, &self.own, label, first_row)?;
+        self.completed(sources, file, own, rows)
+    }
+
+    /// Puts the partition columns between the file's own.
+    fn completed(&self, sources: &Sources, file: usize, own: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        let mut own = own.into_iter();
+        let columns = self.wanted.columns.iter().zip(self.wanted.schema.fields()).map(|(column, field)| {
+            match column.checked_sub(sources.own) {
+                None => own.next().ok_or_else(|| Error::internal(format!("`{}` was not read", field.name()))),
+                Some(partition) => Ok(constant(field.data_type(), sources.value(file, partition), rows)),
+            }
+        });
+        batch_of(&self.wanted.schema, columns.collect::<Result<_>>()?, rows)
+    }
+}
+
+fn positive(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,154 @@
+//! One Parquet file, open: it is read by position only, so that any number of readers share it.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::reader::{ChunkReader, Length};
+use salver_model::{Code, Error, Result};
+
+use crate::source::distinct_names;
+use crate::stamp::Stamp;
+
+/// Largest index of pages that is read, in bytes as it lies in the file. Of a larger one, heads of pages are read.
+const INDEX_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes read for the head of a page at first; few are longer.
+const HEAD_BYTES: usize = 1024;
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    /// It in messages.
+    pub(super) name: String,
+    /// The file.
+    pub(super) file: Arc<File>,
+    /// How long it was when it was loaded.
+    pub(super) bytes: u64,
+    /// What it looked like then; `None` for a copy of Salver's own, which nobody changes.
+    pub(super) stamp: Option<Stamp>,
+    footer: Mutex<Option<Arc<Footer>>>,
+}
+
+/// What a file says of itself.
+#[derive(Debug)]
+pub(super) struct Footer {
+    /// Columns and row groups.
+    pub(super) metadata: ArrowReaderMetadata,
+    /// The columns' names as the dataset has them: no two are equal.
+    pub(super) names: Vec<String>,
+    /// The first row of each row group, and last how many rows there are.
+    pub(super) starts: Vec<u64>,
+    indexed: Mutex<Option<Option<ArrowReaderMetadata>>>,
+}
+
+impl OpenFile {
+    pub(super) fn new(name: String, file: File, bytes: u64, stamp: Option<Stamp>) -> Self {
+        Self { name, file: Arc::new(file), bytes, stamp, footer: Mutex::new(None) }
+    }
+
+    /// Fails when the file was written over.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(stamp) = self.stamp else { return Ok(()) };
+        let is_same = self.file.metadata().is_ok_and(|about| stamp.is_of(&about));
+        if is_same { Ok(()) } else { Err(overwritten(&self.name)) }
+    }
+
+    /// What is said when the file can't be read: first of all, that it is no longer the one that was loaded.
+    pub(super) fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        let unreadable = || Error::new(Code::Source, format!("`{}` can't be read", self.name));
+        self.check().err().unwrap_or_else(unreadable).with_source(cause)
+    }
+
+    /// The footer, read once.
+    pub(super) fn footer(self: &Arc<Self>) -> Result<Arc<Footer>> {
+        let mut footer = self.footer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(footer) = &*footer {
+            return Ok(Arc::clone(footer));
+        }
+        let metadata = self.load(PageIndexPolicy::Skip).map_err(|cause| self.failed(cause))?;
+        self.check()?;
+        let mut starts = vec![0];
+        let mut rows = 0_u64;
+        for group in metadata.metadata().row_groups() {
+            rows = rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+            starts.push(rows);
+        }
+        let names = distinct_names(metadata.schema().fields().iter().map(|field| field.name().clone()).collect());
+        let read = Arc::new(Footer { metadata, names, starts, indexed: Mutex::new(None) });
+        *footer = Some(Arc::clone(&read));
+        Ok(read)
+    }
+
+    /// The footer's metadata and where each page is, when the file has an index of them that is not too large.
+    pub(super) fn indexed(self: &Arc<Self>, footer: &Footer) -> ArrowReaderMetadata {
+        let mut indexed = footer.indexed.lock().unwrap_or_else(PoisonError::into_inner);
+        let indexed = indexed.get_or_insert_with(|| {
+            let columns = footer.metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
+            let lengths =
+                columns.map(|column| column.offset_index_length().and_then(|bytes| u64::try_from(bytes).ok()));
+            let bytes = lengths.sum::<Option<u64>>()?;
+            // Pages can be found without their index: whatever is wrong with it is no failure.
+            if bytes <= INDEX_BYTES_MAX { self.load(PageIndexPolicy::Optional).ok() } else { None }
+        });
+        indexed.as_ref().unwrap_or(&footer.metadata).clone()
+    }
+
+    fn load(self: &Arc<Self>, pages: PageIndexPolicy) -> Result<ArrowReaderMetadata, ParquetError> {
+        let options =
+            ArrowReaderOptions::new().with_column_index_policy(PageIndexPolicy::Skip).with_offset_index_policy(pages);
+        ArrowReaderMetadata::load(&Pages(Arc::clone(self)), options)
+    }
+}
+
+fn overwritten(name: &str) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{name}` was overwritten while its rows were held"))
+        .with_hint("write files under another name and move them to their place when they are complete")
+}
+
+/// The file as the Parquet library reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Pages(pub(super) Arc<OpenFile>);
+
+impl Length for Pages {
+    fn len(&self) -> u64 {
+        self.0.bytes
+    }
+}
+
+impl ChunkReader for Pages {
+    type T = BufReader<From>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(BufReader::with_capacity(HEAD_BYTES, From { file: Arc::clone(&self.0.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        // Before room is made: a damaged file may say any length.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.0.bytes) {
+            return Err(ParquetError::EOF(format!("{length} bytes at byte {start}, behind the end of the file")));
+        }
+        let mut bytes = vec![0; length];
+        self.0.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes.into())
+    }
+}
+
+/// The bytes from a position on.
+#[derive(Debug)]
+pub(super) struct From {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(out, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}

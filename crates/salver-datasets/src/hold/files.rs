@@ -1,0 +1,160 @@
+//! The files of a dataset, opened when its rows are first held and closed with the last who holds them.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use arrow::datatypes::{Field, SchemaRef};
+use salver_model::{Result, Value};
+use tempfile::TempDir;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::file::OpenFile;
+use crate::residency::ParquetFile;
+use crate::stamp::{self, Stamp};
+
+/// The files of one version of a dataset.
+#[derive(Debug)]
+pub(crate) struct Files {
+    sources: Arc<Sources>,
+    opened: Mutex<Weak<Opened>>,
+    /// How many files may be open at once, of all datasets.
+    places: Arc<Semaphore>,
+}
+
+/// What is known of the files since they were loaded.
+#[derive(Debug)]
+pub(super) struct Sources {
+    /// The dataset's columns.
+    pub(super) schema: SchemaRef,
+    /// How many of them are in the files; those behind are partition columns.
+    pub(super) own: usize,
+    /// The first row of each file, and last how many rows there are.
+    pub(super) starts: Vec<u64>,
+    files: Vec<Source>,
+    /// The directory of a converted copy, which must stay as long as it is read.
+    _kept: Option<Arc<TempDir>>,
+}
+
+#[derive(Debug)]
+struct Source {
+    path: PathBuf,
+    bytes: u64,
+    stamp: Option<Stamp>,
+    /// The values of the partition columns.
+    values: Vec<Value>,
+}
+
+/// The files, open. Of a dataset of very many only the first are kept so; the others are opened when they are read, and
+/// fail when they were replaced by then.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// What they are.
+    pub(super) sources: Arc<Sources>,
+    kept: Vec<Arc<OpenFile>>,
+    _places: Option<OwnedSemaphorePermit>,
+}
+
+impl Files {
+    /// The files that a dataset with the columns `schema`, of which the last are `partition_columns`, was loaded from.
+    pub(crate) fn new(
+        schema: &SchemaRef,
+        files: &[ParquetFile],
+        partition_columns: &[Field],
+        kept: Option<Arc<TempDir>>,
+        places: Arc<Semaphore>,
+    ) -> Result<Self> {
+        let mut starts = vec![0];
+        let mut rows = 0;
+        let mut sources = Vec::with_capacity(files.len());
+        for file in files {
+            rows += file.rows;
+            starts.push(rows);
+            let found = std::fs::metadata(&file.path).ok().filter(|about| about.len() == file.bytes);
+            let about = found.ok_or_else(|| stamp::changed(&name(&file.path)))?;
+            sources.push(Source {
+                path: file.path.clone(),
+                bytes: file.bytes,
+                stamp: kept.is_none().then(|| Stamp::of(&about)),
+                values: file.partition_values.clone(),
+            });
+        }
+        let own = schema.fields().len().saturating_sub(partition_columns.len());
+        let sources = Sources { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept };
+        Ok(Self { sources: Arc::new(sources), opened: Mutex::new(Weak::new()), places })
+    }
+
+    /// The files, opened unless somebody has them open already. Blocks.
+    pub(super) fn open(&self) -> Result<Arc<Opened>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = opened.upgrade() {
+            return Ok(opened);
+        }
+        let wanted = self.sources.files.len().min(self.places.available_permits());
+        let places =
+            u32::try_from(wanted).ok().and_then(|wanted| Arc::clone(&self.places).try_acquire_many_owned(wanted).ok());
+        let count = places.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let kept = self.sources.files[..count].iter().map(|file| file.open().map(Arc::new)).collect::<Result<_>>()?;
+        let new = Arc::new(Opened { sources: Arc::clone(&self.sources), kept, _places: places });
+        *opened = Arc::downgrade(&new);
+        Ok(new)
+    }
+}
+
+fn name(path: &std::path::Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl Source {
+    fn open(&self) -> Result<OpenFile> {
+        let name = name(&self.path);
+        let file = File::open(&self.path).map_err(|cause| stamp::changed(&name).with_source(cause))?;
+        let about = file.metadata().map_err(|cause| stamp::changed(&name).with_source(cause))?;
+        if self.stamp.is_some_and(|stamp| !stamp.is_of(&about)) {
+            return Err(stamp::changed(&name));
+        }
+        Ok(OpenFile::new(name, file, self.bytes, self.stamp))
+    }
+}
+
+impl Sources {
+    /// How many files.
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// How many rows.
+    pub(super) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// The file that a row is in.
+    pub(super) fn file_of(&self, row: u64) -> usize {
+        self.starts.partition_point(|start| *start <= row).saturating_sub(1)
+    }
+
+    /// The value of a partition column, by its index among them, in a file.
+    pub(super) fn value(&self, file: usize, partition: usize) -> &Value {
+        self.files.get(file).and_then(|file| file.values.get(partition)).unwrap_or(&Value::Null)
+    }
+}
+
+impl Opened {
+    /// A file, by its number. Blocks.
+    pub(super) fn file(&self, number: usize) -> Result<Arc<OpenFile>> {
+        match self.kept(number) {
+            Some(open) => Ok(Arc::clone(open)),
+            None => self.sources.files[number].open().map(Arc::new),
+        }
+    }
+
+    /// A file, by its number, if it is kept open.
+    pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
+        self.kept.get(number)
+    }
+
+    /// Fails when a file that is kept open was written over.
+    pub(super) fn check(&self) -> Result<()> {
+        self.kept.iter().try_for_each(|file| file.check())
+    }
+}

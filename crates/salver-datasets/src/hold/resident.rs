@@ -1,0 +1,88 @@
+//! Resident rows, held: nothing is copied, whoever reads gets the chunks as they lie in memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use futures::stream;
+use salver_model::entry::Description;
+use salver_model::ports::Held;
+use salver_model::reply::BatchStream;
+use salver_model::{Error, Filter, Result};
+
+use crate::cuts::Cuts;
+use crate::direct::Resident;
+use crate::residency::Reservation;
+
+/// The rows of a resident dataset.
+#[derive(Debug)]
+pub(crate) struct HeldResident {
+    about: Description,
+    rows: Arc<Resident>,
+    cuts: Cuts,
+    /// The memory is in use as long as the rows are held, also when the dataset was loaded again since.
+    _reservation: Option<Arc<Reservation>>,
+}
+
+impl HeldResident {
+    /// Holds `rows` in `parts` parts.
+    pub(crate) fn new(
+        about: Description,
+        rows: Arc<Resident>,
+        parts: usize,
+        reservation: Option<Arc<Reservation>>,
+    ) -> Self {
+        let cuts = Cuts::new(rows.rows, parts);
+        Self { about, rows, cuts, _reservation: reservation }
+    }
+
+    fn stream(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
+        let (resident, schema, columns) = (Arc::clone(&self.rows), self.schema_of(columns), columns.to_vec());
+        let mut next = rows.start;
+        Box::pin(stream::iter(std::iter::from_fn(move || {
+            if next >= rows.end {
+                return None;
+            }
+            let (chunk, row) = Resident::locate(next);
+            let found = resident.chunks.get(chunk as usize).filter(|chunk| (row as usize) < chunk.num_rows());
+            let Some(chunk) = found else {
+                next = rows.end;
+                return Some(Err(Error::internal("resident rows are fewer than they are said to be")));
+            };
+            let left = usize::try_from(rows.end - next).unwrap_or(usize::MAX);
+            let count = (chunk.num_rows() - row as usize).min(left);
+            next += count as u64;
+            Some(sliced(chunk, row as usize, count, &columns, &schema))
+        })))
+    }
+}
+
+fn sliced(chunk: &RecordBatch, row: usize, count: usize, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
+    let chosen = columns.iter().filter_map(|column| chunk.columns().get(*column)).map(|own| own.slice(row, count));
+    let options = RecordBatchOptions::new().with_row_count(Some(count));
+    RecordBatch::try_new_with_options(Arc::clone(schema), chosen.collect(), &options)
+        .map_err(|cause| Error::internal("the columns of resident rows don't fit together").with_source(cause))
+}
+
+impl Held for HeldResident {
+    fn describe(&self) -> &Description {
+        &self.about
+    }
+
+    fn parts(&self) -> usize {
+        self.cuts.parts()
+    }
+
+    fn read(&self, part: usize, columns: &[usize], _: Option<&Filter>, limit: Option<u64>) -> BatchStream {
+        self.stream(self.cuts.behind(part, 0, limit), columns)
+    }
+
+    fn part_rows(&self, part: usize) -> Option<u64> {
+        Some(self.cuts.count(part))
+    }
+
+    fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
+        Some(self.stream(self.cuts.behind(part, skip, limit), columns))
+    }
+}

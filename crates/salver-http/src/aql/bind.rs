@@ -1,0 +1,77 @@
+//! The values of bind variables.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use salver_model::Value;
+use serde_json::{Map, Value as Json};
+
+use super::{BIND_PARAMETER_MISSING, BIND_PARAMETER_TYPE, BIND_PARAMETER_UNDECLARED, Mistake};
+
+/// The values of bind variables, and which of them were asked for. A collection's stands under its name with one `@`.
+#[derive(Debug)]
+pub(crate) struct Binds<'j> {
+    values: Option<&'j Map<String, Json>>,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl<'j> Binds<'j> {
+    /// The values given; `None` when there are none.
+    pub(crate) fn new(values: Option<&'j Map<String, Json>>) -> Self {
+        Self { values, asked: RefCell::default() }
+    }
+
+    fn get(&self, name: &str) -> Result<&'j Json, Mistake> {
+        self.asked.borrow_mut().insert(name.to_owned());
+        self.values.and_then(|values| values.get(name)).ok_or_else(|| {
+            let message = format!("AQL: no value specified for declared bind parameter '{name}' (while parsing)");
+            Mistake::new(BIND_PARAMETER_MISSING, message)
+        })
+    }
+
+    /// The name of a collection.
+    pub(super) fn collection(&self, name: &str) -> Result<&'j str, Mistake> {
+        let key = format!("@{name}");
+        self.get(&key)?.as_str().ok_or_else(|| wrong_type(&key))
+    }
+
+    /// A value that stands alone.
+    pub(super) fn value(&self, name: &str) -> Result<Value, Mistake> {
+        scalar(self.get(name)?).ok_or_else(|| wrong_type(name))
+    }
+
+    /// Several values.
+    pub(super) fn list(&self, name: &str) -> Result<Vec<Value>, Mistake> {
+        let values = self.get(name)?.as_array().ok_or_else(|| wrong_type(name))?;
+        values.iter().map(|value| scalar(value).ok_or_else(|| wrong_type(name))).collect()
+    }
+
+    /// That each value was asked for.
+    pub(super) fn finish(&self) -> Result<(), Mistake> {
+        let asked = self.asked.borrow();
+        match self.values.into_iter().flat_map(Map::keys).find(|name| !asked.contains(*name)) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("AQL: bind parameter '{name}' was not declared in the query (while parsing)");
+                Err(Mistake::new(BIND_PARAMETER_UNDECLARED, message))
+            }
+        }
+    }
+}
+
+/// That the value of a bind variable can't stand where the variable does.
+pub(crate) fn wrong_type(name: &str) -> Mistake {
+    let message = format!("AQL: bind parameter '{name}' has an invalid value or type (while parsing)");
+    Mistake::new(BIND_PARAMETER_TYPE, message)
+}
+
+/// A JSON value as the model has it; `None` for arrays and objects.
+pub(crate) fn scalar(value: &Json) -> Option<Value> {
+    match value {
+        Json::Null => Some(Value::Null),
+        Json::Bool(value) => Some(Value::Bool(*value)),
+        Json::String(text) => Some(Value::Text(text.clone())),
+        Json::Number(number) => Value::number(&number.to_string()),
+        Json::Array(_) | Json::Object(_) => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! A statement to a query of the model, with the columns of its entry and the values of its bind variables.
+
+use arrow::datatypes::{DataType, Schema};
+use salver_model::{ColumnPath, Filter, Item, Query, Sort, Value};
+
+use super::bind::Binds;
+use super::condition::filter;
+use super::syntax::{Answer, Collection, Operand, Path, Statement};
+use super::{BIND_PARAMETER_TYPE, Mistake, NUMBER_OUT_OF_RANGE};
+
+/// A statement as it can be run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Compiled {
+    /// What is read. Without filter, order and `distinct` it says only which columns, and which rows from where on.
+    pub(crate) query: Query,
+    /// What an answer looks like.
+    pub(crate) shape: Shape,
+}
+
+/// What is answered for a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// An object.
+    Objects,
+    /// The value of the only column.
+    Values,
+    /// An object without members, as many as there are rows.
+    Empty,
+}
+
+impl Statement {
+    /// The name of what is read.
+    pub(crate) fn entry<'a>(&'a self, binds: &Binds<'a>) -> Result<&'a str, Mistake> {
+        match &self.collection {
+            Collection::Name(name) => Ok(name),
+            Collection::Bound(name) => binds.collection(name),
+        }
+    }
+}
+
+/// Makes a query of `statement` over an entry with the columns of `schema`.
+pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>) -> Result<Compiled, Mistake> {
+    let columns = Columns { schema };
+    let filters = statement.filters.iter().map(|one| filter(one, false, columns, binds));
+    let mut filters: Vec<Filter> = filters.collect::<Result<_, _>>()?;
+    let sort = statement.sort.iter().map(|key| Sort {
+        column: columns.path(&key.path),
+        descending: key.descending,
+        // Null is less than any value.
+        nulls_first: !key.descending,
+    });
+    let (items, shape) = answer(&statement.answer, columns, binds)?;
+    let (offset, limit) = match &statement.limit {
+        None => (0, None),
+        Some((offset, limit)) => (number(offset, binds)?, Some(number(limit, binds)?)),
+    };
+    let filter = if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() };
+    let sort = sort.collect();
+    let query = Query { items, filter, sort, offset, limit, distinct: statement.distinct, ..Query::default() };
+    binds.finish()?;
+    Ok(Compiled { query, shape })
+}
+
+/// The columns a document has.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'s> {
+    schema: &'s Schema,
+}
+
+impl Columns<'_> {
+    /// The column of a field. `d["a.b"]` is the column of that name where there is one.
+    pub(super) fn path(self, path: &Path) -> ColumnPath {
+        let mut parts = path.iter().cloned();
+        ColumnPath { column: parts.next().unwrap_or_default(), fields: parts.collect() }
+    }
+
+    pub(super) fn is_boolean(self, path: &Path) -> bool {
+        let Some((first, below)) = path.split_first() else { return false };
+        let Ok(field) = self.schema.field_with_name(first) else { return false };
+        let found = below.iter().try_fold(field.data_type(), |data_type, name| match data_type {
+            DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
+            _ => None,
+        });
+        found == Some(&DataType::Boolean)
+    }
+
+    /// The columns that `is_kept` says, as items; what is not a column is no member of any document.
+    fn kept(self, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, Shape) {
+        let names = self.schema.fields().iter().map(|field| field.name().as_str()).filter(|name| is_kept(name));
+        let items: Vec<Item> = names.map(Item::column).collect();
+        let shape = if items.is_empty() { Shape::Empty } else { Shape::Objects };
+        (items, shape)
+    }
+}
+
+fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(Vec<Item>, Shape), Mistake> {
+    Ok(match answer {
+        Answer::Document => (Vec::new(), Shape::Objects),
+        Answer::Field(path) => {
+            let path = columns.path(path);
+            (vec![Item::Column { name: path.to_string(), path }], Shape::Values)
+        }
+        Answer::Object(fields) if fields.is_empty() => (Vec::new(), Shape::Empty),
+        Answer::Object(fields) => {
+            let items = fields.iter().enumerate().filter(|(at, (name, _))| {
+                // Of several members of one name the last counts.
+                !fields[at + 1..].iter().any(|(later, _)| later == name)
+            });
+            let items = items.map(|(_, (name, path))| Item::Column { path: columns.path(path), name: name.clone() });
+            (items.collect(), Shape::Objects)
+        }
+        Answer::Keep(names) => {
+            let names = texts(names, binds)?;
+            columns.kept(|column| names.iter().any(|name| name == column))
+        }
+        Answer::Unset(names) => {
+            let names = texts(names, binds)?;
+            columns.kept(|column| !names.iter().any(|name| name == column))
+        }
+    })
+}
+
+/// The names that stand in KEEP and UNSET, alone or in lists.
+fn texts(operands: &[Operand], binds: &Binds<'_>) -> Result<Vec<String>, Mistake> {
+    let mut names = Vec::new();
+    for operand in operands {
+        let values = match operand {
+            Operand::Value(value) => vec![value.clone()],
+            Operand::Bound(name) => binds.list(name).or_else(|_| binds.value(name).map(|value| vec![value]))?,
+            Operand::List(operands) => {
+                names.extend(texts(operands, binds)?);
+                continue;
+            }
+            Operand::Path(_) => vec![Value::Null],
+        };
+        for value in values {
+            match value {
+                Value::Text(name) => names.push(name),
+                _ => {
+                    let message = "AQL: KEEP and UNSET take names of fields (while parsing)";
+                    return Err(Mistake::new(BIND_PARAMETER_TYPE, message));
+                }
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn number(operand: &Operand, binds: &Binds<'_>) -> Result<u64, Mistake> {
+    let value = match operand {
+        Operand::Bound(name) => binds.value(name)?,
+        Operand::Value(value) => value.clone(),
+        Operand::List(_) | Operand::Path(_) => Value::Null,
+    };
+    match value {
+        Value::Int(number) => u64::try_from(number).ok(),
+        Value::UInt(number) => Some(number),
+        _ => None,
+    }
+    .ok_or_else(|| {
+        Mistake::new(NUMBER_OUT_OF_RANGE, "AQL: number out of range: LIMIT takes whole numbers from 0 (while parsing)")
+    })
+}

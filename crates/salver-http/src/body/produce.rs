@@ -1,0 +1,313 @@
+//! Makes the pieces of one body: rows are decoded, encoded and sent at the same time, in order and in bounded memory.
+//!
+//! One task holds the threads together and does none of the work: it asks the source for rows, has pieces of them
+//! encoded away from the threads that answer requests, and puts them into the outlet. When the client takes nothing
+//! for a while, the source is parked, and what is left of the body is the pieces that were made.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesOrdered;
+use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
+use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
+use salver_model::{Error, Result};
+
+use super::source::{Feed, Source};
+use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
+use crate::weight;
+
+/// Most rows encoded at a time.
+const PIECE_ROWS_MAX: usize = 8_192;
+/// Rows of the first piece, before it is known how long they are.
+const FIRST_ROWS: usize = 512;
+/// Pieces encoded at the same time for one answer.
+const PIECES_AT_ONCE: usize = 2;
+/// Bodies that may keep their decoder for all of [`PARK_MS`]; when there are more, each has less.
+const AWAKE: usize = 16;
+/// The least time a decoder is kept, so that a client that is merely slow does not make it anew for each piece.
+const PATIENCE_MS_MIN: u64 = 20;
+
+/// Bodies that are being made and are not parked.
+static AWAKE_NOW: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes a body of the rows of `source`. The outlet is ended only when the body is complete.
+pub(super) async fn produce<S: Source>(
+    schema: SchemaRef,
+    source: S,
+    encoding: &Encoding,
+    outlet: Outlet,
+) -> Result<(), Broken> {
+    let lane = Lane::new(&schema, encoding)?;
+    let is_text = encoding.format.is_text();
+    let (feed, jobs, awake) = (Feed::new(source), FuturesOrdered::new(), Awake::new());
+    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, awake }.run().await
+}
+
+struct Producer<S> {
+    feed: Feed<S>,
+    outlet: Outlet,
+    lane: Lane,
+    /// Pieces that are being made, in order.
+    jobs: FuturesOrdered<Job>,
+    is_text: bool,
+    /// Bytes of a row of the last piece, encoded.
+    row_bytes: Option<usize>,
+    awake: Awake,
+}
+
+/// A piece that is being made.
+type Job = BoxFuture<'static, Result<Done>>;
+
+/// A finished piece.
+struct Done {
+    piece: Vec<u8>,
+    /// How long it was before it was compressed, and of how many rows it is made.
+    plain_bytes: usize,
+    rows: usize,
+    chain: Option<Box<Chain>>,
+}
+
+impl<S: Source> Producer<S> {
+    async fn run(mut self) -> Result<(), Broken> {
+        loop {
+            while self.launch() {}
+            self.feed.ask();
+            if self.jobs.is_empty() && !self.feed.is_asked() {
+                if self.feed.is_done() {
+                    return self.finish().await;
+                }
+                self.wait().await?;
+                continue;
+            }
+            let Self { jobs, feed, outlet, .. } = &mut self;
+            let (has_jobs, is_asked) = (!jobs.is_empty(), feed.is_asked());
+            let is_blocked = feed.has_rows();
+            tokio::select! {
+                biased;
+                done = jobs.next(), if has_jobs => if let Some(done) = done {
+                    self.pass(done?);
+                },
+                answer = feed.answer(), if is_asked => answer?,
+                () = outlet.taken(), if is_blocked => {}
+            }
+        }
+    }
+
+    /// Begins to encode the next piece, if there are rows and room for it.
+    fn launch(&mut self) -> bool {
+        let (piece_bytes, row_bytes) = (self.outlet.piece_bytes(), self.row_bytes.filter(|_| self.is_text));
+        if self.jobs.len() >= self.lane.jobs_max()
+            || !self.feed.has_rows()
+            || self.outlet.is_full(self.jobs.len() * piece_bytes)
+        {
+            return false;
+        }
+        let is_text = self.is_text;
+        let Some(batch) = self.feed.cut(|batch| match row_bytes {
+            None if is_text => rows_max(batch).min(FIRST_ROWS),
+            None => rows_max(batch),
+            Some(bytes) => even((piece_bytes / bytes.max(1)).clamp(1, rows_max(batch)), batch.num_rows()),
+        }) else {
+            return false;
+        };
+        let buffer = self.outlet.buffer();
+        self.jobs.push_back(self.lane.encode(batch, buffer));
+        true
+    }
+
+    fn pass(&mut self, done: Done) {
+        self.row_bytes = done.plain_bytes.checked_div(done.rows).or(self.row_bytes);
+        if let Some(chain) = done.chain {
+            self.lane.take_back(chain);
+        }
+        self.outlet.send(done.piece);
+    }
+
+    /// Waits for the client, first with everything at hand, then without what can be had again.
+    async fn wait(&mut self) -> Result<(), Broken> {
+        let patience = self.awake.patience();
+        if self.outlet.room(patience).await.is_ok() {
+            return Ok(());
+        }
+        self.feed.park();
+        self.outlet.trim();
+        self.awake.end();
+        let stall = Duration::from_millis(STALL_MS_MAX).saturating_sub(patience);
+        self.outlet.room(stall).await.map_err(|Idle| Broken::Gone)?;
+        self.awake.begin();
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<(), Broken> {
+        let buffer = self.outlet.buffer();
+        let end = self.lane.finish(buffer).await?;
+        self.outlet.send(end);
+        self.outlet.end(None);
+        Ok(())
+    }
+}
+
+/// How many rows of a batch are encoded at a time at most.
+fn rows_max(batch: &RecordBatch) -> usize {
+    let row_bytes = weight::of(batch) / batch.num_rows().max(1) + 1;
+    (PIECE_BYTES_MAX / row_bytes).clamp(1, PIECE_ROWS_MAX)
+}
+
+/// As many as `wanted` or somewhat fewer, so that `rows` rows are cut into pieces of one size.
+fn even(wanted: usize, rows: usize) -> usize {
+    rows.div_ceil(rows.div_ceil(wanted).max(1))
+}
+
+/// How rows become pieces.
+enum Lane {
+    /// Each piece on its own, several at once.
+    Free { encoder: Arc<TextEncoder>, has_begun: bool },
+    /// One after the other; away while a piece is made.
+    Bound(Option<Box<Chain>>),
+}
+
+/// An encoder, or a compressor behind it, that keeps state from piece to piece.
+struct Chain {
+    encoder: Encoder,
+    compressor: Option<Compressor>,
+    /// What is to be compressed.
+    plain: Vec<u8>,
+}
+
+impl Lane {
+    fn new(schema: &SchemaRef, encoding: &Encoding) -> Result<Self> {
+        let Encoding { format, style, coding } = encoding;
+        if format.is_text() && *coding == Coding::Identity {
+            let encoder = Arc::new(TextEncoder::new(*format, schema, style));
+            return Ok(Self::Free { encoder, has_begun: false });
+        }
+        let (encoder, compressor) = (Encoder::new(*format, schema, style)?, compressor(*coding)?);
+        Ok(Self::Bound(Some(Box::new(Chain { encoder, compressor, plain: Vec::new() }))))
+    }
+
+    /// How many pieces may be made at the same time, at the moment.
+    fn jobs_max(&self) -> usize {
+        match self {
+            Self::Free { .. } => PIECES_AT_ONCE,
+            Self::Bound(chain) => usize::from(chain.is_some()),
+        }
+    }
+
+    /// Begins a piece.
+    fn encode(&mut self, batch: RecordBatch, mut piece: Vec<u8>) -> Job {
+        match self {
+            Self::Free { encoder, has_begun } => {
+                let encoder = Arc::clone(encoder);
+                let is_first = !std::mem::replace(has_begun, true);
+                Box::pin(off_the_loop(move || {
+                    if is_first {
+                        encoder.begin(&mut piece);
+                    }
+                    encoder.rows(&batch, is_first, &mut piece)?;
+                    Ok(Done { plain_bytes: piece.len(), rows: batch.num_rows(), piece, chain: None })
+                }))
+            }
+            Self::Bound(chain) => {
+                let chain = chain.take();
+                Box::pin(off_the_loop(move || {
+                    let mut chain =
+                        chain.ok_or_else(|| Error::internal("a piece was begun before the last was done"))?;
+                    let plain_bytes = chain.write(&batch, &mut piece)?;
+                    Ok(Done { piece, plain_bytes, rows: batch.num_rows(), chain: Some(chain) })
+                }))
+            }
+        }
+    }
+
+    fn take_back(&mut self, chain: Box<Chain>) {
+        if let Self::Bound(place) = self {
+            *place = Some(chain);
+        }
+    }
+
+    /// Writes what stands behind the last row.
+    async fn finish(&mut self, mut end: Vec<u8>) -> Result<Vec<u8>> {
+        match self {
+            Self::Free { encoder, has_begun } => {
+                if !*has_begun {
+                    encoder.begin(&mut end);
+                }
+                encoder.end(&mut end);
+                Ok(end)
+            }
+            Self::Bound(chain) => match chain.take() {
+                Some(chain) => off_the_loop(move || chain.finish(end)).await,
+                None => Err(Error::internal("a body ended before its last piece was done")),
+            },
+        }
+    }
+}
+
+impl Chain {
+    /// Encodes rows; how many bytes they were before they were compressed.
+    fn write(&mut self, batch: &RecordBatch, piece: &mut Vec<u8>) -> Result<usize> {
+        let Some(compressor) = &mut self.compressor else {
+            self.encoder.write(batch, piece)?;
+            return Ok(piece.len());
+        };
+        self.plain.clear();
+        self.encoder.write(batch, &mut self.plain)?;
+        *piece = compressor.write(&self.plain, false)?;
+        Ok(self.plain.len())
+    }
+
+    fn finish(mut self, mut piece: Vec<u8>) -> Result<Vec<u8>> {
+        let Some(mut compressor) = self.compressor else {
+            self.encoder.finish(&mut piece)?;
+            return Ok(piece);
+        };
+        self.plain.clear();
+        self.encoder.finish(&mut self.plain)?;
+        piece = compressor.write(&self.plain, false)?;
+        piece.append(&mut compressor.finish()?);
+        Ok(piece)
+    }
+}
+
+/// Counts a body among those that are awake.
+struct Awake {
+    counts: bool,
+}
+
+impl Awake {
+    fn new() -> Self {
+        AWAKE_NOW.fetch_add(1, Ordering::Relaxed);
+        Self { counts: true }
+    }
+
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.counts, true) {
+            AWAKE_NOW.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.counts, false) {
+            AWAKE_NOW.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How long a client may take nothing before its source is parked: less when many are awake, so that a crowd of
+    /// slow clients never keeps many decoders.
+    fn patience(&self) -> Duration {
+        let others = AWAKE_NOW.load(Ordering::Relaxed).max(1);
+        let share = PARK_MS.saturating_mul(AWAKE as u64) / others as u64;
+        Duration::from_millis(share.clamp(PATIENCE_MS_MIN, PARK_MS))
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

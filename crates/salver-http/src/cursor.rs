@@ -1,0 +1,106 @@
+//! Cursors, in ArangoDB's shape: `/api/export?collection=` for all rows of an entry, `/api/cursor` for those of a
+//! query, both also below `/_api` and `/_db/{any}/_api`, where that system's clients look for them.
+//!
+//! `route` has the paths and `body` reads what was sent. `export` and `query` open a cursor, `step` goes on with one or
+//! ends it. `answer` puts batches into the shape, and `problem` errors. What a cursor is stands in `cursor_state`.
+
+mod answer;
+mod body;
+mod export;
+mod problem;
+mod query;
+mod route;
+mod step;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use hyper::body::Incoming;
+use salver_model::Error;
+
+use self::route::Target;
+use crate::app::App;
+use crate::body::Body;
+use crate::cursor_state::{Failure, Kind};
+use crate::receive;
+
+/// The request as these doors see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    app: &'a Arc<App>,
+    method: &'a Method,
+    target: Target<'a>,
+    /// The query string, as it came; empty for none.
+    query: &'a str,
+    headers: &'a HeaderMap,
+}
+
+/// The request as these doors see it, when it is theirs. `path` is below the base path.
+pub(crate) fn call<'a>(app: &'a Arc<App>, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
+    let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
+    let target = Target::of(method, path, query)?;
+    Some(Call { app, method, target, query, headers: &head.headers })
+}
+
+/// Answers any request of these doors.
+pub(crate) async fn answer(call: &Call<'_>, body: Incoming) -> Response<Body> {
+    match dispatch(call, body).await {
+        Ok(response) => response,
+        Err(failure) => problem::respond(call.app, &failure),
+    }
+}
+
+/// The answer to a request whose life was cut off by a fault, or that is not let in.
+pub(crate) fn refuse(call: &Call<'_>, error: &Error) -> Response<Body> {
+    problem::respond(call.app, &Failure::of(error))
+}
+
+async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Failure> {
+    if call.method == Method::OPTIONS {
+        return Ok(options(call.target));
+    }
+    let is_get = matches!(*call.method, Method::GET | Method::HEAD);
+    match (call.target, call.method) {
+        (Target::Version, _) if is_get => return Ok(answer::version()),
+        (Target::Nothing, _) => return Err(Failure::nowhere()),
+        _ => {}
+    }
+    let body = match *call.method {
+        Method::POST | Method::PUT => receive::whole(call.app, call.headers, body).await?,
+        _ => Bytes::new(),
+    };
+    match (call.target, call.method) {
+        (Target::Export(""), &Method::POST) => export::open(call, &body).await,
+        (Target::Export(_), &Method::POST) => Err(Failure::bad("expecting POST /_api/export")),
+        (Target::Export(""), &Method::PUT) => Err(Failure::bad("expecting PUT /_api/export/<cursor-id>")),
+        (Target::Export(""), &Method::DELETE) => Err(Failure::bad("expecting DELETE /_api/export/<cursor-id>")),
+        (Target::Cursor(""), &Method::POST) => query::open(call, &body).await,
+        (Target::Cursor(""), &Method::PUT) => Err(Failure::bad("expecting PUT /_api/cursor/<cursor-id>")),
+        (Target::Cursor(""), &Method::DELETE) => Err(Failure::bad("expecting DELETE /_api/cursor/<cursor-id>")),
+        (Target::Export(id), &Method::PUT) => step::next(call, Kind::Export, id).await,
+        (Target::Cursor(id), &Method::POST | &Method::PUT) => step::next(call, Kind::Query, id).await,
+        (Target::Export(id), &Method::DELETE) => step::end(call, Kind::Export, id),
+        (Target::Cursor(id), &Method::DELETE) => step::end(call, Kind::Query, id),
+        _ => Err(Failure::method_not_supported()),
+    }
+}
+
+/// What may be asked here.
+fn options(target: Target<'_>) -> Response<Body> {
+    let methods = HeaderValue::from_static(match target {
+        Target::Version | Target::Nothing => "GET, HEAD, OPTIONS",
+        Target::Export("") | Target::Cursor("") => "POST, OPTIONS",
+        Target::Export(_) => "PUT, DELETE, OPTIONS",
+        Target::Cursor(_) => "POST, PUT, DELETE, OPTIONS",
+    });
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(header::ALLOW, methods.clone());
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("accept, content-type"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}

@@ -1,0 +1,102 @@
+//! Batches in ArangoDB's shape.
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use salver_formats::Coding;
+use salver_model::limits::READY_BYTES_MAX;
+use salver_model::{Error, Result};
+
+use super::Call;
+use crate::body::Body;
+use crate::cursor_state::{Facts, Given, Kind};
+use crate::respond;
+
+/// The one media type of these doors.
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+/// The version of ArangoDB's interface that clients find here.
+const INTERFACE: &str = "3.12.0";
+
+/// A batch. `id` is the cursor's, as long as there is one to go on with.
+pub(super) async fn batch(
+    call: &Call<'_>,
+    status: StatusCode,
+    facts: &Facts,
+    given: Given,
+    id: Option<u64>,
+) -> Result<Response<Body>> {
+    let Given { mut body, has_more, number, totals } = given;
+    body.extend_from_slice(if has_more { b",\"hasMore\":true" } else { b",\"hasMore\":false" });
+    if let Some(id) = id {
+        body.extend_from_slice(format!(",\"id\":\"{id}\"").as_bytes());
+    }
+    if has_more && facts.kind == Kind::Query {
+        body.extend_from_slice(format!(",\"nextBatchId\":\"{}\"", number + 1).as_bytes());
+    }
+    if let Some(count) = facts.count {
+        body.extend_from_slice(format!(",\"count\":{count}").as_bytes());
+    }
+    if facts.kind == Kind::Query {
+        body.extend_from_slice(b",\"cached\":false");
+        if !facts.is_stream || !has_more {
+            let (rows, seconds, peak) = (totals.rows, totals.took.as_secs_f64(), totals.peak_bytes);
+            // What is scanned is not known below a query; rows that came out are the least it can be.
+            let stats = format!(
+                ",\"extra\":{{\"warnings\":[],\"stats\":{{\"writesExecuted\":0,\"writesIgnored\":0,\
+                 \"documentLookups\":0,\"scannedFull\":{rows},\"scannedIndex\":0,\"filtered\":0,\"httpRequests\":0,\
+                 \"executionTime\":{seconds},\"peakMemoryUsage\":{peak},\"intermediateCommits\":0"
+            );
+            body.extend_from_slice(stats.as_bytes());
+            if let Some(full) = facts.full_count {
+                body.extend_from_slice(format!(",\"fullCount\":{full}").as_bytes());
+            }
+            body.extend_from_slice(b"}}");
+        }
+    }
+    body.extend_from_slice(format!(",\"error\":false,\"code\":{}}}", status.as_u16()).as_bytes());
+    send(call, status, body).await
+}
+
+/// That a cursor is gone.
+pub(super) fn removed(id: u64) -> Response<Body> {
+    let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
+    whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
+}
+
+/// What clients want to know of the server before they ask for anything.
+pub(super) fn version() -> Response<Body> {
+    let body = format!("{{\"server\":\"salver\",\"license\":\"community\",\"version\":\"{INTERFACE}\"}}");
+    whole(StatusCode::OK, JSON, body.into_bytes())
+}
+
+/// A finished answer; none of these is ever the same again.
+pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::Full(body.into()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, media_type);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A body as the client takes it.
+async fn send(call: &Call<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
+    let coding = coding(call.headers);
+    let (body, coding) = if coding == Coding::Identity || body.len() <= READY_BYTES_MAX / 4 {
+        respond::compress(coding, body)
+    } else {
+        let packed = tokio::task::spawn_blocking(move || respond::compress(coding, body)).await;
+        packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
+    };
+    let mut response = whole(status, JSON, body);
+    if coding != Coding::Identity {
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+    }
+    Ok(response)
+}
+
+/// The compression the client takes.
+fn coding(headers: &HeaderMap) -> Coding {
+    let lines: Vec<&str> =
+        headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok()).collect();
+    if lines.is_empty() { Coding::Identity } else { Coding::negotiate(Some(&lines.join(", "))) }
+}

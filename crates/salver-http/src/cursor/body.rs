@@ -1,0 +1,101 @@
+//! What clients send: a JSON object, of which members that are not known are of no concern, as in ArangoDB.
+
+use std::time::Duration;
+
+use salver_model::limits::CURSOR_TTL_S_MAX;
+use serde_json::{Map, Value as Json};
+
+use crate::cursor_state::Failure;
+
+/// Documents in a batch when the client does not say.
+const BATCH_ROWS: usize = 1_000;
+/// How long a cursor is kept when the client does not say, in seconds.
+const TTL_S: f64 = 30.0;
+
+/// The members of a body.
+#[derive(Debug)]
+pub(super) struct Members(Map<String, Json>);
+
+impl Members {
+    /// Reads a body, which must not be empty.
+    pub(super) fn read(body: &[u8]) -> Result<Self, Failure> {
+        match serde_json::from_slice(body) {
+            Ok(Json::Object(members)) => Ok(Self(members)),
+            Ok(_) => Err(Failure::corrupted_json("the body must be an object")),
+            Err(error) => Err(Failure::corrupted_json(error)),
+        }
+    }
+
+    /// None at all.
+    pub(super) fn none() -> Self {
+        Self(Map::new())
+    }
+
+    /// A member; `null` is as good as none.
+    pub(super) fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// True or false; false when it is not there.
+    pub(super) fn boolean(&self, name: &str) -> Result<bool, Failure> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(value) => value.as_bool().ok_or_else(|| wrong_type("boolean", name)),
+        }
+    }
+
+    /// A number from 0.
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        match value.as_f64() {
+            None => Err(wrong_type("number", name)),
+            Some(number) if number < 0.0 => {
+                Err(Failure::wrong_type(format!("expecting non-negative value for '{name}'")))
+            }
+            Some(number) => Ok(Some(number)),
+        }
+    }
+
+    /// A whole number from 0.
+    pub(super) fn whole(&self, name: &str) -> Result<Option<u64>, Failure> {
+        let Some(number) = self.number(name)? else { return Ok(None) };
+        match self.get(name).and_then(Json::as_u64) {
+            Some(whole) => Ok(Some(whole)),
+            // As ArangoDB does: 10.5 is 10.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+            None => Ok(Some(number as u64)),
+        }
+    }
+
+    /// An object.
+    pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Json>>, Failure> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) => value.as_object().map(Some).ok_or_else(|| wrong_type("object", name)),
+        }
+    }
+
+    /// The members of the object `name`.
+    pub(super) fn members(&self, name: &str) -> Result<Self, Failure> {
+        Ok(self.object(name)?.map_or_else(Self::none, |members| Self(members.clone())))
+    }
+
+    /// `batchSize`
+    pub(super) fn batch_rows(&self) -> Result<usize, Failure> {
+        match self.whole("batchSize")? {
+            None => Ok(BATCH_ROWS),
+            Some(0) => Err(Failure::wrong_type("expecting non-zero value for 'batchSize'")),
+            Some(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// `ttl`, which is bounded.
+    pub(super) fn ttl(&self) -> Result<Duration, Failure> {
+        let seconds = self.number("ttl")?.filter(|seconds| *seconds > 0.0).unwrap_or(TTL_S);
+        Ok(Duration::from_secs_f64(seconds.min(CURSOR_TTL_S_MAX)))
+    }
+}
+
+fn wrong_type(wanted: &str, name: &str) -> Failure {
+    Failure::wrong_type(format!("expecting {wanted} for '{name}'"))
+}

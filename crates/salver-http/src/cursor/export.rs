@@ -1,0 +1,91 @@
+//! Opens a cursor over all documents of an entry, as they are now.
+
+use std::sync::Arc;
+
+use http::Response;
+use salver_model::Code;
+use salver_service::exports::{Range, Reader};
+use serde_json::Value as Json;
+
+use super::body::Members;
+use super::{Call, step};
+use crate::aql::Shape;
+use crate::body::Body;
+use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
+use crate::exchange::parameters;
+
+/// Answers `POST /api/export?collection=`.
+pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
+    let given = parameters(call.query)?.into_iter().find(|(name, _)| name == "collection");
+    let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(Failure::no_collection()) };
+    let members = if body.is_empty() { Members::none() } else { Members::read(body)? };
+    // What is written is seen at once, so that there is nothing to flush.
+    members.boolean("flush")?;
+    members.number("flushWait")?;
+    let wants_count = members.boolean("count")?;
+    let batch_rows = members.batch_rows()?;
+    let limit = members.whole("limit")?.filter(|limit| *limit > 0);
+    let ttl = members.ttl()?;
+    let restriction = Restriction::read(&members)?;
+
+    let service = &call.app.service;
+    let snapshot = service.snapshot_with(&name).await;
+    let held = service.hold(&snapshot, &name, 1).await;
+    let held = held.map_err(|error| match error.code {
+        Code::UnknownEntry => Failure::of_entry(&error, &name, ("", "")),
+        _ => Failure::from(error),
+    })?;
+    let fields = held.describe().schema.fields();
+    let columns: Vec<usize> =
+        fields.iter().enumerate().filter(|(_, field)| restriction.keeps(field.name())).map(|(at, _)| at).collect();
+    let count = if wants_count {
+        let rows = service.count(&*held).await?;
+        Some(limit.map_or(rows, |limit| limit.min(rows)))
+    } else {
+        None
+    };
+    let shape = if columns.is_empty() { Shape::Empty } else { Shape::Objects };
+    let range = Range { rows: limit, ..Range::all(&*held) };
+    let reader = Reader::new(held, columns, range);
+    let schema = Arc::clone(reader.schema());
+    let supply = Supply::new(service, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
+    let facts = Facts { kind: Kind::Export, count, full_count: None, is_stream: true, allows_retry: false };
+    step::first(call, Cursor::new(facts, supply, &call.app.cursors.prepared), ttl).await
+}
+
+/// Which fields go out.
+#[derive(Debug)]
+enum Restriction {
+    All,
+    Include(Vec<String>),
+    Exclude(Vec<String>),
+}
+
+impl Restriction {
+    fn read(members: &Members) -> Result<Self, Failure> {
+        let Some(restrict) = members.object("restrict")? else { return Ok(Self::All) };
+        let Some(kind) = restrict.get("type").and_then(Json::as_str) else {
+            return Err(Failure::bad_parameter("expecting string for 'restrict.type'"));
+        };
+        let make = match kind {
+            "include" => Self::Include,
+            "exclude" => Self::Exclude,
+            _ => {
+                let message = "expecting either 'include' or 'exclude' for 'restrict.type'";
+                return Err(Failure::bad_parameter(message));
+            }
+        };
+        let Some(fields) = restrict.get("fields").and_then(Json::as_array) else {
+            return Err(Failure::bad_parameter("expecting array for 'restrict.fields'"));
+        };
+        Ok(make(fields.iter().filter_map(Json::as_str).map(str::to_owned).collect()))
+    }
+
+    fn keeps(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Include(names) => names.iter().any(|own| own == name),
+            Self::Exclude(names) => !names.iter().any(|own| own == name),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Goes on with a cursor, and ends it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Response, StatusCode};
+use salver_service::exports::{Refusal, Taken};
+
+use super::{Call, answer};
+use crate::body::Body;
+use crate::cursor_state::{Cursor, Failure, Kind};
+
+/// The first batch of a new cursor, which is kept only when there is a reason to come back.
+pub(super) async fn first(call: &Call<'_>, mut cursor: Cursor, ttl: Duration) -> Result<Response<Body>, Failure> {
+    let given = cursor.next().await?;
+    let facts = cursor.facts.clone();
+    let id = if given.has_more || facts.allows_retry {
+        let cursors = &call.app.cursors;
+        if cursor.is_live() {
+            let permit = Arc::clone(&cursors.live).try_acquire_owned().map_err(|_| Failure::too_many())?;
+            cursor.settle_in(permit);
+        }
+        cursor.prepare();
+        Some(cursors.leases.open(cursor, ttl)?)
+    } else {
+        None
+    };
+    Ok(answer::batch(call, StatusCode::CREATED, &facts, given, id).await?)
+}
+
+/// The next batch of the cursor that `path` names, or, where it names a batch too, that one.
+pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Response<Body>, Failure> {
+    let (id, number) = match path.split_once('/') {
+        None => (path, None),
+        Some((id, number)) => (id, Some(number)),
+    };
+    let mut cursor = take(call, kind, id)?;
+    let given = match number {
+        None if cursor.is_finished() => Err(Failure::of_refusal(Refusal::Unknown)),
+        None => cursor.next().await,
+        Some(_) if !cursor.facts.allows_retry => Err(Failure::bad("expecting retriable option to be true")),
+        Some(number) => match number.parse::<u64>() {
+            Ok(number) if number == cursor.number() => cursor.again().await,
+            Ok(number) if number == cursor.number() + 1 && !cursor.is_finished() => cursor.next().await,
+            _ => Err(Failure::no_batch()),
+        },
+    };
+    let given = match given {
+        Ok(given) => given,
+        Err(failure) => {
+            if cursor.is_lost() {
+                cursor.end();
+            }
+            return Err(failure);
+        }
+    };
+    let facts = cursor.facts.clone();
+    let id = (given.has_more || facts.allows_retry).then_some(cursor.id());
+    if id.is_some() {
+        cursor.prepare();
+        // Before the answer leaves: who has it may ask for more at once.
+        drop(cursor);
+    } else {
+        cursor.end();
+    }
+    Ok(answer::batch(call, StatusCode::OK, &facts, given, id).await?)
+}
+
+/// Ends a cursor.
+pub(super) fn end(call: &Call<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Failure> {
+    if id.contains('/') {
+        let door = if kind == Kind::Export { "export" } else { "cursor" };
+        return Err(Failure::bad(format!("expecting DELETE /_api/{door}/<cursor-id>")));
+    }
+    let (id, leases) = (number(id)?, &call.app.cursors.leases);
+    match leases.peek(id, |cursor| cursor.facts.kind == kind) {
+        Ok(false) => Err(Refusal::Unknown),
+        // Who reads it meanwhile gets his batch, and nobody another.
+        Ok(true) | Err(Refusal::Busy) => leases.remove(id),
+        Err(refusal) => Err(refusal),
+    }
+    .map_err(Failure::of_refusal)?;
+    Ok(answer::removed(id))
+}
+
+fn take(call: &Call<'_>, kind: Kind, id: &str) -> Result<Taken<Cursor>, Failure> {
+    let (id, leases) = (number(id)?, &call.app.cursors.leases);
+    // Who knocks at the wrong door renews nothing.
+    match leases.peek(id, |cursor| cursor.facts.kind == kind) {
+        Ok(false) => Err(Refusal::Unknown),
+        Ok(true) => leases.take(id),
+        Err(refusal) => Err(refusal),
+    }
+    .map_err(Failure::of_refusal)
+}
+
+/// An id; what is none is no cursor's.
+fn number(id: &str) -> Result<u64, Failure> {
+    let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    id.parse().ok().filter(|_| is_number).ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
+}

@@ -1,0 +1,38 @@
+//! What the doors of cursors keep between requests: the open cursors, and what these make their batches with.
+//!
+//! `open` is a cursor: it prepares a batch while its client digests the one before, and rests when he does not come.
+//! `supply` makes batches of rows, `budget` bounds what all of them prepare together, `failure` is what went wrong.
+
+mod budget;
+mod failure;
+mod open;
+mod supply;
+
+use std::sync::Arc;
+
+use salver_model::limits::{LEASES_MAX, LIVE_CURSORS_MAX};
+use salver_service::exports::Leases;
+use tokio::sync::Semaphore;
+
+pub(crate) use budget::Budget;
+pub(crate) use failure::Failure;
+pub(crate) use open::{Cursor, Facts, Given, Kind};
+pub(crate) use supply::{Source, Supply};
+
+/// All open cursors.
+#[derive(Debug)]
+pub(crate) struct Cursors {
+    /// The cursors by their ids.
+    pub(crate) leases: Leases<Cursor>,
+    /// Batches that are prepared for clients who come back.
+    pub(crate) prepared: Arc<Budget>,
+    /// Places of cursors whose query goes on running, or whose rows wait in memory.
+    pub(crate) live: Arc<Semaphore>,
+}
+
+impl Default for Cursors {
+    fn default() -> Self {
+        let live = Arc::new(Semaphore::new(LIVE_CURSORS_MAX));
+        Self { leases: Leases::new(LEASES_MAX), prepared: Arc::default(), live }
+    }
+}

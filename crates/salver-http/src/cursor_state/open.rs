@@ -1,0 +1,326 @@
+//! An open cursor: it prepares the next batch while the client digests the last one, and rests when he does not come.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use salver_model::{Error, Result};
+use salver_service::exports::{Bookmark, Lease};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::{JoinError, JoinHandle};
+
+use super::budget::{Budget, Reservation};
+use super::failure::Failure;
+use super::supply::{Batch, Supply};
+
+/// Which door a cursor belongs to; the other does not know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `/api/export`
+    Export,
+    /// `/api/cursor`
+    Query,
+}
+
+/// What is said with batches, beside their rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    /// Which door it belongs to.
+    pub(crate) kind: Kind,
+    /// How many rows there are in all, when that was asked.
+    pub(crate) count: Option<u64>,
+    /// How many there would be without LIMIT, when that was asked.
+    pub(crate) full_count: Option<u64>,
+    /// Whether statistics are told with the last batch only.
+    pub(crate) is_stream: bool,
+    /// Whether the last batch can be asked for again.
+    pub(crate) allows_retry: bool,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    /// Rows in all batches.
+    pub(crate) rows: u64,
+    /// How long it took to make them.
+    pub(crate) took: Duration,
+    /// The largest batch, in bytes.
+    pub(crate) peak_bytes: usize,
+}
+
+/// A batch on its way to the client.
+#[derive(Debug)]
+pub(crate) struct Given {
+    /// The body up to the end of the rows.
+    pub(crate) body: Vec<u8>,
+    /// Whether more follow.
+    pub(crate) has_more: bool,
+    /// Its number, from 1.
+    pub(crate) number: u64,
+    /// What was done up to and with it.
+    pub(crate) totals: Totals,
+}
+
+/// An open cursor.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    /// What is said with each batch.
+    pub(crate) facts: Facts,
+    stage: Stage,
+    totals: Totals,
+    /// The number of the batch last given.
+    number: u64,
+    /// Whether that was the last one.
+    is_finished: bool,
+    again: Option<Again>,
+    budget: Arc<Budget>,
+    /// The place of a cursor that is live.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Nothing is under way.
+    Resting(Box<Supply>),
+    /// The next batch is being made.
+    Preparing(Preparing),
+    /// The next batch is there.
+    Prepared { supply: Box<Supply>, batch: Batch, before: Option<Bookmark>, _room: Option<Reservation> },
+    /// A fault took what there was.
+    Lost,
+}
+
+/// How the batch last given is given again.
+#[derive(Debug)]
+enum Again {
+    /// Its rows are read again.
+    Read(Bookmark, Totals),
+    /// It was kept.
+    Kept(Bytes, Totals),
+}
+
+type Made = (Box<Supply>, Result<Batch, Failure>);
+
+#[derive(Debug)]
+struct Preparing {
+    task: Task,
+    /// Tells the task that nobody waits any more.
+    is_parked: Arc<AtomicBool>,
+    before: Option<Bookmark>,
+    room: Option<Reservation>,
+}
+
+/// A task that ends with who waits for it.
+#[derive(Debug)]
+struct Task(JoinHandle<Made>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Cursor {
+    /// A cursor before its first batch.
+    pub(crate) fn new(facts: Facts, supply: Supply, budget: &Arc<Budget>) -> Self {
+        Self {
+            facts,
+            stage: Stage::Resting(Box::new(supply)),
+            totals: Totals::default(),
+            number: 0,
+            is_finished: false,
+            again: None,
+            budget: Arc::clone(budget),
+            permit: None,
+        }
+    }
+
+    /// Whether it keeps a query, or its rows, in memory.
+    pub(crate) fn is_live(&self) -> bool {
+        match &self.stage {
+            Stage::Resting(supply) | Stage::Prepared { supply, .. } => supply.is_live(),
+            Stage::Preparing(_) | Stage::Lost => false,
+        }
+    }
+
+    /// Gives it the place of a live cursor.
+    pub(crate) fn settle_in(&mut self, permit: OwnedSemaphorePermit) {
+        self.permit = Some(permit);
+    }
+
+    /// Whether its last batch was given.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// The number of the batch last given.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether there is nothing to go on with.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.stage, Stage::Lost)
+    }
+
+    /// The next batch. Whoever drops this before it is done loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<Given, Failure> {
+        self.start(None);
+        let (batch, before) = self.made().await?;
+        let totals_before = self.totals;
+        self.totals.rows += batch.rows;
+        self.totals.took += batch.took;
+        self.totals.peak_bytes = self.totals.peak_bytes.max(batch.body.len());
+        self.number += 1;
+        self.is_finished = !batch.has_more;
+        if self.facts.allows_retry {
+            self.again = Some(match before {
+                Some(before) => Again::Read(before, totals_before),
+                None => Again::Kept(Bytes::copy_from_slice(&batch.body), self.totals),
+            });
+        }
+        Ok(Given { body: batch.body, has_more: batch.has_more, number: self.number, totals: self.totals })
+    }
+
+    /// The batch last given, once more.
+    pub(crate) async fn again(&mut self) -> Result<Given, Failure> {
+        match &self.again {
+            None => Err(Failure::no_batch()),
+            Some(Again::Kept(body, totals)) => {
+                Ok(Given { body: body.to_vec(), has_more: !self.is_finished, number: self.number, totals: *totals })
+            }
+            Some(Again::Read(before, totals)) => {
+                let (before, totals) = (*before, *totals);
+                // What was prepared behind it is made again later.
+                let mut supply = match std::mem::replace(&mut self.stage, Stage::Lost) {
+                    Stage::Resting(supply) | Stage::Prepared { supply, .. } => supply,
+                    Stage::Preparing(preparing) => {
+                        self.stage = Stage::Preparing(preparing);
+                        // Whether that one failed is told to who asks for it.
+                        let _ = self.made().await;
+                        match std::mem::replace(&mut self.stage, Stage::Lost) {
+                            Stage::Resting(supply) => supply,
+                            _ => return Err(Failure::no_batch()),
+                        }
+                    }
+                    Stage::Lost => return Err(lost(None)),
+                };
+                supply.go_back(before);
+                self.stage = Stage::Resting(supply);
+                self.totals = totals;
+                self.number -= 1;
+                self.is_finished = false;
+                self.next().await
+            }
+        }
+    }
+
+    /// Begins with the next batch, when there is one and room for it. Without room it keeps no decoder either.
+    pub(crate) fn prepare(&mut self) {
+        if let Stage::Resting(supply) = &mut self.stage
+            && !self.is_finished
+        {
+            match self.budget.reserve(supply.expected_bytes()) {
+                Some(room) => self.start(Some(room)),
+                None => supply.park(),
+            }
+        }
+    }
+
+    fn start(&mut self, room: Option<Reservation>) {
+        if !matches!(self.stage, Stage::Resting(_)) {
+            return;
+        }
+        let Stage::Resting(mut supply) = std::mem::replace(&mut self.stage, Stage::Lost) else { return };
+        let before = supply.bookmark();
+        let is_parked = Arc::new(AtomicBool::new(false));
+        let parked = Arc::clone(&is_parked);
+        let task = tokio::spawn(async move {
+            let batch = supply.batch().await;
+            if parked.load(Ordering::Relaxed) {
+                supply.park();
+            }
+            (supply, batch)
+        });
+        self.stage = Stage::Preparing(Preparing { task: Task(task), is_parked, before, room });
+    }
+
+    /// The batch that is there or under way, and where it begins.
+    async fn made(&mut self) -> Result<(Batch, Option<Bookmark>), Failure> {
+        if let Stage::Preparing(preparing) = &mut self.stage {
+            let done = (&mut preparing.task.0).await;
+            let before = preparing.before;
+            return self.take(done).map(|batch| (batch, before));
+        }
+        match std::mem::replace(&mut self.stage, Stage::Lost) {
+            Stage::Prepared { supply, batch, before, .. } => {
+                self.stage = Stage::Resting(supply);
+                Ok((batch, before))
+            }
+            _ => Err(lost(None)),
+        }
+    }
+
+    fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<Batch, Failure> {
+        self.stage = Stage::Lost;
+        let (supply, batch) = done.map_err(|broken| lost(Some(broken)))?;
+        // What comes only once can't be tried again.
+        if batch.is_ok() || !supply.is_live() {
+            self.stage = Stage::Resting(supply);
+        }
+        batch
+    }
+}
+
+fn lost(broken: Option<JoinError>) -> Failure {
+    let error = Error::internal("the cursor broke down while a batch was made");
+    match broken {
+        Some(broken) => error.with_source(broken),
+        None => error,
+    }
+    .into()
+}
+
+impl Lease for Cursor {
+    fn park(&mut self) {
+        if let Stage::Preparing(preparing) = &mut self.stage {
+            let Some(done) = (&mut preparing.task.0).now_or_never() else {
+                preparing.is_parked.store(true, Ordering::Relaxed);
+                if let Some(room) = &mut preparing.room {
+                    room.rest(0);
+                }
+                return;
+            };
+            let (before, mut room) = (preparing.before, preparing.room.take());
+            // What failed is tried again when somebody asks, and he is told.
+            if let Ok(batch) = self.take(done)
+                && let Stage::Resting(supply) = std::mem::replace(&mut self.stage, Stage::Lost)
+            {
+                if let Some(room) = &mut room {
+                    room.rest(batch.body.len());
+                }
+                self.stage = Stage::Prepared { supply, batch, before, _room: room };
+            }
+        }
+        self.give_back();
+        if let Stage::Resting(supply) | Stage::Prepared { supply, .. } = &mut self.stage {
+            supply.park();
+        }
+    }
+}
+
+impl Cursor {
+    /// Drops a batch that was prepared, when others need the room and it can be made again.
+    fn give_back(&mut self) {
+        let is_dear = matches!(&self.stage, Stage::Prepared { before: Some(_), .. }) && self.budget.is_short();
+        if is_dear
+            && let Stage::Prepared { mut supply, before: Some(before), .. } =
+                std::mem::replace(&mut self.stage, Stage::Lost)
+        {
+            supply.go_back(before);
+            self.stage = Stage::Resting(supply);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `GET /api/export/{token}/{stream}`: rows of one stream, from any offset on, as often as is wanted.
+
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use salver_formats::{Coding, Encoder, TextEncoder};
+use salver_model::limits::EXPORT_READ_BYTES_MAX;
+use salver_model::{Code, Error, Result};
+
+use super::ask::Parameters;
+use super::revive;
+use super::whole::{Ending, send_whole, takes_trailers};
+use super::work::{Work, off_the_loop};
+use super::{count_header, number};
+use crate::app::App;
+use crate::body::{Body, Encoding, Outlet};
+use crate::exchange::Exchange;
+use crate::export_state::{Opened, Token};
+use crate::respond::compress;
+use crate::weight;
+
+/// The parameters there are.
+const PARAMETERS: [&str; 4] = ["offset", "rows", "format", "header"];
+/// Rows that are read at a time, at first and at most.
+const STEP_ROWS_MIN: usize = 256;
+const STEP_ROWS_MAX: usize = 8 * 1024;
+
+/// What is asked of a stream.
+struct Ask<'a> {
+    app: &'a Arc<App>,
+    opened: Arc<Opened>,
+    stream: usize,
+    offset: u64,
+    media_type: &'static str,
+    encoding: Encoding,
+    /// Whether CSV begins with the names of its columns.
+    has_header: bool,
+}
+
+/// Rows that were read and encoded.
+struct Batch {
+    rows: u64,
+    bytes: Vec<u8>,
+    has_more: bool,
+}
+
+/// Answers.
+pub(super) async fn answer(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    token: &Token,
+    stream: &str,
+) -> Result<Response<Body>> {
+    let parameters = Parameters::of(exchange, &PARAMETERS)?;
+    let format = exchange.choose_or(None, parameters.value("format"), salver_formats::Format::NdJson)?;
+    let offset = parameters.value("offset").map_or(Ok(0), |text| number("offset", text))?;
+    let rows = parameters.value("rows").map(|text| number("rows", text)).transpose()?;
+    if rows == Some(0) {
+        return Err(Error::new(Code::InvalidNumber, "`rows` is 0").with_hint("ask for one row at least"));
+    }
+    let has_header = match parameters.value("header") {
+        None | Some("" | "true" | "1") => true,
+        Some("false" | "0") => false,
+        Some(other) => {
+            return Err(Error::new(Code::InvalidRequest, format!("`header` is true or false, not `{other}`")));
+        }
+    };
+    let number: Option<u64> = stream.parse().ok().filter(|number| *number < token.streams);
+    let stream = number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| no_stream(token, stream))?;
+    let opened = revive::find(app, token).await?;
+    let encoding = exchange.encoding(format.format, token.entry.as_str());
+    let ask = Ask { app, opened, stream, offset, media_type: format.media_type, encoding, has_header };
+    ask.check_offset(token)?;
+    match rows {
+        Some(rows) => ask.batch(rows).await,
+        None => ask.rest(exchange, token),
+    }
+}
+
+fn no_stream(token: &Token, stream: &str) -> Error {
+    let shown: String = stream.chars().take(20).collect();
+    Error::new(Code::NotFound, format!("this export has no stream `{shown}`"))
+        .with_hint(format!("its streams are 0 to {}", token.streams.saturating_sub(1)))
+}
+
+impl Ask<'_> {
+    fn check_offset(&self, token: &Token) -> Result<()> {
+        let rows = self.opened.streams.get(self.stream).and_then(|range| range.rows);
+        match rows.filter(|rows| self.offset > *rows) {
+            None => Ok(()),
+            Some(rows) => Err(Error::new(
+                Code::InvalidRequest,
+                format!(
+                    "stream {} of this export of `{}` has {rows} rows, none behind {}",
+                    self.stream, token.entry, self.offset
+                ),
+            )
+            .with_hint("`salver-next` of each answer is the offset of the next")),
+        }
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+        count_header(&mut headers, "salver-offset", self.offset);
+        headers
+    }
+
+    /// A finished body of up to `rows` rows.
+    async fn batch(&self, rows: u64) -> Result<Response<Body>> {
+        let rows_max = self.app.service.limits().rows_max;
+        let rows = if rows_max == 0 { rows } else { rows.min(rows_max) };
+        let Batch { rows, bytes, has_more } = self.read(rows).await?;
+        let mut headers = self.headers();
+        count_header(&mut headers, "salver-rows", rows);
+        if has_more {
+            count_header(&mut headers, "salver-next", self.offset + rows);
+        }
+        let wanted = self.encoding.coding;
+        let (sum, bytes, coding) = off_the_loop(move || {
+            let sum = crc32fast::hash(&bytes);
+            let (bytes, coding) = compress(wanted, bytes);
+            Ok((sum, bytes, coding))
+        })
+        .await?;
+        if let Ok(sum) = HeaderValue::try_from(format!("{sum:08x}")) {
+            headers.insert("salver-crc32", sum);
+        }
+        if coding != Coding::Identity {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+        }
+        Ok(answer_with(headers, Body::Full(bytes.into())))
+    }
+
+    async fn read(&self, rows_wanted: u64) -> Result<Batch> {
+        let service = &self.app.service;
+        let gone = || Error::internal("a stream of an export is not there");
+        let turns = &self.app.exports.turns;
+        let turn = turns.take().await?;
+        let mut reader = self.opened.reader(self.stream, self.offset).ok_or_else(gone)?;
+        let schema = Arc::clone(reader.schema());
+        let mut encoder = Encoder::new(self.encoding.format, &schema, &self.encoding.style)?;
+        let (mut bytes, mut rows, mut weight) = (Vec::new(), 0, 0);
+        let mut step = STEP_ROWS_MIN;
+        while rows < rows_wanted {
+            let left = usize::try_from(rows_wanted - rows).unwrap_or(usize::MAX);
+            let slices = service.read_on(&mut reader, step.min(left)).await?;
+            if slices.is_empty() {
+                break;
+            }
+            rows += slices.iter().map(|slice| slice.num_rows() as u64).sum::<u64>();
+            weight += slices.iter().map(weight::of).sum::<usize>();
+            (encoder, bytes) = off_the_loop(move || add(encoder, &slices, bytes)).await?;
+            let size = weight.max(bytes.len());
+            if size >= EXPORT_READ_BYTES_MAX {
+                break;
+            }
+            let row_bytes = size / usize::try_from(rows).unwrap_or(usize::MAX).max(1) + 1;
+            step = ((EXPORT_READ_BYTES_MAX - size) / row_bytes).clamp(1, STEP_ROWS_MAX);
+        }
+        bytes = off_the_loop(move || {
+            encoder.finish(&mut bytes)?;
+            Ok(bytes)
+        })
+        .await?;
+        if !self.has_header {
+            bytes.drain(..self.header_bytes(&schema));
+        }
+        let has_more = match self.opened.streams.get(self.stream).and_then(|range| range.rows) {
+            Some(all) => self.offset + rows < all,
+            None => service.bounded(reader.has_more()).await?,
+        };
+        drop(turn);
+        self.opened.keep(self.stream, reader, turns.idle());
+        Ok(Batch { rows, bytes, has_more })
+    }
+
+    /// How long the names of the columns are, where a format begins with them.
+    fn header_bytes(&self, schema: &arrow::datatypes::SchemaRef) -> usize {
+        use salver_formats::Format::{Csv, Tsv};
+        if !matches!(self.encoding.format, Csv | Tsv) {
+            return 0;
+        }
+        let mut begin = Vec::new();
+        TextEncoder::new(self.encoding.format, schema, &self.encoding.style).begin(&mut begin);
+        begin.len()
+    }
+
+    /// All that is left, in a body that is made while it is sent.
+    fn rest(self, exchange: &Exchange<'_>, token: &Token) -> Result<Response<Body>> {
+        let Some(range) = self.opened.streams.get(self.stream).cloned() else {
+            return Err(Error::internal("a stream of an export is not there"));
+        };
+        let mut headers = self.headers();
+        let rows = range.rows.map(|rows| rows - self.offset);
+        if let Some(rows) = rows {
+            count_header(&mut headers, "salver-rows", rows);
+        }
+        if self.encoding.coding != Coding::Identity {
+            let coding = HeaderValue::from_static(self.encoding.coding.token());
+            headers.insert(header::CONTENT_ENCODING, coding);
+        }
+        if *exchange.method == Method::HEAD {
+            return Ok(answer_with(headers, Body::Full(bytes::Bytes::new())));
+        }
+        let says_rows = takes_trailers(exchange);
+        if says_rows {
+            headers.insert(header::TRAILER, HeaderValue::from_static("salver-rows"));
+        }
+        let work = Work {
+            app: Arc::clone(self.app),
+            held: Arc::clone(&self.opened.held),
+            columns: self.opened.columns.clone(),
+            parts: range.parts,
+            skip: range.skip + self.offset,
+            rows,
+            encoding: self.encoding.clone(),
+            before: 0,
+        };
+        let (outlet, body) = Outlet::new(None);
+        let skip =
+            if self.has_header { 0 } else { self.header_bytes(&self.opened.held.schema_of(&self.opened.columns)) };
+        let keeps = Some(token.clone());
+        send_whole(self.app, work, outlet, Ending { skip: skip as u64, says_rows, tag: None, keeps });
+        Ok(answer_with(headers, body))
+    }
+}
+
+fn add(mut encoder: Encoder, slices: &[RecordBatch], mut bytes: Vec<u8>) -> Result<(Encoder, Vec<u8>)> {
+    for slice in slices {
+        encoder.write(slice, &mut bytes)?;
+    }
+    Ok((encoder, bytes))
+}
+
+fn answer_with(headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::OK;
+    *response.headers_mut() = headers;
+    response
+}

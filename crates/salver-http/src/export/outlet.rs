@@ -1,0 +1,193 @@
+//! Where the bytes of an export go: to a client, or nowhere when only their number is wanted; all of them, or a part.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use salver_formats::{Coding, Compressor};
+use salver_model::limits::{PARK_MS, STALL_MS_MAX};
+use salver_model::observation::Observation;
+use salver_model::{Error, Result};
+
+use super::work::off_the_loop;
+use crate::app::App;
+use crate::body::Outlet;
+use crate::export_state::{Marks, Measured};
+
+/// Bytes of a piece at first, and for a client that takes them slowly: so little waits for each of many.
+const PIECE_BYTES_MIN: usize = 64 * 1024;
+/// Bytes of a piece for a client that takes them as fast as they are made.
+const PIECE_BYTES_MAX: usize = 512 * 1024;
+/// A client that lets a piece wait for so long is slow.
+const SLOW: Duration = Duration::from_millis(20);
+
+/// Why a body is not completed.
+pub(super) enum Broken {
+    /// Something went wrong.
+    Failed(Error),
+    /// The client left, or stopped to read: nobody's error.
+    Gone,
+}
+
+impl From<Error> for Broken {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// How it stands after a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// There is room for more.
+    Going,
+    /// The client takes nothing: whoever makes the pieces may let go of what he needs for them.
+    Stalled,
+    /// Everything that was asked for is there.
+    Enough,
+}
+
+/// Makes a body in a task of its own. A client that leaves takes the work along; an error in the middle is observed,
+/// and aborts the answer.
+pub(super) fn spawn<F>(app: &App, outlet: Outlet, make: impl FnOnce(Outlet) -> F)
+where
+    F: Future<Output = Result<(), Broken>> + Send + 'static,
+{
+    let service = Arc::clone(&app.service);
+    let left = outlet.left();
+    let making = make(outlet);
+    tokio::spawn(async move {
+        let outcome = tokio::select! {
+            outcome = making => outcome,
+            () = left => return,
+        };
+        if let Err(Broken::Failed(error)) = outcome {
+            service.observer().observe(&Observation::RequestFailed { error: &error });
+        }
+    });
+}
+
+/// Where the bytes go.
+pub(super) struct Sink {
+    outlet: Option<Outlet>,
+    compressor: Option<Compressor>,
+    /// Bytes that are left out first, and how many are wanted then.
+    skip: u64,
+    wanted: u64,
+    /// Bytes that were made, left out or not, before they are compressed.
+    made: u64,
+    marks: Marks,
+    piece_bytes: usize,
+}
+
+impl Sink {
+    /// All bytes to a client.
+    ///
+    /// # Errors
+    /// When the compressor can't be made.
+    pub(super) fn whole(outlet: Outlet, coding: Coding) -> Result<Self> {
+        let compressor = (coding != Coding::Identity).then(|| Compressor::new(coding)).transpose()?;
+        Ok(Self { outlet: Some(outlet), compressor, ..Self::counting() })
+    }
+
+    /// The same without the first `skip` bytes.
+    pub(super) fn without(mut self, skip: u64) -> Self {
+        self.skip = skip;
+        self
+    }
+
+    /// To a client `wanted` bytes behind the first `skip`.
+    pub(super) fn part(outlet: Outlet, skip: u64, wanted: u64) -> Self {
+        Self { outlet: Some(outlet), skip, wanted, ..Self::counting() }
+    }
+
+    /// To nobody.
+    pub(super) fn counting() -> Self {
+        Self {
+            outlet: None,
+            compressor: None,
+            skip: 0,
+            wanted: u64::MAX,
+            made: 0,
+            marks: Marks::default(),
+            piece_bytes: PIECE_BYTES_MIN,
+        }
+    }
+
+    /// How many bytes the next piece should have.
+    pub(super) fn piece_bytes(&self) -> usize {
+        self.piece_bytes
+    }
+
+    /// Takes a piece, and waits until there is room for the next, for as long as `patience` lasts.
+    pub(super) async fn put(&mut self, mut piece: Vec<u8>, patience: Duration) -> Result<Flow, Broken> {
+        self.made += piece.len() as u64;
+        if self.outlet.is_none() {
+            self.piece_bytes = PIECE_BYTES_MAX;
+            return Ok(Flow::Going);
+        }
+        if self.skip > 0 {
+            let left_out = self.skip.min(piece.len() as u64);
+            self.skip -= left_out;
+            piece.drain(..usize::try_from(left_out).unwrap_or(usize::MAX).min(piece.len()));
+        }
+        piece.truncate(usize::try_from(self.wanted).unwrap_or(usize::MAX).min(piece.len()));
+        self.wanted -= piece.len() as u64;
+        if let Some(mut compressor) = self.compressor.take() {
+            let (back, packed) = off_the_loop(move || {
+                let packed = compressor.write(&piece, false)?;
+                Ok((compressor, packed))
+            })
+            .await?;
+            (self.compressor, piece) = (Some(back), packed);
+        }
+        self.send(piece);
+        if self.wanted == 0 {
+            return Ok(Flow::Enough);
+        }
+        self.room(patience).await
+    }
+
+    /// All rows so far, `rows` of them, end at the last byte that was put.
+    pub(super) fn mark(&mut self, rows: u64) {
+        self.marks.note(self.made, rows);
+    }
+
+    /// Waits for a client that stalled.
+    ///
+    /// # Errors
+    /// `Gone` when he took nothing for as long as anybody may.
+    pub(super) async fn settle(&mut self) -> Result<(), Broken> {
+        let Some(outlet) = &mut self.outlet else { return Ok(()) };
+        outlet.trim();
+        self.piece_bytes = PIECE_BYTES_MIN;
+        let patience = Duration::from_millis(STALL_MS_MAX.saturating_sub(PARK_MS));
+        outlet.room(patience).await.map_err(|_| Broken::Gone)
+    }
+
+    /// The last piece was put: hands out what the compressor has left, and tells what the body was.
+    pub(super) async fn finish(mut self) -> Result<(Option<Outlet>, Measured), Broken> {
+        if let Some(compressor) = self.compressor.take() {
+            let rest = off_the_loop(move || compressor.finish()).await?;
+            self.send(rest);
+        }
+        Ok((self.outlet, self.marks.finish(self.made)))
+    }
+
+    fn send(&mut self, piece: Vec<u8>) {
+        if let Some(outlet) = &mut self.outlet
+            && !piece.is_empty()
+        {
+            outlet.send(piece);
+        }
+    }
+
+    async fn room(&mut self, patience: Duration) -> Result<Flow, Broken> {
+        let Some(outlet) = &mut self.outlet else { return Ok(Flow::Going) };
+        let since = Instant::now();
+        if outlet.room(patience).await.is_err() {
+            return Ok(Flow::Stalled);
+        }
+        self.piece_bytes = if since.elapsed() > SLOW { self.piece_bytes / 2 } else { self.piece_bytes * 2 }
+            .clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+        Ok(Flow::Going)
+    }
+}

@@ -1,0 +1,89 @@
+//! Finds the export that a token means: as it is kept, or held again at its version.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use salver_model::entry::Kind;
+use salver_model::{Code, Error, Result};
+
+use crate::app::App;
+use crate::export_state::{Missing, Opened, Token};
+
+/// The export that `token` means: as it is kept, or held again at its version.
+///
+/// # Errors
+/// `ExpiredCursor`, saying why, when it is not to be had any more.
+pub(super) async fn find(app: &App, token: &Token) -> Result<Arc<Opened>> {
+    let sessions = &app.exports.sessions;
+    if let Ok(opened) = sessions.find(token) {
+        return Ok(opened);
+    }
+    let _alone = sessions.alone().await;
+    let missing = match sessions.find(token) {
+        Ok(opened) => return Ok(opened),
+        Err(missing) => missing,
+    };
+    let opened = Arc::new(hold_again(app, token, missing).await?);
+    let id = sessions.open(Arc::clone(&opened), token.ttl_s)?;
+    sessions.renewed(token, id);
+    Ok(opened)
+}
+
+async fn hold_again(app: &App, token: &Token, missing: Missing) -> Result<Opened> {
+    let (name, ttl_s) = (token.entry.as_str(), token.ttl_s);
+    if missing == Missing::Ended {
+        return Err(over(format!("this export of `{name}` was ended")));
+    }
+    let snapshot = app.service.snapshot_with(name).await;
+    let table = match snapshot.resolve(name) {
+        Err(error) if error.code == Code::UnknownEntry => {
+            return Err(over(format!("`{name}` is not served any more, and with it this export is gone")));
+        }
+        found => found?,
+    };
+    if table.describe().kind == Kind::Table {
+        return Err(over(match missing {
+            Missing::Expired => format!(
+                "this export of `{name}` expired: nobody read it for {ttl_s} s, and the snapshot of a database is kept \
+                 no longer than that"
+            ),
+            _ => format!("the snapshot of `{name}` went with the server that held it: it was started anew since"),
+        }));
+    }
+    let held = app.service.hold_at(&snapshot, name, token.version, 1).await?.ok_or_else(|| {
+        let expired =
+            if missing == Missing::Expired { format!("nobody read it for {ttl_s} s, and ") } else { String::new() };
+        over(format!("this export is gone: {expired}`{name}` changed since it began"))
+    })?;
+    let width = held.describe().schema.fields().len();
+    let columns = token.columns.clone().unwrap_or_else(|| (0..width).collect());
+    if columns.iter().any(|column| *column >= width) {
+        return Err(over(format!("this export is gone: `{name}` has other columns since")));
+    }
+    Ok(Opened::new(held, columns, token.streams))
+}
+
+/// That an export is not to be had any more.
+fn over(message: String) -> Error {
+    Error::new(Code::ExpiredCursor, message).with_hint("begin a new one with `POST /api/export`")
+}
+
+/// Renews the lease until the answer is dropped.
+pub(super) fn keep_alive(app: &Arc<App>, token: Token) -> AbortOnDrop {
+    let app = Arc::clone(app);
+    AbortOnDrop(tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_millis(token.ttl_s.saturating_mul(1000) / 3)).await;
+            app.exports.sessions.renew(&token);
+        }
+    }))
+}
+
+/// A task that ends with this value.
+pub(super) struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,85 @@
+//! The rows of a body, read in turn with other bodies, and anew from where they are when their client stalled.
+
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use salver_model::Result;
+
+use super::work::Work;
+use crate::body::Source;
+use crate::export_state::{Seat, Seated};
+
+/// Rows that are read at a time.
+const STEP_ROWS: usize = 8 * 1024;
+
+/// The rows of `work`.
+pub(super) struct HeldRows {
+    work: Work,
+    /// Rows that were given out.
+    done: u64,
+    seat: Arc<Seat>,
+}
+
+impl HeldRows {
+    /// The rows of `work` behind the first `done`.
+    pub(super) fn behind(work: &Work, done: u64) -> Self {
+        Self { work: work.clone(), done, seat: Arc::default() }
+    }
+
+    /// Some rows, `rows_max` at most; none at the end.
+    pub(super) async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        let mut seated = self.begin().await?;
+        let slices = self.work.app.service.read_on(&mut seated.reader, rows_max).await?;
+        self.end(seated, slices.iter().map(RecordBatch::num_rows).sum())?;
+        Ok(slices)
+    }
+
+    /// The next `rows` rows as one batch, fewer only at the end; `None` when there are no more.
+    pub(super) async fn batch(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
+        let mut seated = self.begin().await?;
+        let batch = self.work.app.service.bounded(seated.reader.next(rows)).await?;
+        self.end(seated, batch.as_ref().map_or(0, RecordBatch::num_rows))?;
+        Ok(batch)
+    }
+
+    /// Lets go of everything but the place behind all rows given out but the last `unread`; `false` where that is not
+    /// found again.
+    pub(super) fn rest(&mut self, unread: u64) -> bool {
+        if !self.work.can_seek() {
+            return false;
+        }
+        self.done = self.done.saturating_sub(unread);
+        drop(self.seat.take());
+        true
+    }
+
+    /// The reader, behind what was given out; waits until it may read.
+    async fn begin(&mut self) -> Result<Seated> {
+        let turns = &self.work.app.exports.turns;
+        match self.seat.take() {
+            Some(seated) if !turns.is_over(&seated) => return Ok(seated),
+            // Before the next one is waited for.
+            over => drop(over),
+        }
+        let turn = if self.work.can_seek() { Some(turns.take_for(&self.seat).await?) } else { None };
+        Ok(Seated::new(self.work.reader(self.done), turn))
+    }
+
+    fn end(&mut self, seated: Seated, rows: usize) -> Result<()> {
+        self.done += rows as u64;
+        if rows > 0 {
+            self.seat.put(seated);
+        }
+        self.work.check(self.done)
+    }
+}
+
+impl Source for HeldRows {
+    async fn next(&mut self) -> Result<Vec<RecordBatch>> {
+        self.some(STEP_ROWS).await
+    }
+
+    fn park(&mut self, unread: u64) -> bool {
+        self.rest(unread)
+    }
+}

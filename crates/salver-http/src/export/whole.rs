@@ -1,0 +1,326 @@
+//! `GET /api/export/{name}[.ext]`: all rows of an entry in one body, or the rest of one that broke off.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use salver_formats::{Coding, Format};
+use salver_model::entry::Kind;
+use salver_model::observation::Observation;
+use salver_model::ports::{Held, HeldFile};
+use salver_model::{Code, Error, Result, Version};
+use salver_service::{Service, Snapshot};
+
+use super::ask::{Ask, Parameters, split};
+use super::count_header;
+use super::file;
+use super::outlet::{self, Broken, Sink};
+use super::range::Wish;
+use super::revive;
+use super::source::HeldRows;
+use super::work::{Work, is_repeatable, too_many_rows};
+use crate::app::App;
+use crate::body::{self, Body, Encoding, Outlet};
+use crate::exchange::Exchange;
+use crate::export_state::{Measured, Tag, Token};
+use crate::{conditional, problem};
+
+/// The parameters there are.
+const PARAMETERS: [&str; 2] = ["columns", "format"];
+
+/// A body that is to be made.
+struct Export<'a> {
+    app: &'a Arc<App>,
+    exchange: &'a Exchange<'a>,
+    ask: Ask,
+    held: Arc<dyn Held>,
+    /// The file that has the very bytes.
+    file: Option<HeldFile>,
+    encoding: Encoding,
+    /// `None` when nobody can say that the same rows come again.
+    tag: Option<Tag>,
+}
+
+/// Answers.
+pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str) -> Result<Response<Body>> {
+    let service = &app.service;
+    let (name, suffix) = split(&service.catalog().snapshot(), target);
+    let snapshot = service.snapshot_with(name).await;
+    let description = snapshot.resolve(name)?.describe();
+    let parameters = Parameters::of(exchange, &PARAMETERS)?;
+    let ask = Ask::read(exchange, &parameters, description, suffix)?;
+    if *exchange.method == Method::HEAD && description.kind == Kind::Table {
+        return Ok(head_of_table(exchange, &ask, name));
+    }
+    let wish = Wish::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
+    let held = held_for(service, &snapshot, name, exchange, wish.is_some()).await?;
+    let export = Export::new(app, exchange, ask, held, wish.is_some());
+    if let Some(tag) = &export.tag
+        && conditional::matches(exchange.if_none_match(), &tag.header())
+    {
+        return Ok(export.not_modified(tag));
+    }
+    let rows_max = service.limits().rows_max;
+    if rows_max != 0 && export.held.describe().rows.is_some_and(|rows| rows > rows_max) {
+        return Err(too_many_rows());
+    }
+    match (wish, export.tag) {
+        (Some(wish), Some(tag)) if export.may_resume() => export.part(wish, tag).await,
+        _ => Ok(export.whole()),
+    }
+}
+
+/// The rows: those of the version that the client has a part of, when it says so and they are still to be had.
+async fn held_for(
+    service: &Service,
+    snapshot: &Snapshot,
+    name: &str,
+    exchange: &Exchange<'_>,
+    is_resumed: bool,
+) -> Result<Arc<dyn Held>> {
+    let description = snapshot.resolve(name)?.describe();
+    let had = exchange.header(header::IF_RANGE).and_then(Tag::read).map(|tag| tag.content);
+    if is_resumed
+        && description.kind != Kind::Table
+        && let Some(version) = had.filter(|version| *version != description.version)
+        && let Some(held) = service.hold_at(snapshot, name, version, 1).await?
+    {
+        return Ok(held);
+    }
+    service.hold(snapshot, name, 1).await
+}
+
+/// The head of rows that are not held for just that.
+fn head_of_table(exchange: &Exchange<'_>, ask: &Ask, name: &str) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::new()));
+    let coding = exchange.encoding(ask.choice.format, name).coding;
+    describe(response.headers_mut(), ask.choice.media_type, coding, None);
+    response
+}
+
+impl<'a> Export<'a> {
+    fn new(app: &'a Arc<App>, exchange: &'a Exchange<'a>, ask: Ask, held: Arc<dyn Held>, is_part: bool) -> Self {
+        let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
+        let file = file::of(&*held, &ask);
+        // A part is one of the plain body: packed bytes are not the same each time. A file is packed already.
+        if file.is_some() || (is_part && held.describe().kind != Kind::Table && is_repeatable(ask.choice.format)) {
+            encoding.coding = Coding::Identity;
+        }
+        let how = if file.is_some() { "file" } else { encoding.coding.token() };
+        let (content, is_fixed) = (held.describe().version, held.describe().kind != Kind::Table);
+        let tag = is_fixed.then(|| Tag { content, shape: Self::shape(exchange, &ask, how, &encoding) });
+        Self { app, exchange, ask, held, file, encoding, tag }
+    }
+
+    fn shape(exchange: &Exchange<'_>, ask: &Ask, how: &str, encoding: &Encoding) -> Version {
+        Version::of(&(ask.shape(exchange, how), &encoding.style.title))
+    }
+
+    /// Whether the client that asks for a part may get it: what it has is of this body, or it does not say.
+    fn may_resume(&self) -> bool {
+        let Some(tag) = self.tag.filter(|_| self.is_divisible()) else { return false };
+        match self.exchange.headers.get(header::IF_RANGE) {
+            None => true,
+            Some(given) => given.to_str().ok().and_then(Tag::read) == Some(tag),
+        }
+    }
+
+    /// Whether parts of the body are given.
+    fn is_divisible(&self) -> bool {
+        self.file.is_some()
+            || (self.tag.is_some() && self.encoding.coding == Coding::Identity && is_repeatable(self.encoding.format))
+    }
+
+    fn not_modified(&self, tag: &Tag) -> Response<Body> {
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        let headers = response.headers_mut();
+        describe(headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
+        headers.remove(header::CONTENT_TYPE);
+        headers.remove(header::CONTENT_ENCODING);
+        response
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(10);
+        describe(&mut headers, self.ask.choice.media_type, self.encoding.coding, self.tag.as_ref());
+        let ranges = if self.is_divisible() { "bytes" } else { "none" };
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static(ranges));
+        headers
+    }
+
+    fn work(&self) -> Work {
+        Work::all(self.app, Arc::clone(&self.held), self.ask.columns.clone(), self.encoding.clone())
+    }
+
+    /// Everything.
+    fn whole(&self) -> Response<Body> {
+        let mut headers = self.headers();
+        if let Some(rows) = self.held.describe().rows {
+            count_header(&mut headers, "salver-rows", rows);
+        }
+        let known = self.tag.filter(|_| self.is_divisible()).and_then(|tag| self.app.exports.measures.get(&tag));
+        let says_rows = takes_trailers(self.exchange) && self.file.is_none();
+        let bytes = self.file.as_ref().map(|file| file.bytes).or(known.map(|known| known.bytes));
+        if *self.exchange.method == Method::HEAD {
+            if let Some(bytes) = bytes {
+                headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+            }
+            return answer_with(StatusCode::OK, headers, Body::Full(Bytes::new()));
+        }
+        if says_rows {
+            headers.insert(header::TRAILER, HeaderValue::from_static("salver-rows"));
+        }
+        let body = match &self.file {
+            Some(file) => file::body(self.app, file.clone(), 0, file.bytes),
+            // The quickest way, where nothing has to be said, learnt or repeated but rows.
+            None if !says_rows && bytes.is_none() && self.encoding.format != Format::Parquet => {
+                let work = self.work();
+                let schema = work.held.schema_of(&work.columns);
+                let service = Arc::clone(&self.app.service);
+                let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
+                body::rows(schema, HeldRows::behind(&work, 0), self.encoding.clone(), failed)
+            }
+            None => {
+                // A body whose length is told has no place for what follows it.
+                let (outlet, body) = Outlet::new(bytes.filter(|_| !says_rows));
+                let tag = self.tag.filter(|_| self.is_divisible());
+                send_whole(self.app, self.work(), outlet, Ending { skip: 0, says_rows, tag, keeps: None });
+                body
+            }
+        };
+        answer_with(StatusCode::OK, headers, body)
+    }
+
+    /// The bytes of the body that are asked for.
+    async fn part(&self, wish: Wish, tag: Tag) -> Result<Response<Body>> {
+        let measured = match &self.file {
+            Some(_) => None,
+            None => Some(self.app.exports.measures.find(tag, measure(self.work())).await?),
+        };
+        let total = match (&self.file, &measured) {
+            (Some(file), _) => file.bytes,
+            (None, Some(measured)) => measured.bytes,
+            (None, None) => 0,
+        };
+        let Some((first, end)) = wish.within(total) else { return Ok(self.unsatisfiable(total)) };
+        let mut headers = self.headers();
+        headers.insert(header::CONTENT_RANGE, text(format!("bytes {first}-{}/{total}", end - 1)));
+        let body = match (&self.file, measured) {
+            (Some(file), _) => file::body(self.app, file.clone(), first, end),
+            (None, measured) => self.made_part(measured.as_deref(), first, end),
+        };
+        Ok(answer_with(StatusCode::PARTIAL_CONTENT, headers, body))
+    }
+
+    fn made_part(&self, measured: Option<&Measured>, first: u64, end: u64) -> Body {
+        let (outlet, body) = Outlet::new(Some(end - first));
+        let mark = measured.filter(|_| self.encoding.format.is_text()).and_then(|known| known.before(first));
+        let (byte, row) = mark.unwrap_or((0, 0));
+        // The bytes before the first row come with it.
+        let (byte, row) = if row == 0 { (0, 0) } else { (byte, row) };
+        let work = self.work().behind(row);
+        outlet::spawn(self.app, outlet, |outlet| async move {
+            let mut sink = Sink::part(outlet, first - byte, end - first);
+            work.run(&mut sink).await?;
+            if let (Some(outlet), _) = sink.finish().await? {
+                outlet.end(None);
+            }
+            Ok(())
+        });
+        body
+    }
+
+    fn unsatisfiable(&self, total: u64) -> Response<Body> {
+        let name = &self.held.describe().name;
+        let error = Error::new(
+            Code::InvalidRequest,
+            format!("this body of `{name}` has {total} bytes, none of them in this range"),
+        )
+        .with_hint("a body that is whole already needs no more; another one begins at `bytes=0-`");
+        let mut response = problem::respond(&error, StatusCode::RANGE_NOT_SATISFIABLE);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_RANGE, text(format!("bytes */{total}")));
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        response
+    }
+}
+
+/// Whether the client reads what is said behind a body.
+pub(super) fn takes_trailers(exchange: &Exchange<'_>) -> bool {
+    let Some(list) = exchange.header_list(header::TE) else { return false };
+    list.split(',').any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers"))
+}
+
+/// What is done when a body was made whole.
+pub(super) struct Ending {
+    /// How many of its bytes are left out first.
+    pub(super) skip: u64,
+    /// Whether the number of rows is said after it.
+    pub(super) says_rows: bool,
+    /// Under which tag its length is remembered.
+    pub(super) tag: Option<Tag>,
+    /// The export that is kept alive meanwhile.
+    pub(super) keeps: Option<Token>,
+}
+
+/// Makes a body while it is sent.
+pub(super) fn send_whole(app: &Arc<App>, work: Work, outlet: Outlet, ending: Ending) {
+    let own = Arc::clone(app);
+    outlet::spawn(app, outlet, |outlet| async move {
+        let _kept = ending.keeps.map(|token| revive::keep_alive(&own, token));
+        let mut sink = Sink::whole(outlet, work.encoding.coding)?.without(ending.skip);
+        let rows = work.run(&mut sink).await?.unwrap_or(0);
+        let (outlet, measured) = sink.finish().await?;
+        if let Some(tag) = ending.tag {
+            own.exports.measures.put(tag, measured);
+        }
+        if let Some(outlet) = outlet {
+            outlet.end(ending.says_rows.then(|| HeaderMap::from_iter([rows_trailer(rows)])));
+        }
+        Ok(())
+    });
+}
+
+fn rows_trailer(rows: u64) -> (http::HeaderName, HeaderValue) {
+    (http::HeaderName::from_static("salver-rows"), HeaderValue::from(rows))
+}
+
+/// Makes a body for nobody, to learn what it is.
+async fn measure(work: Work) -> Result<Measured> {
+    let mut sink = Sink::counting();
+    let made = async {
+        work.run(&mut sink).await?;
+        sink.finish().await
+    };
+    match made.await {
+        Ok((_, measured)) => Ok(measured),
+        Err(Broken::Failed(error)) => Err(error),
+        Err(Broken::Gone) => Err(Error::internal("nobody was there to leave")),
+    }
+}
+
+fn answer_with(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// The headers that every body has.
+fn describe(headers: &mut HeaderMap, media_type: &'static str, coding: Coding, tag: Option<&Tag>) {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    if coding != Coding::Identity {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+    }
+    let caching = if tag.is_some() { "no-cache" } else { "no-store" };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+    if let Some(tag) = tag {
+        headers.insert(header::ETAG, tag.header());
+    }
+}
+
+fn text(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+}

@@ -1,0 +1,149 @@
+//! What was learnt of bodies by making them: how long they are, and at which byte a row begins. So the rest of a body
+//! is found again without making what stands before it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use salver_model::Result;
+use tokio::sync::OnceCell;
+
+use super::tag::Tag;
+
+/// Bodies that are remembered; the one that was not asked for the longest makes room.
+const BODIES_MAX: usize = 256;
+/// Rows of one body whose beginning is remembered.
+const MARKS_MAX: usize = 1024;
+/// At first, bytes from one of them to the next.
+const MARK_BYTES: u64 = 1024 * 1024;
+
+/// A body that was made once.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// Its length.
+    pub(crate) bytes: u64,
+    marks: Vec<(u64, u64)>,
+}
+
+impl Measured {
+    /// The last known row that begins at `byte` or before it, as its byte and how many rows stand before it.
+    pub(crate) fn before(&self, byte: u64) -> Option<(u64, u64)> {
+        let behind = self.marks.partition_point(|(at, _)| *at <= byte);
+        self.marks.get(behind.checked_sub(1)?).copied()
+    }
+}
+
+/// Notes where rows begin while a body is made.
+#[derive(Debug)]
+pub(crate) struct Marks {
+    marks: Vec<(u64, u64)>,
+    apart_bytes: u64,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { marks: Vec::new(), apart_bytes: MARK_BYTES }
+    }
+}
+
+impl Marks {
+    /// The row behind `rows` others begins at `byte`.
+    pub(crate) fn note(&mut self, byte: u64, rows: u64) {
+        if self.marks.last().is_some_and(|(last, _)| byte - last < self.apart_bytes) {
+            return;
+        }
+        if self.marks.len() >= MARKS_MAX {
+            let mut place = 0_usize;
+            self.marks.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.apart_bytes *= 2;
+        }
+        self.marks.push((byte, rows));
+    }
+
+    /// The body is made.
+    pub(crate) fn finish(self, bytes: u64) -> Measured {
+        Measured { bytes, marks: self.marks }
+    }
+}
+
+type Cell = Arc<OnceCell<Arc<Measured>>>;
+
+/// The bodies that are remembered.
+#[derive(Debug, Default)]
+pub(crate) struct Measures {
+    bodies: Mutex<VecDeque<(Tag, Cell)>>,
+}
+
+impl Measures {
+    /// What is known of a body.
+    pub(crate) fn get(&self, tag: &Tag) -> Option<Arc<Measured>> {
+        let bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        bodies.iter().find(|(own, _)| own == tag)?.1.get().cloned()
+    }
+
+    /// Remembers a body that was made.
+    pub(crate) fn put(&self, tag: Tag, measured: Measured) {
+        // Of two the first counts; they are the same.
+        let _ = self.cell(tag).set(Arc::new(measured));
+    }
+
+    /// What is known of a body, found out by `measure` when it must be; who asks meanwhile waits for the same.
+    pub(crate) async fn find(
+        &self,
+        tag: Tag,
+        measure: impl Future<Output = Result<Measured>>,
+    ) -> Result<Arc<Measured>> {
+        let cell = self.cell(tag);
+        cell.get_or_try_init(|| async { measure.await.map(Arc::new) }).await.cloned()
+    }
+
+    fn cell(&self, tag: Tag) -> Cell {
+        let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = bodies.iter().position(|(own, _)| *own == tag);
+        let found = match at.and_then(|at| bodies.remove(at)) {
+            Some(found) => found,
+            None => (tag, Cell::default()),
+        };
+        let cell = Arc::clone(&found.1);
+        bodies.push_front(found);
+        bodies.truncate(BODIES_MAX);
+        cell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::Version;
+
+    use super::{MARK_BYTES, MARKS_MAX, Marks, Measures, Tag};
+
+    #[test]
+    fn marks_stay_few_and_true() {
+        let mut marks = Marks::default();
+        let rows = MARKS_MAX as u64 * 40;
+        for row in 0..rows {
+            marks.note(row * MARK_BYTES / 10, row);
+        }
+        let measured = marks.finish(rows * MARK_BYTES / 10);
+        assert!(measured.marks.len() <= MARKS_MAX && measured.marks.len() > MARKS_MAX / 4, "{}", measured.marks.len());
+        for byte in (0..measured.bytes).step_by(MARK_BYTES as usize * 7 / 3) {
+            let (at, row) = measured.before(byte).unwrap();
+            assert!(at <= byte && byte - at < MARK_BYTES * 16, "{at} {byte}");
+            assert_eq!(at, row * MARK_BYTES / 10);
+        }
+        assert_eq!(Marks::default().finish(0).before(5), None);
+    }
+
+    #[tokio::test]
+    async fn what_failed_is_tried_again_and_what_is_known_stays() {
+        let measures = Measures::default();
+        let tag = Tag { content: Version(1), shape: Version(2) };
+        let failed = measures.find(tag, async { Err(salver_model::Error::internal("no")) }).await;
+        assert!(failed.is_err() && measures.get(&tag).is_none());
+        measures.find(tag, async { Ok(Marks::default().finish(5)) }).await.unwrap();
+        let again = measures.find(tag, async { Err(salver_model::Error::internal("no")) }).await.unwrap();
+        assert_eq!((again.bytes, measures.get(&tag).unwrap().bytes), (5, 5));
+    }
+}

@@ -1,0 +1,222 @@
+//! Keeping one state of a MySQL or MariaDB database: a transaction with a consistent snapshot on a connection of its
+//! own, which all who read from it use in turn.
+//!
+//! Only engines with transactions keep earlier rows; a table of another is refused. The transaction has used the table,
+//! so that whatever changes it as a whole (`TRUNCATE`, `ALTER`, `DROP`) waits for its end or gives up after its own
+//! lock timeout.
+
+use std::sync::Arc;
+
+use mysql_async::Error as Failure;
+use salver_model::records::{TableInfo, TableKind};
+use salver_model::{Code, Error, Result};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
+
+use super::client::Client;
+use super::{Mysql, failure};
+use crate::backend::snapshot::{Layout, Queue, lost};
+use crate::cell::RowSink;
+use crate::dialect::{Dialect, Sql};
+use crate::statement::{Bind, Read};
+
+/// What the transaction's session needs beside what every session has: time to wait for those who read slowly. The
+/// lease bounds that time.
+const SETTINGS: &str = "SET SESSION wait_timeout = 2000000, net_write_timeout = 2000000";
+/// The time in which rows wait for who takes them would count as the statement's. An answer that does not come is not
+/// waited for longer than a statement may take all the same.
+const UNLIMITED: &str = "SET SESSION max_execution_time = 0";
+const UNLIMITED_MARIADB: &str = "SET SESSION max_statement_time = 0";
+/// MariaDB has limits for transactions nobody uses.
+const SETTINGS_MARIADB: &str = "SET SESSION idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0";
+const REPEATABLE: &str = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+/// Whether the engine of a table keeps earlier rows; null for views.
+const TRANSACTIONS: &str = "SELECT e.TRANSACTIONS, t.ENGINE FROM information_schema.TABLES t \
+    LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE \
+    WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ";
+/// The table was changed as a whole after the state was fixed and before it was used.
+const DEFINITION_CHANGED: u16 = 1412;
+/// How often the state is fixed anew when that happens.
+const TRIES_MAX: usize = 3;
+
+/// A state of the database.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    /// The connection in its transaction; `None` once anything of it failed, since nobody can tell then whether the
+    /// transaction is still the same.
+    held: Arc<Mutex<Option<Holder>>>,
+    place: String,
+    queue: Queue,
+    layout: Layout,
+}
+
+#[derive(Debug)]
+struct Holder {
+    client: Client,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Mysql {
+    /// See [`crate::backend::Backend::hold`].
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
+        let permit = self.snapshots.take(self.pool.place())?;
+        let mut client = self.pool.apart().await?;
+        begin(&mut client, table).await.map_err(|ended| match ended {
+            Ended::Failure(failure) => failure::error(failure, self.pool.place()),
+            Ended::Error(error) => error,
+        })?;
+        client.rest();
+        let held = Arc::new(Mutex::new(Some(Holder { client, _place: permit })));
+        let layout = Layout { address: None, keyed: table.kind == TableKind::Table };
+        Ok(Snapshot { held, place: self.pool.place().to_owned(), queue: Queue::default(), layout })
+    }
+}
+
+/// Why something ended.
+enum Ended {
+    /// The database or the way to it.
+    Failure(Failure),
+    /// Salver.
+    Error(Error),
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
+    client.run(SETTINGS).await?;
+    client.run(if client.is_mariadb() { UNLIMITED_MARIADB } else { UNLIMITED }).await?;
+    if client.is_mariadb() {
+        // Versions that don't have them have no such limits.
+        if let Err(failure) = client.run(SETTINGS_MARIADB).await
+            && failure::is_lost(&failure)
+        {
+            return Err(failure.into());
+        }
+    }
+    client.run(REPEATABLE).await?;
+    keeps_rows(client, table).await?;
+    let mut touch = Sql::new(Dialect::Mysql);
+    touch.push("SELECT 1 FROM ").name(&table.real_name).push(" LIMIT 1");
+    let mut tries = 1;
+    loop {
+        client.run(BEGIN).await?;
+        // What was used once in the transaction can't be taken away from it.
+        match client.run(&touch.text).await {
+            Ok(()) => return Ok(()),
+            Err(Failure::Server(cause)) if cause.code == DEFINITION_CHANGED && tries < TRIES_MAX => {
+                client.run("ROLLBACK").await?;
+                tries += 1;
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+}
+
+/// That the table's engine has transactions.
+async fn keeps_rows(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
+    client.start(&format!("{TRANSACTIONS}?").into(), &[&[Bind::Text(table.real_name.clone())]]).await?;
+    let row = client.next().await?;
+    if row.is_some() {
+        client.skip().await?;
+    }
+    let Some(row) = row else { return Ok(()) };
+    let transactions: Option<String> = row.get_opt(0).and_then(|value| value.ok()).flatten();
+    let engine: Option<String> = row.get_opt(1).and_then(|value| value.ok()).flatten();
+    match (transactions.as_deref(), engine) {
+        (Some("YES"), _) | (_, None) => Ok(()),
+        (_, Some(engine)) => Err(Ended::Error(
+            Error::new(
+                Code::Unsupported,
+                format!("`{}` can't be exported: its engine {engine} does not keep rows as they were", table.name),
+            )
+            .with_hint(format!("`ALTER TABLE {} ENGINE = InnoDB` makes it one that does", table.real_name)),
+        )),
+    }
+}
+
+impl Snapshot {
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// See [`crate::backend::snapshot::Snapshot::read`].
+    pub(crate) async fn read<S: RowSink>(&self, read: Read, mut sink: S) -> Result<S> {
+        self.run(async |client| rows(client, &read, &mut sink).await).await?;
+        Ok(sink)
+    }
+
+    /// See [`crate::backend::snapshot::Snapshot::scan`].
+    pub(crate) async fn scan<S: RowSink>(&self, read: Read, mut sink: S, out: &Sender<S::Piece>) -> Result<(S, bool)> {
+        let whole = self.run(async |client| sent(client, &read, &mut sink, (out, &self.queue)).await).await?;
+        Ok((sink, whole))
+    }
+
+    async fn run<T>(&self, work: impl AsyncFnOnce(&mut Client) -> Result<T, Ended>) -> Result<T> {
+        let mut held = match self.held.try_lock() {
+            Ok(held) => held,
+            Err(_) => self.queue.wait(self.held.lock()).await,
+        };
+        let Some(holder) = held.as_mut() else { return Err(self.gone()) };
+        match work(&mut holder.client).await {
+            Ok(done) => {
+                if !holder.client.rest() {
+                    *held = None;
+                }
+                Ok(done)
+            }
+            Err(ended) => {
+                *held = None;
+                Err(match ended {
+                    Ended::Failure(failure) if failure::is_lost(&failure) => self.gone().with_source(failure),
+                    Ended::Failure(failure) => failure::error(failure, &self.place),
+                    Ended::Error(error) => error,
+                })
+            }
+        }
+    }
+
+    fn gone(&self) -> Error {
+        lost(&self.place, "the connection to it was lost")
+    }
+}
+
+async fn rows<S: RowSink>(client: &mut Client, read: &Read, sink: &mut S) -> Result<(), Ended> {
+    client.start(&read.sql, &[&read.binds]).await?;
+    while let Some(row) = client.next().await? {
+        client.buffer.hand_over(&row, &read.kinds, 0, sink).map_err(Ended::Error)?;
+        if sink.full() {
+            return Ok(client.skip().await?);
+        }
+    }
+    Ok(())
+}
+
+/// Sends rows while they come; whether all of them did.
+async fn sent<S: RowSink>(
+    client: &mut Client,
+    read: &Read,
+    sink: &mut S,
+    (out, queue): (&Sender<S::Piece>, &Queue),
+) -> Result<bool, Ended> {
+    client.start(&read.sql, &[&read.binds]).await?;
+    let mut sent = 0;
+    while let Some(row) = client.next().await? {
+        client.buffer.hand_over(&row, &read.kinds, 0, sink).map_err(Ended::Error)?;
+        if !sink.full() {
+            continue;
+        }
+        let Some(place) = queue.place(out, &mut sent).await else {
+            client.skip().await?;
+            return Ok(false);
+        };
+        if let Some(piece) = sink.piece() {
+            place.send(piece);
+        }
+    }
+    Ok(true)
+}

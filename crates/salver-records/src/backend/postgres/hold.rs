@@ -1,0 +1,179 @@
+//! Keeping one state of a PostgreSQL database: a transaction that reads, repeatable, on a connection of its own; and
+//! further connections in the same state while several read at the same time.
+//!
+//! The transaction keeps a lock on its table that no reader and no writer of rows minds. What changes the table as a
+//! whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and whoever asks for the table after that waits
+//! behind.
+
+pub(crate) mod copy;
+mod cursor;
+pub(crate) mod form;
+mod lines;
+mod numeric;
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures::TryStreamExt;
+use salver_model::records::TableInfo;
+use salver_model::{Error, Result};
+use tokio::sync::mpsc::Sender;
+use tokio_postgres::SimpleQueryMessage;
+
+use self::copy::Copied;
+use self::lines::{Line, Lines};
+use super::Postgres;
+use super::bind::Wire;
+use super::connection::Connection;
+use super::decode::{cells, forms, recycle};
+use super::fault::Fault;
+use crate::backend::snapshot::{Address, Layout};
+use crate::cell::RowSink;
+use crate::dialect::Sql;
+use crate::statement::{Bind, Read};
+
+/// Before the transaction: no limit on its idle time, which is the lease's to bound; and plans whose rows come in the
+/// same order each time.
+const SETTINGS: &str = "\
+SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout', 'idle_session_timeout');
+SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0; SET standard_conforming_strings = on";
+/// A transaction that sees one state, which the first question in it fixes.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Where the transaction goes back to after a statement that failed, so that the state outlives it.
+pub(super) const RETURN_TO: &str = "held";
+
+/// A state of the database.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    lines: Arc<Lines>,
+    layout: Layout,
+}
+
+impl Postgres {
+    /// See [`crate::backend::Backend::hold`].
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
+        let place = self.snapshots.take(&format!("`{}`", self.target.entry))?;
+        let connection = Connection::open(&self.target).await.map_err(|refusal| refusal.error)?;
+        let begun = begin(&connection, table).await;
+        let (state, layout) = begun.map_err(|fault| fault.into_error(&self.target.entry))?;
+        let target = Arc::clone(&self.target);
+        let lines = Lines::new(target, self.snapshots.clone(), state, Line::new(connection, place));
+        Ok(Snapshot { lines, layout })
+    }
+}
+
+/// Begins the transaction and fixes its state; answers the state's name, and how the table's rows can be told apart.
+async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, Layout), Fault> {
+    let client = &connection.client;
+    let mut name = Sql::literal();
+    name.name(&table.real_name);
+    let name = name.text;
+    let mut sql = Sql::literal();
+    sql.push(SETTINGS).push("; SELECT relkind::text, relhassubclass::text, pg_catalog.pg_relation_size(oid)::text ");
+    sql.push("FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(").bind(Bind::Text(name.clone())).push(")");
+    let found = cells_of(client.simple_query(&sql.text).await?);
+    let field = |index: usize| found.get(index).and_then(Option::as_deref);
+    let (kind, inherited) = (field(0), field(1) != Some("false"));
+    client.batch_execute(BEGIN).await?;
+    // Before the state is fixed, so that no row of it can be gone by then: TRUNCATE takes rows away from older states
+    // too. Views can't be locked by who only may read them; they are named in the question below, which is nearly as
+    // good.
+    if matches!(kind, Some("r" | "p")) {
+        client.batch_execute(&format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await?;
+    }
+    let state = format!(
+        "SELECT pg_catalog.pg_export_snapshot() FROM (SELECT 1) a LEFT JOIN (SELECT FROM {name} LIMIT 0) b ON true"
+    );
+    let state = cells_of(client.simple_query(&state).await?);
+    let state =
+        state.into_iter().next().flatten().ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
+    client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
+    // A table that is no view and has no partitions keeps the rows of a state where they are as long as it is looked
+    // at.
+    let address = (kind == Some("r") && !inherited).then(|| Address {
+        sql: "ctid".to_owned(),
+        number: false,
+        sorted: false,
+        pages: field(2).and_then(|bytes| bytes.parse::<u64>().ok()).map(|bytes| bytes.div_ceil(PAGE_BYTES)),
+    });
+    // Tables that inherit from another are read with it, and have keys of their own.
+    let keyed = kind == Some("p") || kind == Some("r") && !inherited;
+    Ok((state, Layout { address, keyed }))
+}
+
+/// Pages of a server that was built with others make the parts uneven, and nothing else.
+const PAGE_BYTES: u64 = 8192;
+
+/// The cells of the last row that came.
+fn cells_of(messages: Vec<SimpleQueryMessage>) -> Vec<Option<String>> {
+    let row = messages.into_iter().rev().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    row.map_or_else(Vec::new, |row| (0..row.len()).map(|index| row.get(index).map(str::to_owned)).collect())
+}
+
+impl Snapshot {
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// See [`crate::backend::snapshot::Snapshot::read`].
+    pub(crate) async fn read<S: RowSink>(&self, read: Read, mut sink: S) -> Result<S> {
+        let line = self.lines.take().await?;
+        let ended = rows(&line.connection, &read, &mut sink).await;
+        self.lines.settle(line, ended).await?;
+        Ok(sink)
+    }
+
+    /// Runs the select `sql` and takes its rows as columns.
+    pub(crate) async fn copy(&self, sql: &str, mut rows: Copied) -> Result<Copied> {
+        let line = self.lines.take().await?;
+        let ended = copied(&line.connection, sql, &mut rows).await;
+        self.lines.settle(line, ended).await?;
+        Ok(rows)
+    }
+}
+
+impl Snapshot {
+    /// See [`crate::backend::snapshot::Snapshot::scan`].
+    pub(crate) async fn scan<S: RowSink>(&self, read: Read, mut sink: S, out: &Sender<S::Piece>) -> Result<(S, bool)> {
+        let line = self.lines.take().await?;
+        let mut whole = false;
+        let ended = cursor::sent(&line.connection, &read, &mut sink, (out, &self.lines.queue)).await;
+        let ended = ended.map(|all| whole = all);
+        self.lines.settle(line, ended).await?;
+        Ok((sink, whole))
+    }
+}
+
+async fn copied(connection: &Connection, sql: &str, rows: &mut Copied) -> Result<(), Fault> {
+    let messages = connection.client.copy_out(&format!("COPY ({sql}) TO STDOUT (FORMAT binary)")).await?;
+    let mut messages = pin!(messages);
+    let mut taken = Ok(());
+    // What is not wanted comes all the same: a statement that is cancelled takes the connection out of use for longer.
+    while let Some(message) = messages.try_next().await? {
+        if taken.is_ok() {
+            taken = rows.take(message);
+        }
+    }
+    Ok(taken?)
+}
+
+async fn rows<S: RowSink>(connection: &Connection, read: &Read, sink: &mut S) -> Result<(), Fault> {
+    let statement = connection.client.prepare(&read.sql).await?;
+    let forms = forms(&statement, &read.kinds)?;
+    let mut rows = pin!(connection.client.query_raw(&statement, read.binds.iter().map(Wire)).await?);
+    let mut spare = Vec::with_capacity(forms.len());
+    let mut taken = Ok(());
+    while let Some(row) = rows.try_next().await? {
+        if taken.is_err() || sink.full() {
+            continue;
+        }
+        let mut values = recycle(spare);
+        taken = cells(&row, &forms, &mut values).and_then(|()| sink.row(0, &values));
+        spare = recycle(values);
+    }
+    Ok(taken?)
+}

@@ -1,0 +1,64 @@
+//! Rows that nothing tells apart, as those of a view: a cursor, so that the select runs once and what it gives waits
+//! for who takes it.
+
+use std::pin::pin;
+
+use futures::TryStreamExt;
+use salver_model::Result;
+use tokio::sync::mpsc::Sender;
+
+use super::super::bind::Wire;
+use super::super::connection::Connection;
+use super::super::decode::{cells, forms, recycle};
+use super::super::fault::Fault;
+use crate::backend::snapshot::Queue;
+use crate::cell::RowSink;
+use crate::statement::Read;
+
+/// Rows of one turn of the cursor: those that are left of it come also when nobody wants them any more.
+const ROWS: usize = 1024;
+
+/// Sends rows while they come; whether all of them did.
+pub(super) async fn sent<S: RowSink>(
+    connection: &Connection,
+    read: &Read,
+    sink: &mut S,
+    (out, queue): (&Sender<S::Piece>, &Queue),
+) -> Result<bool, Fault> {
+    let client = &connection.client;
+    client.batch_execute(&format!("DECLARE rows_held NO SCROLL CURSOR FOR {}", read.sql)).await?;
+    let fetch = client.prepare(&format!("FETCH FORWARD {ROWS} FROM rows_held")).await?;
+    let forms = forms(&fetch, &read.kinds)?;
+    let (mut spare, mut turn_pieces, mut wanted) = (Vec::new(), 0, true);
+    let mut taken: Result<()> = Ok(());
+    loop {
+        let mut rows = pin!(client.query_raw(&fetch, std::iter::empty::<Wire<'_>>()).await?);
+        let mut came = 0;
+        while let Some(row) = rows.try_next().await? {
+            came += 1;
+            if !wanted || taken.is_err() {
+                continue;
+            }
+            let mut values = recycle(std::mem::take(&mut spare));
+            taken = cells(&row, &forms, &mut values).and_then(|()| sink.row(0, &values));
+            spare = recycle(values);
+            if taken.is_err() || !sink.full() {
+                continue;
+            }
+            match queue.place(out, &mut turn_pieces).await {
+                Some(place) => {
+                    if let Some(piece) = sink.piece() {
+                        place.send(piece);
+                    }
+                }
+                None => wanted = false,
+            }
+        }
+        taken?;
+        taken = Ok(());
+        if came < ROWS || !wanted {
+            client.batch_execute("CLOSE rows_held").await?;
+            return Ok(wanted);
+        }
+    }
+}

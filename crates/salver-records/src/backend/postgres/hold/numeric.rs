@@ -1,0 +1,59 @@
+//! PostgreSQL's binary form of decimals: digits to the base of ten thousand, and where the point is.
+
+/// The sign of a number below nought.
+const NEGATIVE: u16 = 0x4000;
+
+/// The number, times ten to the power of `scale`; `None` when it is none (as `NaN`), has more digits behind the point,
+/// or does not fit.
+pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
+    let (head, mut digits) = raw.split_at_checked(8)?;
+    let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+    let (count, weight, sign) = (usize::from(field(0)), field(2).cast_signed(), field(4));
+    if sign != NEGATIVE && sign != 0 || digits.len() != 2 * count {
+        return None;
+    }
+    let mut number: i128 = 0;
+    while let Some((digit, rest)) = digits.split_first_chunk::<2>() {
+        number = number.checked_mul(10_000)?.checked_add(i128::from(u16::from_be_bytes(*digit)))?;
+        digits = rest;
+    }
+    // The last digit stands for so many powers of ten thousand.
+    let last = i32::from(weight) + 1 - i32::try_from(count).ok()?;
+    let shift = last * 4 + i32::from(scale);
+    let power = 10_i128.checked_pow(shift.unsigned_abs());
+    number = match (number, power) {
+        (0, _) => 0,
+        (number, Some(power)) if shift >= 0 => number.checked_mul(power)?,
+        (number, Some(power)) if number % power == 0 => number / power,
+        _ => return None,
+    };
+    let fits = number < 10_i128.pow(u32::from(precision.min(38)));
+    fits.then_some(if sign == NEGATIVE { -number } else { number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    fn raw(weight: i16, sign: u16, scale: u16, digits: &[u16]) -> Vec<u8> {
+        let count = u16::try_from(digits.len()).unwrap();
+        let head = [count, weight.cast_unsigned(), sign, scale];
+        head.iter().chain(digits).flat_map(|field| field.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn read() {
+        // 1234567.89
+        assert_eq!(decimal(&raw(1, 0, 2, &[123, 4567, 8900]), 10, 2), Some(123_456_789));
+        assert_eq!(decimal(&raw(1, 0x4000, 2, &[123, 4567, 8900]), 10, 2), Some(-123_456_789));
+        // 0.0001 and 10000 and 0
+        assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 4), Some(1));
+        assert_eq!(decimal(&raw(1, 0, 0, &[1]), 10, 0), Some(10_000));
+        assert_eq!(decimal(&raw(0, 0, 2, &[]), 10, 2), Some(0));
+        // Not a number; digits behind the point that there is no place for; too large.
+        assert_eq!(decimal(&raw(0, 0xc000, 0, &[]), 10, 2), None);
+        assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 2), None);
+        assert_eq!(decimal(&raw(0, 0, 0, &[1000]), 3, 0), None);
+        assert_eq!(decimal(&[0, 1], 3, 0), None);
+    }
+}

@@ -1,0 +1,267 @@
+//! Keeping one state of a SQLite database.
+//!
+//! With a write-ahead log a read transaction keeps the state and is in nobody's way. With any other journal it would
+//! keep every writer from committing for as long as it is open, so there the state is not kept but watched: each
+//! statement first looks whether anything was committed since, and fails if so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rusqlite::Connection;
+use salver_model::records::{TableInfo, TableKind};
+use salver_model::{Error, Result};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::Sender;
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit};
+
+use super::connections::{Connections, Reader};
+use super::fault::{fault, spoils};
+use super::read::ONLY_RUN;
+use super::rows::{self, Stop};
+use super::watch::Watch;
+use super::{Sqlite, open, version};
+use crate::backend::snapshot::{Address, Layout, Queue, lost};
+use crate::cell::{Cell, RowSink};
+use crate::statement::Read;
+
+/// Pages a connection of a snapshot keeps, in KiB: it reads each page about once.
+const CACHE_KIB: i64 = 1024;
+
+/// A state of the database.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    connections: Arc<Connections>,
+    held: Arc<Held>,
+    queue: Arc<Queue>,
+    watched: bool,
+    layout: Layout,
+    ms_max: u64,
+}
+
+/// The connection of a snapshot, which goes when the file is replaced.
+pub(super) type Held = Mutex<Option<Holder>>;
+
+/// The connection, and how it keeps the state.
+pub(super) struct Holder {
+    // First, so that the transaction ends before its place is free.
+    pub(super) reader: Reader,
+    /// SQLite's count of the commits of others, where a commit ends the snapshot; `None` while a transaction is open.
+    watched: Option<i64>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl std::fmt::Debug for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Holder").field("watched", &self.watched).finish_non_exhaustive()
+    }
+}
+
+impl Sqlite {
+    /// See [`crate::backend::Backend::hold`].
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
+        let connections = Arc::clone(&self.connections);
+        let place = connections.snapshots.take(&format!("`{}`", connections.name))?;
+        connections.look();
+        let (table, ms_max) = (table.clone(), self.ms_max);
+        let task = tokio::task::spawn_blocking(move || {
+            let mut reader = connections.open_reader(open::BUSY_MAX)?;
+            reader.watch.begin(ONLY_RUN, ms_max);
+            let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
+            let held = Arc::new(Mutex::new(Some(Holder { reader, watched, _place: place })));
+            connections.keep_track(&held);
+            // A key that is no row's number may have nulls, which are no keys; only tables without such numbers forbid
+            // them.
+            let watched_only = watched.is_some();
+            let layout = Layout { keyed: address.is_none() && table.kind == TableKind::Table, address };
+            let queue = Arc::default();
+            Ok(Snapshot { connections, held, queue, watched: watched_only, layout, ms_max })
+        });
+        task.await.map_err(|error| Error::internal("holding the rows broke off").with_source(error))?
+    }
+}
+
+/// Begins to keep, or to watch, the state that is now.
+fn begin(reader: &mut Reader, table: &TableInfo) -> rusqlite::Result<(Option<i64>, Option<Address>)> {
+    let connection = &reader.connection;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    connection.execute_batch("BEGIN")?;
+    // The first look at the file is what fixes the state.
+    let address = address(connection, table)?;
+    if journal == "wal" && !reader.era.is_still() {
+        return Ok((None, address));
+    }
+    let watched = version::data_version(connection)?;
+    connection.execute_batch("COMMIT")?;
+    Ok((Some(watched), address))
+}
+
+/// The number SQLite itself gives each row, under a name that is no column's.
+fn address(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Option<Address>> {
+    let sql = "SELECT type = 'table' AND NOT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?";
+    let numbered = match connection.query_row(sql, [&table.real_name], |row| row.get::<_, bool>(0)) {
+        Ok(numbered) => numbered && table.kind == TableKind::Table,
+        Err(rusqlite::Error::QueryReturnedNoRows) => false,
+        Err(error) => return Err(error),
+    };
+    if !numbered {
+        return Ok(None);
+    }
+    // Columns that rules hide are columns too.
+    let mut names = connection.prepare("SELECT lower(name) FROM pragma_table_xinfo(?)")?;
+    let names = names.query_map([&table.real_name], |row| row.get::<_, String>(0))?;
+    let names = names.collect::<rusqlite::Result<Vec<_>>>()?;
+    let free = ["rowid", "_rowid_", "oid"].into_iter().find(|word| !names.iter().any(|name| name == word));
+    Ok(free.map(|word| Address { sql: word.to_owned(), number: true, sorted: true, pages: None }))
+}
+
+impl Snapshot {
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// See [`crate::backend::snapshot::Snapshot::read`].
+    pub(crate) async fn read<S: RowSink>(&self, read: Read, sink: S) -> Result<S> {
+        self.run(read, sink, |sink, _| !sink.full()).await
+    }
+
+    /// Whether the connection keeps writers from writing while it reads.
+    pub(crate) fn is_in_the_way(&self) -> bool {
+        self.watched
+    }
+
+    /// See [`crate::backend::snapshot::Snapshot::scan`].
+    pub(crate) async fn scan<S: RowSink>(&self, read: Read, sink: S, out: Sender<S::Piece>) -> Result<(S, bool)> {
+        let (queue, runtime) = (Arc::clone(&self.queue), Handle::current());
+        let ended = Arc::new(AtomicBool::new(true));
+        let (mut sent, whole) = (0, Arc::clone(&ended));
+        let sink = self
+            .run(read, sink, move |sink, watch| {
+                if !sink.full() {
+                    return true;
+                }
+                let since = Instant::now();
+                let place = runtime.block_on(queue.place(&out, &mut sent));
+                watch.extend(since.elapsed());
+                match place {
+                    Some(place) => {
+                        if let Some(piece) = sink.piece() {
+                            place.send(piece);
+                        }
+                        true
+                    }
+                    None => {
+                        whole.store(false, Ordering::Relaxed);
+                        false
+                    }
+                }
+            })
+            .await?;
+        Ok((sink, ended.load(Ordering::Relaxed)))
+    }
+
+    /// Runs one statement on a thread that may block, until `after` a row says that no more are wanted.
+    async fn run<S: RowSink>(
+        &self,
+        read: Read,
+        mut sink: S,
+        after: impl FnMut(&mut S, &Watch) -> bool + Send + 'static,
+    ) -> Result<S> {
+        // Waited for here, so that who waits does not keep a thread.
+        let mut held = match Arc::clone(&self.held).try_lock_owned() {
+            Ok(held) => held,
+            Err(_) => self.queue.wait(Arc::clone(&self.held).lock_owned()).await,
+        };
+        let (connections, ms_max) = (Arc::clone(&self.connections), self.ms_max);
+        let task = tokio::task::spawn_blocking(move || {
+            let ended = run(&connections, &mut held, ms_max, &read, (&mut sink, after));
+            ended.map(|()| sink)
+        });
+        task.await.map_err(|error| Error::internal("reading held rows broke off").with_source(error))?
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        // Closing may wait for the disk.
+        if let Ok(runtime) = Handle::try_current()
+            && let Ok(mut held) = Arc::clone(&self.held).try_lock_owned()
+            && let Some(holder) = held.take()
+        {
+            runtime.spawn_blocking(move || drop(holder));
+        }
+    }
+}
+
+fn run<S: RowSink>(
+    connections: &Connections,
+    held: &mut OwnedMutexGuard<Option<Holder>>,
+    ms_max: u64,
+    read: &Read,
+    (sink, after): (&mut S, impl FnMut(&mut S, &Watch) -> bool),
+) -> Result<()> {
+    let database = format!("`{}`", connections.name);
+    let replaced = || lost(&database, "its file was replaced");
+    let Some(holder) = held.as_mut() else { return Err(replaced()) };
+    let watched = holder.watched;
+    if watched.is_some() {
+        // A file without locks is only known to be the same by looking.
+        connections.look();
+    }
+    holder.reader.watch.begin(ONLY_RUN, ms_max);
+    let ended = match watched {
+        None => feed(&mut holder.reader, read, sink, after),
+        Some(watched) => unchanged(&mut holder.reader, watched, &database, |reader| feed(reader, read, sink, after)),
+    };
+    if watched.is_some() {
+        connections.look();
+    }
+    let over = holder.reader.era.is_over();
+    let kept = watched.is_some() || !holder.reader.connection.is_autocommit();
+    let watch = Arc::clone(&holder.reader.watch);
+    let spoiled = matches!(&ended, Err(Stop::Sqlite(error)) if spoils(error));
+    if over || spoiled || !kept {
+        **held = None;
+    }
+    match ended {
+        // Rows of a file that was written over while they were read are nobody's rows.
+        Ok(()) if over => Err(replaced()),
+        Ok(()) => Ok(()),
+        Err(Stop::Sqlite(error)) => Err(watch.explain(error)),
+        Err(Stop::Own(error)) => Err(error),
+    }
+}
+
+/// Reads in a transaction of its own, if nobody has committed anything.
+fn unchanged(
+    reader: &mut Reader,
+    watched: i64,
+    database: &str,
+    read: impl FnOnce(&mut Reader) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    reader.connection.execute_batch("BEGIN")?;
+    let ended = match version::data_version(&reader.connection) {
+        Ok(now) if now == watched => read(reader),
+        Ok(_) => Err(Stop::Own(
+            lost(database, "it was changed, and without a write-ahead log it keeps no earlier rows").with_hint(
+                "set `writable = true` for the database, or `PRAGMA journal_mode = wal` in it, and export again",
+            ),
+        )),
+        Err(error) => Err(error.into()),
+    };
+    let settled = reader.connection.execute_batch("ROLLBACK");
+    ended.and_then(|()| Ok(settled?))
+}
+
+/// Steps `read` until its end, or until `after` a row no more are wanted.
+fn feed<S: RowSink>(
+    reader: &mut Reader,
+    read: &Read,
+    sink: &mut S,
+    mut after: impl FnMut(&mut S, &Watch) -> bool,
+) -> Result<(), Stop> {
+    let watch = Arc::clone(&reader.watch);
+    let (connection, spare): (&Connection, &mut Vec<Cell<'static>>) = (&reader.connection, &mut reader.spare);
+    rows::feed_until((connection, spare), (0, read), sink, |sink| Ok(after(sink, &watch)))
+}

@@ -1,0 +1,112 @@
+//! A table held for an export: its rows in one state of the database, in parts, from any row on.
+//!
+//! Rows are read by statements with a bound, each behind the key of the last row of the one before, so that a reader
+//! keeps nothing in the database between them, any number of readers use one connection in turn, and a slow one holds
+//! up nobody.
+
+mod key;
+mod marks;
+mod plan;
+mod reading;
+mod sink;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use salver_model::ports::Held;
+use salver_model::records::ColumnKind;
+use salver_model::reply::BatchStream;
+use salver_model::{Description, Filter, Result, Version};
+
+use self::marks::Marks;
+use self::plan::Plan;
+use self::reading::Reading;
+use super::RecordsTable;
+use crate::backend::snapshot::Snapshot;
+use crate::cell::{Collect, OwnedCell};
+use crate::statement::Read;
+
+/// The held rows.
+#[derive(Debug)]
+struct HeldTable {
+    shared: Arc<Shared>,
+}
+
+/// What those who read share.
+#[derive(Debug)]
+struct Shared {
+    description: Description,
+    snapshot: Snapshot,
+    plan: Plan,
+    parts: Vec<Part>,
+}
+
+/// Rows between two keys.
+#[derive(Debug)]
+struct Part {
+    /// The condition that only its rows satisfy; empty when it is the only part.
+    range: String,
+    marks: Mutex<Marks>,
+    /// How many they are, once somebody counted them.
+    rows: OnceLock<u64>,
+}
+
+/// Holds the rows of `table` as they are now.
+pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn Held>> {
+    let snapshot = table.backend.hold(&table.info).await?;
+    let plan = Plan::new(table, snapshot.layout())?;
+    let ranges = match plan.pages(parts) {
+        Some(ranges) => ranges,
+        None => numbers(&plan, &snapshot, parts).await?,
+    };
+    let part = |range| Part { range, marks: Mutex::default(), rows: OnceLock::new() };
+    let description = Description { version: version(table.description.version), ..table.description.clone() };
+    let parts = ranges.into_iter().map(part).collect();
+    Ok(Arc::new(HeldTable { shared: Arc::new(Shared { description, snapshot, plan, parts }) }))
+}
+
+/// Ranges of the key, when it begins with a number; else one range.
+async fn numbers(plan: &Plan, snapshot: &Snapshot, parts: usize) -> Result<Vec<String>> {
+    let Some(sql) = plan.extremes().filter(|_| parts > 1) else { return Ok(vec![String::new()]) };
+    let kinds = Arc::new([ColumnKind::BigInt, ColumnKind::BigInt]);
+    let read = Read { sql: sql.into(), binds: Vec::new(), kinds, point: false };
+    let found = snapshot.read(read, Collect::default()).await?;
+    let number = |cell: &OwnedCell| match cell {
+        OwnedCell::Int(number) => Some(i128::from(*number)),
+        OwnedCell::UInt(number) => Some(i128::from(*number)),
+        _ => None,
+    };
+    let row = found.rows.first().and_then(|rows| rows.first());
+    let between = row.and_then(|row| Some((number(row.first()?)?, number(row.get(1)?)?)));
+    Ok(between.map_or_else(|| vec![String::new()], |(least, most)| plan.split(least, most, parts)))
+}
+
+/// A version nothing else has: the rows of a database are others from one moment to the next.
+fn version(schema: Version) -> Version {
+    static HELD: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Version::of(&(schema, now, HELD.fetch_add(1, Ordering::Relaxed)))
+}
+
+impl Held for HeldTable {
+    fn describe(&self) -> &Description {
+        &self.shared.description
+    }
+
+    fn parts(&self) -> usize {
+        self.shared.parts.len()
+    }
+
+    fn read(&self, part: usize, columns: &[usize], _: Option<&Filter>, limit: Option<u64>) -> BatchStream {
+        Reading::new(&self.shared, part, columns, 0, limit).stream()
+    }
+
+    fn part_rows(&self, part: usize) -> Option<u64> {
+        self.shared.parts.get(part)?.rows.get().copied()
+    }
+
+    fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
+        Some(Reading::new(&self.shared, part, columns, skip, limit).stream())
+    }
+}

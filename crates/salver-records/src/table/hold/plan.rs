@@ -1,0 +1,193 @@
+//! The statements that read a held table.
+
+use arrow::datatypes::DataType;
+use salver_model::records::ColumnKind;
+use salver_model::{Code, ColumnPath, Filter, Result};
+
+use super::key::Key;
+use crate::backend::postgres::hold::form::Form;
+use crate::backend::snapshot::Layout;
+use crate::cell::OwnedCell;
+use crate::dialect::{Dialect, Sql};
+use crate::statement::{Bind, Read};
+use crate::table::select::Ground;
+use crate::table::{RecordsTable, column, condition};
+
+/// How the rows of one table are read.
+#[derive(Debug)]
+pub(super) struct Plan {
+    dialect: Dialect,
+    /// The table's name, quoted.
+    table: String,
+    columns: Vec<Fetched>,
+    /// What rules say of rows, and the values in it.
+    rules: (String, Vec<Bind>),
+    pub(super) key: Key,
+    /// In how many pages the rows lie, when the key begins with the number of the page.
+    pages: Option<u64>,
+}
+
+/// A column as it is fetched.
+#[derive(Debug)]
+struct Fetched {
+    sql: String,
+    form: Form,
+    kind: ColumnKind,
+}
+
+/// From where a statement reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The condition of the part.
+    pub(super) range: &'a str,
+    /// The key of the row before.
+    pub(super) behind: Option<&'a [OwnedCell]>,
+    /// Rows behind that which are passed over.
+    pub(super) skip: u64,
+}
+
+impl Plan {
+    pub(super) fn new(table: &RecordsTable, layout: &Layout) -> Result<Self> {
+        let dialect = table.dialect;
+        let ground = Ground { dialect, info: &table.info, about: &table.description };
+        let key = Key::of(dialect, &table.info, layout);
+        let mut columns = Vec::with_capacity(table.info.columns.len());
+        for own in &table.info.columns {
+            let operand = ground.locate(&ColumnPath::column(own.name.as_str()), Code::InvalidColumn)?;
+            let (form, cast) = match own.kind {
+                // It is a function's text by now.
+                ColumnKind::Geometry => (Form::Text, "::text"),
+                _ => Form::of(&operand.data_type, &own.native),
+            };
+            let cast = match &operand.data_type {
+                _ if dialect != Dialect::Postgres => "",
+                // A cursor's rows come through the driver, as those of queries do.
+                DataType::Utf8 | DataType::Decimal128(..) | DataType::Date32 | DataType::Timestamp(..)
+                    if key.columns.is_empty() =>
+                {
+                    "::text"
+                }
+                _ => cast,
+            };
+            let kind = column::kind(&operand.data_type);
+            columns.push(Fetched { sql: format!("({}){cast}", operand.sql), form, kind });
+        }
+        let mut rules = sql_of(dialect);
+        if !table.rows.is_empty() {
+            let all = Filter::And(table.rows.clone());
+            condition::push(&all, &|path| ground.locate(path, Code::InvalidFilter), &mut rules)?;
+        }
+        let mut name = String::new();
+        dialect.name(&table.info.real_name, &mut name);
+        let by_address = !key.sorted && !key.columns.is_empty();
+        let pages = layout.address.as_ref().filter(|_| by_address).and_then(|address| address.pages);
+        Ok(Self { dialect, table: name, columns, rules: (rules.text, rules.binds), key, pages })
+    }
+
+    /// The forms in which PostgreSQL sends `columns`, and those of the key.
+    pub(super) fn forms(&self, columns: &[usize]) -> (Vec<Form>, Vec<Form>) {
+        let own = columns.iter().filter_map(|index| self.columns.get(*index)).map(|column| column.form);
+        (own.collect(), self.key.columns.iter().map(|column| column.form).collect())
+    }
+
+    /// Reads at most `rows` rows: `columns`, and behind them the key.
+    pub(super) fn rows(&self, columns: &[usize], place: Place<'_>, rows: u64) -> Read {
+        let mut sql = sql_of(self.dialect);
+        let fetched = || columns.iter().filter_map(|index| self.columns.get(*index));
+        sql.push("SELECT ");
+        let mut first = true;
+        for column in fetched() {
+            sql.separate(&mut first, ", ").push(&column.sql);
+        }
+        for column in &self.key.columns {
+            sql.separate(&mut first, ", ").push(&column.fetched);
+        }
+        self.push_from(place, &mut sql);
+        if self.key.sorted {
+            sql.push(" ORDER BY ");
+            first = true;
+            for column in &self.key.columns {
+                sql.separate(&mut first, ", ").push(&column.sql);
+            }
+        }
+        if rows < u64::MAX || place.skip > 0 {
+            sql.push(" LIMIT ").push(itoa::Buffer::new().format(rows.min(i64::MAX as u64)));
+        }
+        if place.skip > 0 {
+            sql.push(" OFFSET ").push(itoa::Buffer::new().format(place.skip.min(i64::MAX as u64)));
+        }
+        let kinds = fetched().map(|column| column.kind).chain(self.key.columns.iter().map(|column| column.kind));
+        Read { sql: sql.text.into(), binds: sql.binds, kinds: kinds.collect(), point: false }
+    }
+
+    /// Counts the rows of a part.
+    pub(super) fn count(&self, range: &str) -> Read {
+        let mut sql = sql_of(self.dialect);
+        sql.push("SELECT COUNT(*)");
+        self.push_from(Place { range, behind: None, skip: 0 }, &mut sql);
+        let kinds = std::iter::once(ColumnKind::BigInt).collect();
+        Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false }
+    }
+
+    /// The least and the greatest number the key begins with, when it begins with one.
+    pub(super) fn extremes(&self) -> Option<String> {
+        let first = self.key.columns.first().filter(|column| column.number)?;
+        // Each by itself is found at one end of an index; SQLite reads the table for both together.
+        Some(format!("SELECT (SELECT MIN({0}) FROM {1}), (SELECT MAX({0}) FROM {1})", first.sql, self.table))
+    }
+
+    /// Conditions for `parts` ranges between two numbers.
+    pub(super) fn split(&self, least: i128, most: i128, parts: usize) -> Vec<String> {
+        let parts = i128::try_from(parts).unwrap_or(1).min(most - least + 1).max(1);
+        let bounds = (1..parts).map(|part| format!("({})", least + (most - least + 1) * part / parts));
+        self.ranges(bounds.collect())
+    }
+
+    /// Conditions for `parts` ranges of pages, when rows are known by their pages.
+    pub(super) fn pages(&self, parts: usize) -> Option<Vec<String>> {
+        let pages = self.pages?;
+        let parts = u64::try_from(parts).unwrap_or(1).min(pages).max(1);
+        Some(self.ranges((1..parts).map(|part| format!("'({},0)'", pages * part / parts)).collect()))
+    }
+
+    /// Conditions for what lies between `bounds`, and before and behind them.
+    fn ranges(&self, bounds: Vec<String>) -> Vec<String> {
+        let Some(column) = self.key.columns.first() else { return vec![String::new()] };
+        let at_least = |bound: &String| format!("{} >= {bound}", column.sql);
+        let below = |bound: &String| format!("{} < {bound}", column.sql);
+        (0..=bounds.len())
+            .map(|part| {
+                let from = part.checked_sub(1).and_then(|before| bounds.get(before)).map(at_least);
+                let to = bounds.get(part).map(below);
+                from.into_iter().chain(to).collect::<Vec<_>>().join(" AND ")
+            })
+            .collect()
+    }
+
+    fn push_from(&self, place: Place<'_>, sql: &mut Sql) {
+        sql.push(" FROM ").push(&self.table);
+        let mut first = true;
+        let mut and = |sql: &mut Sql| {
+            sql.push(if std::mem::replace(&mut first, false) { " WHERE " } else { " AND " });
+        };
+        let (rules, binds) = &self.rules;
+        if !rules.is_empty() {
+            and(sql);
+            sql.push(rules);
+            sql.binds.extend(binds.iter().cloned());
+        }
+        if !place.range.is_empty() {
+            and(sql);
+            sql.push(place.range);
+        }
+        if let Some(key) = place.behind {
+            and(sql);
+            self.key.push_behind(key, sql);
+        }
+    }
+}
+
+/// A statement that `COPY` can run, where that is how rows are read.
+fn sql_of(dialect: Dialect) -> Sql {
+    if dialect == Dialect::Postgres { Sql::literal() } else { Sql::new(dialect) }
+}

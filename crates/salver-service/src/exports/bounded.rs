@@ -1,0 +1,219 @@
+//! Exports within the bounds of queries: each step takes a place and has its time; between the steps an export has
+//! neither, so that a client who thinks keeps nobody else waiting.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use futures::StreamExt;
+use salver_model::ports::{Held, Tables};
+use salver_model::reply::BatchStream;
+use salver_model::{Batches, Name, Query, Result, Rows, SqlQuery, Version};
+
+use super::reader::{Reader, count};
+use crate::bound::Place;
+use crate::service::Service;
+use crate::snapshot::Snapshot;
+
+impl Service {
+    /// Holds all rows of the entry `name`, in `parts` parts or more where they can be read apart from each other.
+    ///
+    /// # Errors
+    /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::hold`] refuses, and limits.
+    pub async fn hold(&self, snapshot: &Snapshot, name: &str, parts: usize) -> Result<Arc<dyn Held>> {
+        let table = snapshot.resolve(name)?;
+        self.bounded(table.hold(parts)).await
+    }
+
+    /// The same as they were at `version`; `None` when they are not to be had any more.
+    ///
+    /// # Errors
+    /// As [`Service::hold`].
+    pub async fn hold_at(
+        &self,
+        snapshot: &Snapshot,
+        name: &str,
+        version: Version,
+        parts: usize,
+    ) -> Result<Option<Arc<dyn Held>>> {
+        let table = snapshot.resolve(name)?;
+        self.bounded(table.hold_at(version, parts)).await
+    }
+
+    /// The next `rows_max` rows of `reader`, as [`Reader::slices`].
+    ///
+    /// # Errors
+    /// As there, and limits.
+    pub async fn read_on(&self, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        self.bounded(reader.slices(rows_max)).await
+    }
+
+    /// How many rows are held.
+    ///
+    /// # Errors
+    /// As [`count`], and limits.
+    pub async fn count(&self, held: &dyn Held) -> Result<u64> {
+        match held.describe().rows {
+            Some(rows) => Ok(rows),
+            None => self.bounded(count(held)).await,
+        }
+    }
+
+    /// Reads from the entry `name` as [`Service::read`], for a client who takes the rows when it pleases him.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn read_live(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
+        let table = snapshot.resolve(name)?;
+        let mut place = Place::take(self.places(), self.limits()).await?;
+        place.run(table.read(query)).await.map(LiveRows::of)
+    }
+
+    /// Runs one SQL statement as [`Service::sql`], for a client who takes the rows when it pleases him.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn sql_live(&self, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
+        let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
+        let mut place = Place::take(self.places(), self.limits()).await?;
+        place.run(self.engine().run(tables, query)).await.map(LiveRows::of)
+    }
+
+    /// Whether `reader` has another row, as [`Reader::has_more`].
+    ///
+    /// # Errors
+    /// As there, and limits.
+    pub async fn reads_on(&self, reader: &mut Reader) -> Result<bool> {
+        self.bounded(reader.has_more()).await
+    }
+
+    /// Whether a query has another row.
+    ///
+    /// # Errors
+    /// As [`Service::take_live`].
+    pub async fn lives_on(&self, rows: &mut LiveRows) -> Result<bool> {
+        if rows.waiting_rows == 0 && rows.stream.is_some() {
+            self.bounded(rows.fill(1)).await?;
+        }
+        Ok(rows.waiting_rows > 0)
+    }
+
+    /// Takes in all rows of a query; `false` when they weigh more than `bytes_max`, and not all were taken in then.
+    ///
+    /// # Errors
+    /// As [`Service::take_live`].
+    pub async fn settle_live(
+        &self,
+        rows: &mut LiveRows,
+        bytes_max: usize,
+        weigh: impl Fn(&RecordBatch) -> usize + Send,
+    ) -> Result<bool> {
+        let (mut bytes, mut weighed) = (0, 0);
+        loop {
+            bytes += rows.waiting.iter().skip(weighed).map(&weigh).sum::<usize>();
+            weighed = rows.waiting.len();
+            if bytes > bytes_max || !rows.is_running() {
+                return Ok(bytes <= bytes_max);
+            }
+            self.bounded(rows.fill(rows.waiting_rows + 1)).await?;
+        }
+    }
+
+    /// The next rows of a query, `rows_max` of them, fewer only at the end.
+    ///
+    /// # Errors
+    /// Whatever the query meets while it runs, and limits.
+    pub async fn take_live(&self, rows: &mut LiveRows, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        if rows.waiting_rows >= rows_max || rows.stream.is_none() {
+            return Ok(rows.cut(rows_max));
+        }
+        self.bounded(rows.fill(rows_max)).await?;
+        Ok(rows.cut(rows_max))
+    }
+}
+
+/// The rows of a running query that a client takes in batches.
+pub struct LiveRows {
+    schema: SchemaRef,
+    stream: Option<BatchStream>,
+    waiting: std::collections::VecDeque<RecordBatch>,
+    waiting_rows: usize,
+    /// How many rows match without offset and limit, when that was asked.
+    pub total: Option<u64>,
+    /// What the rows are made from.
+    pub read: Vec<(Name, Version)>,
+}
+
+impl LiveRows {
+    fn of(rows: Rows) -> Self {
+        let (waiting, stream) = match rows.batches {
+            Batches::Ready(batches) => (batches.into(), None),
+            Batches::Stream(stream) => (std::collections::VecDeque::new(), Some(stream)),
+        };
+        let waiting_rows = waiting.iter().map(RecordBatch::num_rows).sum();
+        Self { schema: rows.schema, stream, waiting, waiting_rows, total: rows.total, read: rows.read }
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Whether the query still runs; when not, all rows that are left are in memory.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Rows that are in memory.
+    #[must_use]
+    pub fn waiting_rows(&self) -> usize {
+        self.waiting_rows
+    }
+
+    async fn fill(&mut self, rows_max: usize) -> Result<()> {
+        while self.waiting_rows < rows_max
+            && let Some(stream) = &mut self.stream
+        {
+            match stream.next().await {
+                Some(Ok(batch)) => {
+                    self.waiting_rows += batch.num_rows();
+                    self.waiting.push_back(batch);
+                }
+                Some(Err(error)) => {
+                    self.stream = None;
+                    return Err(error);
+                }
+                None => self.stream = None,
+            }
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, rows_max: usize) -> Vec<RecordBatch> {
+        let mut missing = rows_max;
+        let mut slices = Vec::new();
+        while missing > 0
+            && let Some(batch) = self.waiting.pop_front()
+        {
+            let taken = batch.num_rows().min(missing);
+            if taken < batch.num_rows() {
+                self.waiting.push_front(batch.slice(taken, batch.num_rows() - taken));
+            }
+            if taken > 0 {
+                slices.push(batch.slice(0, taken));
+            }
+            missing -= taken;
+            self.waiting_rows -= taken;
+        }
+        slices
+    }
+}
+
+impl fmt::Debug for LiveRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LiveRows({} waiting, running: {})", self.waiting_rows, self.is_running())
+    }
+}

@@ -1,0 +1,348 @@
+//! Reads held rows in order, from any position on, in batches of any size.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use futures::StreamExt;
+use salver_model::ports::Held;
+use salver_model::reply::BatchStream;
+use salver_model::{Error, Result};
+
+/// Which of the held rows are read: those of some parts, behind the first `skip` of them, `rows` at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The parts, in order.
+    pub parts: std::ops::Range<usize>,
+    /// How many rows of these parts are left out first.
+    pub skip: u64,
+    /// How many rows at most; `None` for all.
+    pub rows: Option<u64>,
+}
+
+impl Range {
+    /// All rows.
+    #[must_use]
+    pub fn all(held: &dyn Held) -> Self {
+        Self { parts: 0..held.parts(), skip: 0, rows: None }
+    }
+
+    /// All rows of some parts.
+    #[must_use]
+    pub fn parts(parts: std::ops::Range<usize>) -> Self {
+        Self { parts, skip: 0, rows: None }
+    }
+}
+
+/// Reads rows in order. Between two reads it may be parked, which leaves nothing but its position. A read that was
+/// dropped before it was done loses no row.
+pub struct Reader {
+    held: Arc<dyn Held>,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+    /// Behind the last part.
+    end: usize,
+    /// Where the next row to be given stands.
+    next: Place,
+    /// Rows given or left out, counted from the first row of the parts.
+    position: u64,
+    rows_left: u64,
+    /// Whether `next` is known to stand in its part, or right behind it.
+    is_found: bool,
+    source: Option<Source>,
+    /// Whether rows can be found again without reading those before them, as far as is known.
+    is_seekable: bool,
+    /// Whether everything there is was decoded.
+    is_done: bool,
+    waiting: VecDeque<Waiting>,
+    waiting_rows: u64,
+}
+
+/// A position of a [`Reader`] to go back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Bookmark {
+    next: Place,
+    position: u64,
+    rows_left: u64,
+    is_found: bool,
+}
+
+/// A row by its part and what stands before it in the part.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    part: usize,
+    row: u64,
+}
+
+/// Rows as they are decoded.
+struct Source {
+    part: usize,
+    stream: BatchStream,
+    /// Rows that are read only because those behind them can't be reached otherwise.
+    discard: u64,
+}
+
+/// Rows that were decoded and not given yet.
+struct Waiting {
+    part: usize,
+    batch: RecordBatch,
+    /// How many rows of the part stand before the batch.
+    row: u64,
+}
+
+impl Reader {
+    /// A reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order). Nothing is
+    /// read yet.
+    #[must_use]
+    pub fn new(held: Arc<dyn Held>, columns: Vec<usize>, range: Range) -> Self {
+        let schema = held.schema_of(&columns);
+        Self {
+            end: range.parts.end.min(held.parts()),
+            next: Place { part: range.parts.start, row: range.skip },
+            position: range.skip,
+            rows_left: range.rows.unwrap_or(u64::MAX),
+            is_found: false,
+            source: None,
+            is_seekable: true,
+            is_done: false,
+            waiting: VecDeque::new(),
+            waiting_rows: 0,
+            held,
+            columns,
+            schema,
+        }
+    }
+
+    /// The columns of what it gives.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn held(&self) -> &Arc<dyn Held> {
+        &self.held
+    }
+
+    /// How many rows stand before the next one, counted from the first row of the parts.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The next `rows_max` rows as one batch, fewer only at the end; `None` when there are no more.
+    ///
+    /// # Errors
+    /// Whatever reading the held rows refuses. What failed may be tried again.
+    pub async fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
+        let mut slices = self.slices(rows_max).await?;
+        match slices.len() {
+            0 => Ok(None),
+            1 => Ok(slices.pop()),
+            _ => concat_batches(&self.schema, &slices)
+                .map(Some)
+                .map_err(|error| Error::internal("batches of one entry do not fit together").with_source(error)),
+        }
+    }
+
+    /// The next `rows_max` rows, fewer only at the end, as they lie in memory; nothing when there are no more.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub async fn slices(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        let wanted = self.rows_left.min(rows_max as u64);
+        while self.waiting_rows < wanted {
+            if !self.advance().await? {
+                break;
+            }
+        }
+        let mut missing = wanted.min(self.waiting_rows);
+        let mut slices = Vec::new();
+        while missing > 0
+            && let Some(mut front) = self.waiting.pop_front()
+        {
+            let rows = front.batch.num_rows() as u64;
+            let taken = rows.min(missing);
+            let cut = usize::try_from(taken).unwrap_or(usize::MAX);
+            slices.push(front.batch.slice(0, cut));
+            self.next = Place { part: front.part, row: front.row + taken };
+            if taken < rows {
+                front.batch = front.batch.slice(cut, front.batch.num_rows() - cut);
+                front.row += taken;
+                self.waiting.push_front(front);
+            }
+            self.waiting_rows -= taken;
+            self.rows_left -= taken;
+            self.position += taken;
+            missing -= taken;
+        }
+        Ok(slices)
+    }
+
+    /// Where it stands, to go back to.
+    #[must_use]
+    pub fn bookmark(&self) -> Bookmark {
+        let Self { next, position, rows_left, is_found, .. } = *self;
+        Bookmark { next, position, rows_left, is_found }
+    }
+
+    /// Goes back to where it stood.
+    pub fn go_back(&mut self, bookmark: Bookmark) {
+        self.drop_all();
+        let Bookmark { next, position, rows_left, is_found } = bookmark;
+        (self.next, self.position, self.rows_left, self.is_found) = (next, position, rows_left, is_found);
+    }
+
+    /// Whether going back costs no more than what is read anew.
+    #[must_use]
+    pub fn is_seekable(&self) -> bool {
+        self.is_seekable
+    }
+
+    /// Whether another row follows; reads ahead as far as it takes to know.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub async fn has_more(&mut self) -> Result<bool> {
+        while self.rows_left > 0 && self.waiting_rows == 0 {
+            if !self.advance().await? {
+                return Ok(false);
+            }
+        }
+        Ok(self.rows_left > 0)
+    }
+
+    /// Drops everything but the position: decoder, buffers, decoded rows. The next read goes on from there. Rows that
+    /// are reached only by reading those before them keep their decoder, since finding them again would cost more.
+    pub fn park(&mut self) {
+        if self.is_seekable {
+            self.drop_all();
+        }
+    }
+
+    fn drop_all(&mut self) {
+        self.source = None;
+        self.is_done = false;
+        self.waiting = VecDeque::new();
+        self.waiting_rows = 0;
+    }
+
+    /// Takes in one decoded batch, or goes on to the next part; `false` when there is nothing more.
+    async fn advance(&mut self) -> Result<bool> {
+        if self.source.is_none() && !self.is_done {
+            self.source = self.open();
+        }
+        let Some(source) = &mut self.source else {
+            self.is_done = true;
+            return Ok(false);
+        };
+        let part = source.part;
+        match source.stream.next().await {
+            Some(Ok(batch)) => {
+                self.take_in(batch);
+                Ok(true)
+            }
+            Some(Err(error)) => {
+                // A decoder that failed is of no use; what it gave before is, and what follows is tried anew.
+                self.drop_all();
+                Err(error)
+            }
+            None => {
+                let discard = source.discard;
+                self.source = None;
+                if self.waiting.is_empty() {
+                    // What was still to be left out is so in the part behind.
+                    self.next = Place { part: part + 1, row: discard };
+                    return Ok(true);
+                }
+                self.source = self.open_part(part + 1, 0);
+                self.is_done = self.source.is_none();
+                Ok(!self.is_done)
+            }
+        }
+    }
+
+    fn take_in(&mut self, batch: RecordBatch) {
+        let Some(source) = &mut self.source else { return };
+        let left_out = source.discard.min(batch.num_rows() as u64);
+        source.discard -= left_out;
+        if left_out == batch.num_rows() as u64 {
+            return;
+        }
+        self.is_found = true;
+        let cut = usize::try_from(left_out).unwrap_or(usize::MAX);
+        let batch = if cut == 0 { batch } else { batch.slice(cut, batch.num_rows() - cut) };
+        let row = match self.waiting.back() {
+            Some(last) if last.part == source.part => last.row + last.batch.num_rows() as u64,
+            None if self.next.part == source.part => self.next.row,
+            _ => 0,
+        };
+        self.waiting_rows += batch.num_rows() as u64;
+        self.waiting.push_back(Waiting { part: source.part, batch, row });
+    }
+
+    /// Opens the rows from `next` on.
+    fn open(&mut self) -> Option<Source> {
+        loop {
+            let Place { part, row } = self.next;
+            match self.held.part_rows(part) {
+                Some(rows) if row >= rows && part < self.end => self.next = Place { part: part + 1, row: row - rows },
+                _ => return self.open_part(part, row),
+            }
+        }
+    }
+
+    fn open_part(&mut self, part: usize, row: u64) -> Option<Source> {
+        if part >= self.end {
+            return None;
+        }
+        let limit = self.rows_left.saturating_sub(self.waiting_rows);
+        let limit = (limit < u64::MAX / 2).then_some(limit);
+        // Where it is not known how many rows a part has, a position behind its end is found by counting only.
+        let is_inside = self.is_found || self.held.part_rows(part).is_some() || part + 1 == self.end;
+        let behind = (row == 0 || is_inside).then(|| self.held.read_behind(part, row, &self.columns, limit)).flatten();
+        self.is_seekable = behind.is_some();
+        Some(match behind {
+            Some(stream) => Source { part, stream, discard: 0 },
+            None => {
+                let limit = limit.and_then(|limit| limit.checked_add(row));
+                let stream = self.held.read(part, &self.columns, None, limit);
+                Source { part, stream, discard: row }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reading = if self.source.is_some() { "reading" } else { "parked" };
+        write!(f, "Reader({} at {}, {reading})", self.held.describe().name, self.position)
+    }
+}
+
+/// How many rows are held; reads them without any column where nobody knows.
+///
+/// # Errors
+/// Whatever reading the held rows refuses.
+pub async fn count(held: &dyn Held) -> Result<u64> {
+    if let Some(rows) = held.describe().rows {
+        return Ok(rows);
+    }
+    let mut rows = 0;
+    for part in 0..held.parts() {
+        match held.part_rows(part) {
+            Some(known) => rows += known,
+            None => {
+                let mut stream = held.read(part, &[], None, None);
+                while let Some(batch) = stream.next().await {
+                    rows += batch?.num_rows() as u64;
+                }
+            }
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,200 @@
+//! How commands talk to a running server: again and again when it is busy or away, until the user has had enough.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use salver_model::{Code, Error};
+use serde_json::Value;
+use ureq::http::{Response, Uri};
+use ureq::typestate::{WithBody, WithoutBody};
+use ureq::{Agent, Body, RequestBuilder};
+
+use crate::failure::Failure;
+
+/// Longest wait for a connection, in seconds.
+const CONNECT_S_MAX: u64 = 10;
+/// Longest wait for the answer to a request, in seconds.
+const ANSWER_S_MAX: u64 = 120;
+/// Longest wait for the whole of it, in seconds.
+const BODY_S_MAX: u64 = 600;
+/// First wait before a request is made again; each further one is twice as long.
+const WAIT_MIN: Duration = Duration::from_millis(100);
+/// Longest such wait.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often a wait looks whether the user has had enough.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Why a try did not succeed.
+pub(crate) enum Trouble {
+    /// Another one may, after this time when the server said one.
+    Passing(Option<Duration>, Error),
+    /// No other will.
+    Lasting(Error),
+}
+
+/// A server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    agent: Agent,
+    base: String,
+    patience: Duration,
+    headers: Vec<(String, String)>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Client {
+    /// The server at `url`, to be sent `headers` with each request.
+    ///
+    /// # Errors
+    /// Wrong usage, when either can't be read.
+    pub(crate) fn new(
+        url: &str,
+        headers: &[String],
+        patience_s: u64,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<Self, Failure> {
+        let base = url.trim_end_matches('/');
+        let is_whole = base.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some() && uri.query().is_none());
+        if !is_whole || !(base.starts_with("http://") || base.starts_with("https://")) {
+            let message = format!("`{url}` is not the address of a server");
+            return Err(usage(message, "write it as in `http://127.0.0.1:8080`"));
+        }
+        let mut pairs = Vec::new();
+        for header in headers {
+            match header.split_once(':') {
+                Some((name, value)) => pairs.push((name.trim().to_owned(), value.trim().to_owned())),
+                None => return Err(usage(format!("`{header}` is not a header"), "write it as in `Name: value`")),
+            }
+        }
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_connect(Some(Duration::from_secs(CONNECT_S_MAX)))
+            .timeout_recv_response(Some(Duration::from_secs(ANSWER_S_MAX)))
+            .timeout_recv_body(Some(Duration::from_secs(BODY_S_MAX)))
+            .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        let (base, patience) = (base.to_owned(), Duration::from_secs(patience_s));
+        Ok(Self { agent, base, patience, headers: pairs, interrupted: Arc::clone(interrupted) })
+    }
+
+    /// The address, without a slash at its end.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A GET of a path.
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder<WithoutBody> {
+        self.with_headers(self.agent.get(format!("{}{path}", self.base)))
+    }
+
+    /// A DELETE of a path.
+    pub(crate) fn delete(&self, path: &str) -> RequestBuilder<WithoutBody> {
+        self.with_headers(self.agent.delete(format!("{}{path}", self.base)))
+    }
+
+    /// A POST to a path.
+    pub(crate) fn post(&self, path: &str) -> RequestBuilder<WithBody> {
+        self.with_headers(self.agent.post(format!("{}{path}", self.base)))
+    }
+
+    fn with_headers<K>(&self, mut request: RequestBuilder<K>) -> RequestBuilder<K> {
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request
+    }
+
+    /// Tries until it succeeds, can't succeed, or took too long.
+    ///
+    /// # Errors
+    /// The last trouble.
+    pub(crate) fn persist<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
+        let started = Instant::now();
+        let mut wait = WAIT_MIN;
+        loop {
+            let (asked, error) = match attempt() {
+                Ok(done) => return Ok(done),
+                Err(Trouble::Lasting(error)) => return Err(error.into()),
+                Err(Trouble::Passing(asked, error)) => (asked, error),
+            };
+            if started.elapsed() >= self.patience || !self.rest(asked.unwrap_or(wait).min(WAIT_MAX)) {
+                return Err(error.into());
+            }
+            wait = (wait * 2).min(WAIT_MAX);
+        }
+    }
+
+    /// Waits; `false` when the user has had enough.
+    fn rest(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while !self.interrupted.load(Ordering::Acquire) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(GLANCE));
+        }
+        false
+    }
+
+    /// That a request had no answer, or half of one.
+    pub(crate) fn unreachable(&self, cause: ureq::Error) -> Trouble {
+        let error = Error::new(Code::Source, format!("can't reach {}", self.base))
+            .with_hint("check the address, and that the server runs");
+        match cause {
+            ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
+                Trouble::Lasting(error.with_source(cause))
+            }
+            _ => Trouble::Passing(None, error.with_source(cause)),
+        }
+    }
+
+    /// What an answer that is no success means.
+    pub(crate) fn refused(&self, response: &Response<Body>, answer: &Value) -> Trouble {
+        match response.status().as_u16() {
+            408 | 429 | 500 | 502 | 503 | 504 => {
+                let error = self.refusal(Code::StreamUnavailable, response, answer);
+                Trouble::Passing(asked_to_wait(response), error)
+            }
+            410 => Trouble::Lasting(self.refusal(Code::ExpiredCursor, response, answer)),
+            _ => Trouble::Lasting(self.refusal(Code::InvalidRequest, response, answer)),
+        }
+    }
+
+    /// What the server says against a request, in its own words where it has some.
+    fn refusal(&self, code: Code, response: &Response<Body>, answer: &Value) -> Error {
+        match answer["message"].as_str() {
+            Some(message) => Error::new(code, message).with_hint_if(answer["hint"].as_str().map(str::to_owned)),
+            None => Error::new(code, format!("{} answers {}", self.base, response.status()))
+                .with_hint("check the address: is it a Salver server?"),
+        }
+    }
+}
+
+/// `Retry-After`, in seconds.
+fn asked_to_wait(response: &Response<Body>) -> Option<Duration> {
+    let seconds = response.headers().get("retry-after")?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// A name as one part of a path.
+pub(crate) fn encoded(name: &str) -> String {
+    let mut path = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path += &format!("%{byte:02X}");
+        }
+    }
+    path
+}
+
+/// A mistake in how a command was called.
+pub(crate) fn usage(message: String, hint: &str) -> Failure {
+    Failure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
+}

@@ -1,0 +1,207 @@
+//! `salver export`: all rows of an entry of a running server to a file, each of them exactly once.
+//!
+//! The server holds the rows at one version and gives them out in streams (`session`). Each stream is fetched into a
+//! file of its own, batch by batch, with a checksum (`fetch`, `part`); how far that is stands in a file beside them
+//! (`state`), so that the same command goes on after whatever ended it. When all are there they become one file
+//! (`finish`).
+
+mod batch;
+mod fetch;
+mod finish;
+mod part;
+mod progress;
+mod session;
+mod sink;
+mod state;
+mod target;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use salver_model::{Code, Error};
+
+use crate::cli::ExportArguments;
+use crate::client::{Client, usage};
+use crate::failure::Failure;
+use crate::{output, serve, signals};
+use batch::Layout;
+use fetch::Place;
+use part::Part;
+use progress::Progress;
+use session::Session;
+use sink::Sink;
+use state::State;
+use target::Target;
+
+/// Streams when nobody says how many.
+const STREAMS: u64 = 4;
+
+/// Fetches everything.
+pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
+    let layout = Layout::of(arguments.format, arguments.output.as_deref())?;
+    let target = Target::of(arguments)?;
+    let interrupted = signals::interrupted()?;
+    let client = Client::new(&target.base, &arguments.headers, arguments.patience_s, &interrupted)?;
+    match arguments.output.as_deref() {
+        Some(path) => to_file(arguments, &target, &client, layout, path, &interrupted),
+        None => to_stdout(arguments, &target, &client, layout, &interrupted),
+    }
+}
+
+/// Everything in order, to whoever reads standard output.
+fn to_stdout(
+    arguments: &ExportArguments,
+    target: &Target,
+    client: &Client,
+    layout: Layout,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    if arguments.streams.is_some_and(|streams| streams > 1) {
+        return Err(usage("several streams need a file to come together in".to_owned(), "add `--output FILE`"));
+    }
+    let session = Session::open(client, target, 1)?;
+    let mut sink = Sink::new(layout, std::io::stdout().lock(), "standard output");
+    let mut next = Some(0);
+    let mut rows = 0;
+    while let Some(offset) = next {
+        if interrupted.load(Ordering::Acquire) {
+            output::note(&format!("interrupted after {} rows", serve::thousands(rows)));
+            return Err(Failure::Told);
+        }
+        let place = Place { stream: 0, offset, rows_max: arguments.batch_rows };
+        let batch = fetch::batch(client, &session, layout, place)?;
+        rows += batch.rows;
+        next = batch.next;
+        sink.put(&batch.bytes)?;
+    }
+    drop(sink.finish()?);
+    session.end(client);
+    check(&session, rows)
+}
+
+/// Everything into a file, from where an earlier run left off.
+fn to_file(
+    arguments: &ExportArguments,
+    target: &Target,
+    client: &Client,
+    layout: Layout,
+    path: &Path,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let streams = arguments.streams.unwrap_or(STREAMS);
+    let mut state = State::begin(arguments, target, layout, path)?;
+    if state.session.is_none() {
+        state.set_session(Session::open(client, target, streams)?)?;
+    }
+    let Some(session) = state.session.clone() else { return Err(Error::internal("no export was opened").into()) };
+    let mut progress = Progress::new(&session, state.rows());
+    if !state.is_fetched() {
+        session.confirm(client)?;
+        let fetched = fetch_all(client, &session, layout, &state, &mut progress, interrupted);
+        progress.clear();
+        tell_of_an_end(fetched, &state, path, interrupted)?;
+    }
+    let rows = state.rows();
+    check(&session, rows)?;
+    finish::finish(&mut state, layout, path)?;
+    session.end(client);
+    let (rows, entry) = (serve::thousands(rows), &session.entry);
+    output::note(&format!("{rows} rows of `{entry}` in {}; {}", path.display(), progress.pace()));
+    Ok(())
+}
+
+/// When it ended before everything was there: says how to go on.
+fn tell_of_an_end(
+    fetched: Result<(), Failure>,
+    state: &State,
+    path: &Path,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let path = path.display();
+    if let Err(failure) = fetched {
+        output::note(&format!("{path}: the same command goes on from here"));
+        return Err(failure);
+    }
+    if interrupted.load(Ordering::Acquire) && !state.is_fetched() {
+        let rows = serve::thousands(state.rows());
+        output::note(&format!("{path}: interrupted after {rows} rows; the same command goes on from here"));
+        return Err(Failure::Told);
+    }
+    Ok(())
+}
+
+/// Fetches what is missing of all streams at the same time.
+fn fetch_all(
+    client: &Client,
+    session: &Session,
+    layout: Layout,
+    state: &State,
+    progress: &mut Progress,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let has_failed = AtomicBool::new(false);
+    let is_over = || interrupted.load(Ordering::Acquire) || has_failed.load(Ordering::Acquire);
+    let mut failure = None;
+    thread::scope(|scope| {
+        let (tell, told) = std::sync::mpsc::channel::<Result<u64, Failure>>();
+        for stream in 0..session.streams.len() {
+            let (tell, is_over) = (tell.clone(), &is_over);
+            scope.spawn(move || {
+                let done = fetch_stream(client, session, layout, state, stream, &|rows| {
+                    // Whoever counts is there as long as this runs.
+                    let _ = tell.send(Ok(rows));
+                    !is_over()
+                });
+                if let Err(failure) = done {
+                    let _ = tell.send(Err(failure));
+                }
+            });
+        }
+        drop(tell);
+        for word in told {
+            match word {
+                Ok(rows) => progress.advance(rows),
+                Err(error) => {
+                    has_failed.store(true, Ordering::Release);
+                    failure = failure.take().or(Some(error));
+                }
+            }
+        }
+    });
+    failure.map_or(Ok(()), Err)
+}
+
+/// Fetches what is missing of one stream; `go_on` hears of each batch.
+fn fetch_stream(
+    client: &Client,
+    session: &Session,
+    layout: Layout,
+    state: &State,
+    stream: usize,
+    go_on: &dyn Fn(u64) -> bool,
+) -> Result<(), Failure> {
+    let mut part = Part::open(state, stream)?;
+    let rows_max = state.batch_rows;
+    while let Some(offset) = part.next {
+        if !go_on(0) {
+            return Ok(());
+        }
+        let batch = fetch::batch(client, session, layout, Place { stream, offset, rows_max })?;
+        part.append(&batch)?;
+        state.done(stream, &part)?;
+        go_on(batch.rows);
+    }
+    Ok(())
+}
+
+/// Whether that are all rows.
+fn check(session: &Session, rows: u64) -> Result<(), Failure> {
+    match session.rows {
+        Some(all) if all != rows => {
+            let message = format!("`{}` has {all} rows, but {rows} came", session.entry);
+            Err(Error::new(Code::Source, message).with_hint("begin anew with `--restart`").into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,89 @@
+//! How far it has come: on a terminal one line that is written again and again.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use super::session::Session;
+use crate::{pace, serve};
+
+/// How often the line is written.
+const PERIOD: Duration = Duration::from_millis(200);
+/// Most characters of an entry's name that are shown: the line must fit into a terminal.
+const NAME_CHARS_MAX: usize = 24;
+
+/// The line.
+#[derive(Debug)]
+pub(super) struct Progress {
+    started: Instant,
+    is_shown: bool,
+    written: Option<Instant>,
+    name: String,
+    all: Option<u64>,
+    /// Rows of earlier runs, and of this one.
+    before: u64,
+    rows: u64,
+}
+
+impl Progress {
+    pub(super) fn new(session: &Session, before: u64) -> Self {
+        Self {
+            started: Instant::now(),
+            is_shown: std::io::stderr().is_terminal(),
+            written: None,
+            name: session.entry.chars().take(NAME_CHARS_MAX).collect(),
+            all: session.rows,
+            before,
+            rows: 0,
+        }
+    }
+
+    /// So many rows more are there.
+    pub(super) fn advance(&mut self, rows: u64) {
+        self.rows += rows;
+        if rows > 0 && self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
+            self.written = Some(Instant::now());
+            let line = self.line(self.started.elapsed().as_secs_f64());
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&mut self) {
+        if self.written.take().is_some() {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+
+    /// How long it all took, and how many rows a second that is.
+    pub(super) fn pace(&self) -> String {
+        let seconds = self.started.elapsed().as_secs_f64();
+        format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.rows, seconds)))
+    }
+
+    fn line(&self, seconds: f64) -> String {
+        let there = self.before + self.rows;
+        let rate = serve::thousands(pace::rate(self.rows, seconds));
+        let rows = format!("{} rows, {rate} a second", serve::thousands(there));
+        let Some(all) = self.all.filter(|all| *all > 0) else { return format!("{}: {rows}", self.name) };
+        let share = (there as f64 / all as f64).min(1.0) * 100.0;
+        let left = pace::left(all.saturating_sub(there), self.rows, seconds);
+        format!("{}: {share:3.0} %, {rows}{left}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Progress, Session};
+
+    #[test]
+    fn the_line() {
+        let (token, entry) = (String::new(), "people".to_owned());
+        let mut session = Session { token, entry, rows: Some(1000), streams: Vec::new() };
+        let mut progress = Progress::new(&session, 250);
+        progress.rows = 250;
+        assert_eq!(progress.line(10.0), "people:  50 %, 500 rows, 25 a second, 0:20 left");
+        session.rows = None;
+        let progress = Progress::new(&session, 0);
+        assert_eq!(progress.line(10.0), "people: 0 rows, 0 a second");
+    }
+}

@@ -1,0 +1,9 @@
+//! Exports: whole bodies and their parts, sessions of many streams, the command, and all of them killed in the middle.
+
+mod command;
+mod killed;
+mod process;
+mod ranges;
+mod rows;
+mod sessions;
+mod whole;

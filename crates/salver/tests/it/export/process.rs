@@ -1,0 +1,114 @@
+//! The real program on files of its own, to be killed and started again at the same address.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::client::{Answer, Client};
+
+/// A running program; ends with the value.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    address: String,
+    directory: tempfile::TempDir,
+}
+
+impl Process {
+    /// Serves `files` under `settings`.
+    pub(crate) fn start(settings: &str, files: &[(&str, &str)]) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        for (name, text) in files.iter().chain(&[("salver.toml", settings)]) {
+            std::fs::write(directory.path().join(name), text).expect("a file");
+        }
+        // The same port at each start, for clients that come again. Another process may have taken it meanwhile.
+        let (child, address) = (0..5).find_map(|_| run(directory.path(), free_port())).expect("the program starts");
+        let process = Self { child, address, directory };
+        process.until_ready();
+        process
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The path of a file it serves.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Kills it at once and starts it again on the same files and the same port.
+    pub(crate) fn restart(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let port = self.address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        let patience = Instant::now() + Duration::from_secs(60);
+        (self.child, self.address) = loop {
+            if let Some(started) = run(self.directory.path(), port) {
+                break started;
+            }
+            assert!(Instant::now() < patience, "the program does not start again");
+        };
+        self.until_ready();
+    }
+
+    /// A request.
+    pub(crate) fn send(&self, method: &str, target: &str, body: Option<&str>) -> Answer {
+        let mut client = Client::new(&self.address);
+        client.send(method, target, &[], body.map(str::as_bytes)).expect("an answer")
+    }
+
+    fn until_ready(&self) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        let is_ready = || Client::new(&self.address).send("GET", "/ready", &[], None).is_ok_and(|a| a.status == 200);
+        while !is_ready() {
+            assert!(Instant::now() < patience, "the program is not ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The numbers of rows in NDJSON.
+pub(crate) fn encoded_rows(answer: &Answer) -> Vec<i64> {
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let number = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_i64().unwrap();
+    answer.body.lines().map(number).collect()
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+/// Starts the program; `None` when it ends before it listens.
+fn run(directory: &Path, port: u16) -> Option<(Child, String)> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_salver"))
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .arg(directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the program is there");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    loop {
+        let Some(line) = lines.next() else {
+            let _ = child.wait();
+            return None;
+        };
+        if let Some((_, address)) = line.expect("text").split_once("http://") {
+            let address = address.trim().trim_end_matches('/').to_owned();
+            // Read on, so that the program never waits for somebody to take its output.
+            std::thread::spawn(move || lines.for_each(drop));
+            return Some((child, address));
+        }
+    }
+}
