@@ -7,11 +7,11 @@ use tokio::sync::watch;
 
 use crate::auth::Auth;
 use crate::cache::FinalBytes;
+use crate::consumers::Consumers;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
-use crate::streams::Consumers;
 
 /// What every request shares.
 #[derive(Debug)]

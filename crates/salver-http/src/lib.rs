@@ -1,15 +1,17 @@
 //! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
 //!
 //! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
-//! `graphql`, `kv`, `schema`, `index`, `records`, `streams` and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is
-//! the one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend:
-//! everything is asked of the waist.
+//! `graphql`, `kv`, `schema`, `index`, `records`, `streams` and `status` are the doors; `gate` decides who may ask and
+//! `auth` finds out who it is; `respond` is the one exit and `problem` the one writer of errors; `cache` keeps finished
+//! bodies. No door knows a backend: everything is asked of the waist.
 
 mod app;
 mod auth;
 mod body;
 mod cache;
 mod conditional;
+mod consumers;
+mod cookie;
 mod exchange;
 mod gate;
 pub mod graphql;
