@@ -23,6 +23,9 @@ use crate::log::frame::{Frame, Placed};
 /// How long nothing may be reported of what was sent, before the broker is asked whether it is there.
 const STALL: Duration = Duration::from_secs(3);
 
+/// How long after a crowd there still is one.
+const CROWD_LASTS: Duration = Duration::from_millis(50);
+
 /// A producer, and what it need not send.
 pub(super) struct Session {
     shared: Arc<Shared>,
@@ -30,6 +33,8 @@ pub(super) struct Session {
     lone: ThreadedProducer<Reports>,
     crowd: ThreadedProducer<Reports>,
     pace: Pace,
+    /// When there last were many events at a time.
+    crowded: Option<Instant>,
     state: Arc<State>,
     /// What a producer before it has sent.
     found: HashMap<u64, Placement>,
@@ -58,6 +63,7 @@ impl Session {
             lone,
             crowd,
             pace: Pace::Lone,
+            crowded: None,
             state,
             found,
             next,
@@ -94,7 +100,13 @@ impl Session {
 
     /// Chooses the pace for `events` that wait; `false` when what is under way at another pace must be delivered first.
     pub(super) fn set_pace(&mut self, events: u64) -> bool {
-        let pace = Pace::of(events);
+        match Pace::of(events) {
+            Pace::Crowd => self.crowded = Some(Instant::now()),
+            // A crowd whose answers went out together comes back one by one.
+            Pace::Lone if self.crowded.is_some_and(|then| then.elapsed() < CROWD_LASTS) => {}
+            Pace::Lone => self.crowded = None,
+        }
+        let pace = if self.crowded.is_some() { Pace::Crowd } else { Pace::Lone };
         if pace != self.pace {
             if self.shared.delivery.prefix() >= self.next {
                 self.pace = pace;
