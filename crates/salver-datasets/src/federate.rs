@@ -17,22 +17,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::ports::Table;
 use salver_model::{Filter, Item, Query};
 
-use crate::dataset::Dataset;
-use crate::growing::HeldTable;
 pub(crate) use condition::{condition, scalar};
 use scan::PortScan;
 pub(crate) use shown::Shown;
 
-/// The entry as the engine sees it.
+/// An entry of another backend as the engine sees it.
 pub(crate) fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
-    let own = table.as_any();
-    if let Some(dataset) = own.downcast_ref::<Dataset>() {
-        return dataset.provider();
-    }
-    match own.downcast_ref::<HeldTable>() {
-        Some(held) => held.provider(),
-        None => Arc::new(PortProvider { table: Arc::clone(table) }),
-    }
+    Arc::new(PortProvider { table: Arc::clone(table) })
 }
 
 #[derive(Debug)]

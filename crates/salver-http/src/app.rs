@@ -7,13 +7,13 @@ use tokio::sync::watch;
 
 use crate::auth::Auth;
 use crate::cache::FinalBytes;
+use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
-use crate::streams::Consumers;
 
 /// What every request shares.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ use salver_model::{Caller, Code, Error, Result};
 
 use self::network::Network;
 use crate::body::Body;
+use crate::cookie;
 use crate::options::{HttpOptions, OriginOptions};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -153,7 +154,7 @@ impl Gate {
                 .with_hint("pages of another host may write when `server.cors_origins` names them"));
         }
         if self.xsrf {
-            let token = cookie(headers, XSRF_COOKIE);
+            let token = cookie::named(headers, XSRF_COOKIE);
             if token.is_none() {
                 pass.cookie = HeaderValue::from_str(&self.fresh_cookie(is_secure(headers))).ok();
             }
@@ -257,10 +258,4 @@ fn secured<B>(request: &Request<B>) -> Option<Response<Body>> {
     let location = HeaderValue::from_str(&format!("https://{host}{target}")).ok()?;
     response.headers_mut().insert(header::LOCATION, location);
     Some(response)
-}
-
-/// The value of the cookie `name`.
-pub(crate) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(';')).find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }

@@ -12,6 +12,8 @@ mod auth;
 mod body;
 mod cache;
 mod conditional;
+mod consumers;
+mod cookie;
 mod cursor;
 mod cursor_state;
 mod exchange;

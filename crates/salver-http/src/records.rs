@@ -1,8 +1,8 @@
 //! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
 //!
 //! `route` has the paths, `query` the language of query strings, `body` what writes bring; `read`, `write`, `bulk`,
-//! `columns`, `openapi` and `account` answer, `now` does so without a task. `problem` tells errors, `respond` is the way to the
-//! one exit.
+//! `columns`, `openapi` and `account` answer, `now` does so without a task. `problem` tells errors, `respond` is the
+//! way to the one exit.
 
 mod account;
 mod body;
@@ -39,7 +39,8 @@ use crate::receive;
 /// What these doors answer, for `Allow`.
 pub(crate) const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/// Answers any request of these doors. `stranger` says why the caller is not known; some paths are there to change that.
+/// Answers any request of these doors. `stranger` says why the caller is not known; some paths are there to change
+/// that.
 pub(crate) async fn answer(call: &Call<'_>, stranger: Option<Error>, body: Incoming) -> Response<Body> {
     let xml = query::wants_xml(call.query);
     let gate = &call.app.gate;

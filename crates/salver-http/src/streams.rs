@@ -34,7 +34,6 @@ use hyper::body::Incoming;
 use salver_model::{Code, Error, Result};
 
 pub(crate) use self::call::Call;
-pub(crate) use self::confluent::Consumers;
 pub(crate) use self::now::{Begun, Plan, Taken};
 use self::route::Target;
 use crate::app::App;

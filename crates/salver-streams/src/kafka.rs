@@ -1,8 +1,8 @@
 //! Events on their way to Kafka: one drainer a stream reads the log and sends it, in order.
 //!
-//! The log is the truth; what is delivered is a prefix of it, which grows with the reports of an idempotent producer and
-//! is written down once a second. After a crash the end of the topic is compared with the log (`catch_up`), so that an
-//! event is in the topic once. While the broker is away, events stay in the log.
+//! The log is the truth; what is delivered is a prefix of it, which grows with the reports of an idempotent producer
+//! and is written down once a second. After a crash the end of the topic is compared with the log (`catch_up`), so that
+//! an event is in the topic once. While the broker is away, events stay in the log.
 
 mod catch_up;
 mod checkpoint;
@@ -92,7 +92,8 @@ impl Kafka {
     /// As `delivered`, and where each of the events is.
     ///
     /// # Errors
-    /// As `delivered`; `StreamUnavailable` also when the events were delivered so long ago that it is not known any more.
+    /// As `delivered`; `StreamUnavailable` also when the events were delivered so long ago that it is not known any
+    /// more.
     pub(crate) async fn places(&self, range: Range<u64>) -> Result<Vec<Placement>> {
         self.wait(range, true).await
     }

@@ -4,6 +4,7 @@
 //! `log` keeps them; `kafka` hands them on; `table` shows them as rows.
 
 mod event;
+mod id;
 mod kafka;
 mod log;
 mod stream;

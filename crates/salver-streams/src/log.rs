@@ -1,8 +1,8 @@
 //! The log: frames of events in files, in order, on disk when it says so.
 //!
-//! An append gives its frame a place under a short lock (`tail`) and returns; one thread (`writer`) brings everything that
-//! waits into the `active` segment with one write and one sync, and tells all who wait. Readers take what is in memory, or
-//! `walk` along a `segment`. `recover` finds it all again after any kind of end.
+//! An append gives its frame a place under a short lock (`tail`) and returns; one thread (`writer`) brings everything
+//! that waits into the `active` segment with one write and one sync, and tells all who wait. Readers take what is in
+//! memory, or `walk` along a `segment`. `recover` finds it all again after any kind of end.
 //!
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
 //! `BASE.index`, which can be made again, and `BASE.parquet`, which `table` makes; `groups.json`; `lock`.
@@ -128,8 +128,8 @@ impl Log {
 
     /// Gives a frame its place; never waits.
     ///
-    /// `Backlogged` when too much waits to be written; `StreamUnavailable` when that is so because writing fails, when too
-    /// much is on disk, or when the log is closed.
+    /// `Backlogged` when too much waits to be written; `StreamUnavailable` when that is so because writing fails, when
+    /// too much is on disk, or when the log is closed.
     pub(crate) fn append(&self, frame: SealedFrame) -> Result<Appended> {
         self.shared.append(frame)
     }

@@ -1,8 +1,7 @@
-//! A stream: the port, and the way of an append in one function ([`LogStream::take`]): find, check, look at ids, put aside
-//! what is bad, append.
+//! A stream: the port, and the way of an append in one function ([`LogStream::take`]): find, check, look at ids, put
+//! aside what is bad, append.
 
 mod gather;
-pub(crate) mod id;
 mod quarantine;
 mod read;
 mod recover;
@@ -27,6 +26,7 @@ use self::quarantine::Quarantine;
 use self::rows::Rows;
 use self::seen::Seen;
 use crate::event::{Checker, Picks, Rule, Splitter, Step};
+use crate::id;
 use crate::kafka::Kafka;
 use crate::log::{Log, LogOptions};
 
@@ -44,12 +44,12 @@ pub struct LogStream {
 }
 
 impl LogStream {
-    /// Opens the stream in its directory, and mends what a crash left there. Reads what was not looked at since the last
-    /// orderly end, so it may take some seconds; runs inside the runtime, on a thread that may block.
+    /// Opens the stream in its directory, and mends what a crash left there. Reads what was not looked at since the
+    /// last orderly end, so it may take some seconds; runs inside the runtime, on a thread that may block.
     ///
     /// # Errors
-    /// `Config` when the directory can't be used, is in use, or the settings contradict each other; `Source` when the log
-    /// can't be read.
+    /// `Config` when the directory can't be used, is in use, or the settings contradict each other; `Source` when the
+    /// log can't be read.
     pub fn open(spec: StreamSpec) -> Result<Arc<Self>> {
         let forwards = spec.kafka.is_some();
         let log = Log::open(LogOptions {

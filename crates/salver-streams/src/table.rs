@@ -43,8 +43,8 @@ pub(crate) struct EventScan {
 }
 
 impl EventScan {
-    /// The rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Begins to write
-    /// closed segments as Parquet; runs inside the runtime.
+    /// The rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Begins to
+    /// write closed segments as Parquet; runs inside the runtime.
     ///
     /// # Errors
     /// None at present.

@@ -1,4 +1,5 @@
-//! Real databases for tests: private MariaDB and PostgreSQL servers on free ports, and SQLite files; and a Kafka broker.
+//! Real databases for tests: private MariaDB and PostgreSQL servers on free ports, and SQLite files; and a Kafka
+//! broker.
 //!
 //! [`mariadb`] and [`postgres`] are shared by all tests of one process and start with their first use; a test gets a
 //! database of its own from [`database`]. Bad weather needs a server of its own: [`Server::start`]. However the test

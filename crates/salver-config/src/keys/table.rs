@@ -37,9 +37,9 @@ pub const SETTINGS: &[Setting] = &[
         "Path before every path of the API, for a server behind a proxy.",
         &["prefix"]),
     row(Section::Server, "data_dir", Kind::Text, ["", r#""/var/cache/salver""#],
-        "Where streams are kept, in its `streams`, and the spilled queries and converted files of this process. Without \
-            it, streams are in `salver-data` beside the configuration file, and the rest is in a directory of this \
-            process below `$XDG_CACHE_HOME/salver` or the temporary directory, removed at the end.",
+        "Where streams are kept, in its `streams`, and the spilled queries and converted files of this process. \
+            Without it, streams are in `salver-data` beside the configuration file, and the rest is in a directory of \
+            this process below `$XDG_CACHE_HOME/salver` or the temporary directory, removed at the end.",
         &["cache_dir", "tmp_dir"]),
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error.",
@@ -103,8 +103,8 @@ pub const SETTINGS: &[Setting] = &[
     row(Section::Auth, "realm", Kind::Text, [r#""Username and password required""#, r#""The shop""#],
         "What a browser shows when it asks for name and password.", &[]),
     row(Section::Auth, "jwt_secrets", Kind::Texts, ["[]", r#"["k1:a-long-random-text-of-32-characters-or-more"]"#],
-        "Keys of JSON Web Tokens, as `KID:KEY`, or without `KID:` for tokens that name none. A public key in PEM is for \
-            RS256, RS384 and RS512; any other text is a secret for HS256, HS384 and HS512. Rules see each claim as \
+        "Keys of JSON Web Tokens, as `KID:KEY`, or without `KID:` for tokens that name none. A public key in PEM is \
+            for RS256, RS384 and RS512; any other text is a secret for HS256, HS384 and HS512. Rules see each claim as \
             `caller.NAME`, and `sub` also as `caller.user`.",
         &["secrets"]),
     row(Section::Auth, "jwt_header", Kind::Text, ["", r#""X-Token""#],
@@ -442,12 +442,12 @@ pub const SETTINGS: &[Setting] = &[
         "Kafka: a header for the id of each event; none when not given.",
         &[]),
     row(Section::Stream, "ack", Kind::Choice(&["memory", "disk", "broker"]), [r#""disk""#, r#""broker""#],
-        "What a request that does not say waits for: `memory` for nothing, `disk` for the events to be on this server's \
-            disk, `broker` for Kafka to have them on all in-sync replicas.",
+        "What a request that does not say waits for: `memory` for nothing, `disk` for the events to be on this \
+            server's disk, `broker` for Kafka to have them on all in-sync replicas.",
         &["acks"]),
     row(Section::Stream, "key", Kind::Text, ["", r#""$.user.id""#],
-        "Where the key of an event is, by which Kafka chooses its partition: `$.member.member`, or `header:NAME` for all \
-            events of a request. A key in the request itself comes first.",
+        "Where the key of an event is, by which Kafka chooses its partition: `$.member.member`, or `header:NAME` for \
+            all events of a request. A key in the request itself comes first.",
         &["key_path", "partition_key"]),
     row(Section::Stream, "id", Kind::Text, ["", r#""$.id""#],
         "Where the event's own id is, by which a repeated event is known and not taken again; each gets a new one when \

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
-use salver_model::ports::Tables;
+use salver_model::ports::{Table, Tables};
 use salver_model::{Description, Kind, Name, Version};
 
+use crate::dataset::Dataset;
 use crate::engine::{CATALOG, SCHEMA};
 use crate::federate;
+use crate::growing::HeldTable;
 
 /// One snapshot, for one statement.
 #[derive(Debug)]
@@ -101,11 +103,23 @@ impl SchemaProvider for Entries {
         let found = self.tables.table(name).map_err(|error| DataFusionError::External(Box::new(error)))?;
         Ok(found.map(|table| {
             self.note(table.describe());
-            federate::provider(&table)
+            provider(&table)
         }))
     }
 
     fn table_exist(&self, name: &str) -> bool {
         matches!(self.tables.table(name), Ok(Some(_)))
+    }
+}
+
+/// The entry as the engine sees it.
+fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
+    let own = table.as_any();
+    if let Some(dataset) = own.downcast_ref::<Dataset>() {
+        return dataset.provider();
+    }
+    match own.downcast_ref::<HeldTable>() {
+        Some(held) => held.provider(),
+        None => federate::provider(table),
     }
 }

@@ -82,7 +82,7 @@ impl Users {
 
     /// The name of the session that a request comes with.
     pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
-        crate::gate::cookie(headers, &self.spec.session_cookie).filter(|name| !name.is_empty())
+        crate::cookie::named(headers, &self.spec.session_cookie).filter(|name| !name.is_empty())
     }
 
     /// Whose key it is, when it was right a moment ago.

@@ -18,24 +18,15 @@ use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-pub(crate) use self::consumers::Consumers;
 pub(super) use self::failure::Failure;
 use super::call::Call;
 use super::{problem, respond};
 use crate::body::Body;
+use crate::consumers::Embedded;
 
 /// The media type of what v2 says of itself.
 const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// How keys and values stand in a request or an answer of v2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Embedded {
-    /// As JSON.
-    Json,
-    /// In Base64.
-    Binary,
-}
 
 impl Embedded {
     /// What the media type `text` says; the error says why it is not taken.

@@ -46,8 +46,8 @@ pub(super) enum Target {
     ConfluentV3(Vec<String>),
 }
 
-/// Whether a request for `path`, below the base path, belongs to these doors. Those of other systems are open when there
-/// are streams; a stream's route takes POST only, so that it may be one that others read.
+/// Whether a request for `path`, below the base path, belongs to these doors. Those of other systems are open when
+/// there are streams; a stream's route takes POST only, so that it may be one that others read.
 pub(super) fn belongs(app: &App, method: &Method, path: &str) -> bool {
     if let Some(rest) = path.strip_prefix("/api/streams") {
         return rest.is_empty() || rest.starts_with('/');

@@ -64,7 +64,8 @@ impl AuthSpec {
 /// Which signed tokens are believed (RFC 7519).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JwtSpec {
-    /// Secrets of HS256 and its like, or public keys of RS256 and its like in PEM, each under its `kid` when it has one.
+    /// Secrets of HS256 and its like, or public keys of RS256 and its like in PEM, each under its `kid` when it has
+    /// one.
     pub secrets: Vec<(Option<String>, Secret)>,
     /// The header the token comes in; `None` for `X-Authorization` and `Authorization`.
     pub header: Option<String>,

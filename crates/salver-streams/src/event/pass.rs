@@ -1,6 +1,7 @@
 //! The walk over an event's bytes: is it JSON as RFC 8259 has it, where does it end, does it add to the shape.
 //!
-//! Nothing is built and nothing is allocated. UTF-8 is not looked at here, since it is cheaper for a whole text at once.
+//! Nothing is built and nothing is allocated. UTF-8 is not looked at here, since it is cheaper for a whole text at
+//! once.
 
 use salver_model::limits::EVENT_DEPTH_MAX;
 

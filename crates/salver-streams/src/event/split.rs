@@ -257,8 +257,8 @@ fn utf8_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Where the lines of a malformed event end that begins at `start`: at the newline behind the fault, or before it where
-/// a new event begins in the first column, since the fault of an event that was cut off shows only there. Lines that are
-/// indented or begin with a bracket that closes belong to the event before them. `None` when the text ends before.
+/// a new event begins in the first column, since the fault of an event that was cut off shows only there. Lines that
+/// are indented or begin with a bracket that closes belong to the event before them. `None` when the text ends before.
 fn line_end(text: &[u8], start: usize, fault: usize) -> Option<usize> {
     for newline in memchr::memchr_iter(b'\n', &text[start..]).map(|at| start + at) {
         match text.get(newline + 1)? {

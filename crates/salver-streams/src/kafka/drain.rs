@@ -145,8 +145,8 @@ impl Drainer {
                 self.wait(u64::MAX, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;
             }
-            // What is not on disk may be gone after a crash, and its offsets be given to other events. It must not be in
-            // Kafka before.
+            // What is not on disk may be gone after a crash, and its offsets be given to other events. It must not be
+            // in Kafka before.
             let safe = shared.log.durable_end();
             let frames = match frames_at(&shared.log, next, TAKE_BYTES) {
                 Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= safe).collect::<Vec<_>>(),
@@ -164,6 +164,10 @@ impl Drainer {
             if first.head.offset > next {
                 self.leave_out(next..first.head.offset);
                 next = first.head.offset;
+            }
+            let end = frames.last().map_or(next, |frame| frame.head.end());
+            if !session.set_pace(end - next) {
+                continue;
             }
             for frame in &frames {
                 next = session.send_frame(frame, next, &self.suspects).await;
@@ -274,7 +278,8 @@ impl Drainer {
                 return;
             }
             if self.suspects.insert(offset) {
-                tracing::warn!(stream = %self.shared.stream, offset, %code, "Kafka did not take an event; it is sent again alone");
+                let stream = &self.shared.stream;
+                tracing::warn!(%stream, offset, %code, "Kafka refused an event; it is sent again alone");
             } else {
                 self.set_aside(offset, code).await;
             }

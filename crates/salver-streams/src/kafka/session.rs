@@ -14,18 +14,27 @@ use super::catch_up::time_of;
 use super::delivery::WINDOW;
 use super::partition;
 use super::reports::{Failure, Reports, State, is_the_events};
+use super::settings::Pace;
 use super::shared::Shared;
 use super::topic::{Topic, number};
+use crate::id;
 use crate::log::frame::{Frame, Placed};
-use crate::stream::id;
 
 /// How long nothing may be reported of what was sent, before the broker is asked whether it is there.
 const STALL: Duration = Duration::from_secs(3);
 
+/// How long after a crowd there still is one.
+const CROWD_LASTS: Duration = Duration::from_millis(50);
+
 /// A producer, and what it need not send.
 pub(super) struct Session {
     shared: Arc<Shared>,
-    producer: ThreadedProducer<Reports>,
+    /// One for each pace. While one has something under way, the other sends nothing: order would be lost.
+    lone: ThreadedProducer<Reports>,
+    crowd: ThreadedProducer<Reports>,
+    pace: Pace,
+    /// When there last were many events at a time.
+    crowded: Option<Instant>,
     state: Arc<State>,
     /// What a producer before it has sent.
     found: HashMap<u64, Placement>,
@@ -42,11 +51,26 @@ impl Session {
     /// Makes a producer for a topic.
     pub(super) fn new(shared: &Arc<Shared>, topic: &Topic, found: HashMap<u64, Placement>) -> Result<Self, KafkaError> {
         let state = Arc::new(State::default());
-        let reports = Reports::new(Arc::clone(shared), Arc::clone(&state));
-        let producer = shared.settings.producer(Some(topic)).create_with_context(reports)?;
+        let producer = |pace| {
+            let reports = Reports::new(Arc::clone(shared), Arc::clone(&state));
+            shared.settings.producer(Some(topic), pace).create_with_context(reports)
+        };
+        let (lone, crowd) = (producer(Pace::Lone)?, producer(Pace::Crowd)?);
         let next = shared.delivery.prefix();
         let progress = std::cell::Cell::new((next, Instant::now()));
-        Ok(Self { shared: Arc::clone(shared), producer, state, found, next, room_until: 0, awaited: None, progress })
+        Ok(Self {
+            shared: Arc::clone(shared),
+            lone,
+            crowd,
+            pace: Pace::Lone,
+            crowded: None,
+            state,
+            found,
+            next,
+            room_until: 0,
+            awaited: None,
+            progress,
+        })
     }
 
     /// Whether another one must go on.
@@ -72,6 +96,26 @@ impl Session {
             return false;
         }
         since.elapsed() > STALL
+    }
+
+    /// Chooses the pace for `events` that wait; `false` when what is under way at another pace must be delivered first.
+    pub(super) fn set_pace(&mut self, events: u64) -> bool {
+        match Pace::of(events) {
+            Pace::Crowd => self.crowded = Some(Instant::now()),
+            // A crowd whose answers went out together comes back one by one.
+            Pace::Lone if self.crowded.is_some_and(|then| then.elapsed() < CROWD_LASTS) => {}
+            Pace::Lone => self.crowded = None,
+        }
+        let pace = if self.crowded.is_some() { Pace::Crowd } else { Pace::Lone };
+        if pace != self.pace {
+            if self.shared.delivery.prefix() >= self.next {
+                self.pace = pace;
+            } else if pace == Pace::Crowd {
+                self.awaited = Some(self.next);
+                return false;
+            }
+        }
+        true
     }
 
     /// Sends the events of a frame from offset `from` on; gives the offset behind the last one that was sent, which is
@@ -123,7 +167,11 @@ impl Session {
             return true;
         }
         let partition = partition::choose(&placed.record, placed.offset, partitions);
-        let Err((error, _)) = self.producer.send(self.record(placed, partition)) else { return true };
+        let producer = match self.pace {
+            Pace::Lone => &self.lone,
+            Pace::Crowd => &self.crowd,
+        };
+        let Err((error, _)) = producer.send(self.record(placed, partition)) else { return true };
         match error.rdkafka_error_code() {
             Some(RDKafkaErrorCode::QueueFull) => {
                 // With the next report there is room again.

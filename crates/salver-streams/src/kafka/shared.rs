@@ -148,8 +148,8 @@ impl Shared {
     pub(super) fn overdue(&self) -> Error {
         let why = self.trouble.load().as_ref().map_or_else(String::new, |why| format!(" ({why})"));
         let message = format!(
-            "the broker of stream `{}` has not answered in time{why}; the events are kept in the log and go to Kafka when \
-             it does",
+            "the broker of stream `{}` has not answered in time{why}; the events are kept in the log and go to Kafka \
+             when it does",
             self.stream
         );
         Error::new(Code::StreamUnavailable, message).with_hint(

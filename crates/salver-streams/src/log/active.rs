@@ -1,7 +1,7 @@
 //! The active segment: the file that is written to.
 //!
-//! The file is filled with zeros ahead of what is written, because a sync of bytes that were there before needs no entry
-//! in the file system's journal, which takes about half of the time of one that makes the file longer.
+//! The file is filled with zeros ahead of what is written, because a sync of bytes that were there before needs no
+//! entry in the file system's journal, which takes about half of the time of one that makes the file longer.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -65,8 +65,8 @@ impl Active {
         self.at
     }
 
-    /// Writes a batch behind what is on disk. It is not on disk before [`Active::sync`]; when this fails, the next batch
-    /// is written over what there is of it.
+    /// Writes a batch behind what is on disk. It is not on disk before [`Active::sync`]; when this fails, the next
+    /// batch is written over what there is of it.
     pub(super) fn write(&mut self, batch: &mut Batch) -> io::Result<()> {
         #[cfg(test)]
         self.faults.write()?;

@@ -144,7 +144,8 @@ impl SealedFrame {
         self.behind(offset, id, 0)
     }
 
-    /// The frame at its place, behind `unsynced` records that may not be on disk yet. Takes a fraction of a microsecond.
+    /// The frame at its place, behind `unsynced` records that may not be on disk yet. Takes a fraction of a
+    /// microsecond.
     pub(crate) fn behind(mut self, offset: u64, id: u128, unsynced: u32) -> Frame {
         let head = Head {
             body: self.bytes.len() - HEADER_BYTES,

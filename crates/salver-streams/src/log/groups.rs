@@ -60,7 +60,8 @@ impl Groups {
         lock(&self.state).kept.iter().map(|(group, offset)| (group.clone(), *offset)).collect()
     }
 
-    /// Remembers an offset. Who comes while the file is written waits, and is then written together with all the others.
+    /// Remembers an offset. Who comes while the file is written waits, and is then written together with all the
+    /// others.
     pub(super) fn commit(&self, group: &str, offset: u64) -> Result<()> {
         let change = {
             let mut state = lock(&self.state);

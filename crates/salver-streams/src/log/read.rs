@@ -23,8 +23,8 @@ impl Log {
         self.shared.recent(from, bytes_max)
     }
 
-    /// Frames from memory or disk: whole ones, the first contains `from` or is the oldest that is kept; at least one when
-    /// there is one, and about `bytes_max` bytes at most. Empty at the end.
+    /// Frames from memory or disk: whole ones, the first contains `from` or is the oldest that is kept; at least one
+    /// when there is one, and about `bytes_max` bytes at most. Empty at the end.
     ///
     /// `Source` when the log is damaged at `from`; [`Log::good_from`] tells where it goes on. May block.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {

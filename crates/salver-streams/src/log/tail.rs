@@ -127,8 +127,8 @@ impl Tail {
         }
     }
 
-    /// Adds frames from `from` on to `frames`, some at a time, up to about `bytes_max` bytes of them: whether there may be
-    /// more. `None` when `from` is not in memory.
+    /// Adds frames from `from` on to `frames`, some at a time, up to about `bytes_max` bytes of them: whether there may
+    /// be more. `None` when `from` is not in memory.
     pub(super) fn copy(&self, from: u64, bytes_max: usize, frames: &mut Vec<Frame>) -> Option<bool> {
         if from >= self.next {
             return Some(false);
@@ -149,8 +149,8 @@ impl Tail {
         Some(true)
     }
 
-    /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time: whether there may be
-    /// more.
+    /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time: whether there may
+    /// be more.
     pub(super) fn fill(&self, batch: &mut Batch, from: u64, end: u64, bytes_max: usize) -> bool {
         let start = self.frames.partition_point(|frame| frame.head.offset < from);
         let stop = batch.bytes() + BYTES_AT_ONCE_MAX;
@@ -174,8 +174,8 @@ impl Tail {
         self.disk_bytes += bytes as u64;
     }
 
-    /// Takes out some frames that need not be in memory any more, for the caller to drop outside the lock; none when all
-    /// the others stay.
+    /// Takes out some frames that need not be in memory any more, for the caller to drop outside the lock; none when
+    /// all the others stay.
     pub(super) fn forget(&mut self) -> Vec<Frame> {
         let (mut count, mut bytes) = (0, 0);
         for frame in self.frames.iter().take(FRAMES_AT_ONCE_MAX) {

@@ -89,7 +89,8 @@ impl Walk {
 
     /// Finds the next whole frame behind a bad place.
     fn search(&mut self) -> io::Result<Option<(u64, u64)>> {
-        // If only the body is bad the header tells where the next frame is; else something in the body could look like it.
+        // If only the body is bad the header tells where the next frame is; else something in the body could look like
+        // it.
         if let Some(head) = Head::read(&self.peek(self.at, HEADER_BYTES)?) {
             let behind = self.at + head.frame_bytes() as u64;
             if let Some(offset) = self.fits(behind)? {

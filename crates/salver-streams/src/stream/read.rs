@@ -6,7 +6,7 @@ use std::time::Duration;
 use salver_model::streams::Event;
 use salver_model::{Error, Result};
 
-use super::id;
+use crate::id;
 use crate::log::Log;
 use crate::log::frame::{Frame, Placed};
 

@@ -64,8 +64,8 @@ impl Rows {
         Arc::<EventScan>::clone(&self.scan)
     }
 
-    /// Writes the shape down whenever a file of the log is full, so that a start after a crash looks at no more than the
-    /// last one.
+    /// Writes the shape down whenever a file of the log is full, so that a start after a crash looks at no more than
+    /// the last one.
     pub(super) async fn keep(self) {
         let mut last = self.log.segments().last().map(|segment| segment.base());
         loop {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use ahash::{AHashMap, RandomState};
 use salver_model::limits::STREAM_IDS_MAX;
 
-/// Ids by their hashes, each with its event's offset, for as long as the window is. Of ids that differ two would have to
-/// agree in 128 bits to be taken for one; the keys of the hash are the process's own, so that nobody can seek such.
+/// Ids by their hashes, each with its event's offset, for as long as the window is. Of ids that differ two would have
+/// to agree in 128 bits to be taken for one; the keys of the hash are the process's own, so that nobody can seek such.
 #[derive(Debug)]
 pub(crate) struct Seen {
     hashers: [RandomState; 2],

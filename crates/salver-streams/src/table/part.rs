@@ -108,7 +108,7 @@ impl Part {
                     Ok(batch) => batch,
                     Err(error) => {
                         let path = segment.parquet_path();
-                        tracing::warn!(%error, path = %path.display(), "a Parquet file is damaged and will be written again");
+                        tracing::warn!(%error, path = %path.display(), "a damaged Parquet file is written again");
                         let _ = std::fs::remove_file(path);
                         self.sidecars.order(segment);
                         let rest = sidecar.position().unwrap_or(*end)..*end;

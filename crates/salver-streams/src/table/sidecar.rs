@@ -1,5 +1,5 @@
-//! The rows of a closed segment as Parquet beside it. Derived: whatever is wrong with one, the segment has the rows too,
-//! and the file is written again.
+//! The rows of a closed segment as Parquet beside it. Derived: whatever is wrong with one, the segment has the rows
+//! too, and the file is written again.
 //!
 //! The file's own metadata has the offsets it covers, and a CRC-32 of each column chunk, because Parquet checks nothing
 //! by itself. The CRC-32 of the metadata stands before it, where Parquet looks for nothing.

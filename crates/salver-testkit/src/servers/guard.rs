@@ -7,8 +7,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::programs::{UNPRIVILEGED, is_root};
+
+/// How long a stopped process may take to stand still.
+const STANDSTILL_MAX: Duration = Duration::from_secs(10);
 
 /// Signals go to what runs in the server's directory only: a number of a process that ended may be another's by now.
 const SCRIPT: &str = r#"
@@ -66,9 +70,13 @@ impl Guard {
         };
         // While it stands still it makes no more of them. One of them may have ended by itself meanwhile.
         assert!(send("STOP", &self.server), "the server {} has ended", self.server);
+        until_still(&self.server);
         let children = format!("/proc/{0}/task/{0}/children", self.server);
         for process in std::fs::read_to_string(children).unwrap_or_default().split_whitespace() {
             send(signal, process);
+            if signal == "STOP" {
+                until_still(process);
+            }
         }
         assert!(send(signal, &self.server), "the server {} has ended", self.server);
     }
@@ -88,6 +96,23 @@ impl Guard {
             let _ = pipe.write_all(b"keep\n");
         }
         let _ = self.shell.wait();
+    }
+}
+
+/// Waits until no thread of a stopped process runs any more: each notices the signal by itself, and answers until then.
+fn until_still(process: &str) {
+    let runs = |task: &Path| {
+        let stat = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+        let state = stat.rsplit(')').next().unwrap_or_default().trim_start().to_owned();
+        !(state.is_empty() || state.starts_with(['T', 'Z', 'X']))
+    };
+    let started = Instant::now();
+    while started.elapsed() < STANDSTILL_MAX {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        if !tasks.map(|task| task.path()).any(|task| runs(&task)) {
+            return;
+        }
+        std::thread::yield_now();
     }
 }
 

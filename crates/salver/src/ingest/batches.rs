@@ -120,11 +120,18 @@ impl Batches {
         loop {
             self.fill(wanted)?;
             let window = &self.held[..wanted.min(self.held.len())];
-            if self.is_over && self.held.len() <= wanted {
+            if self.is_over && self.held.len() <= self.batch_bytes {
                 return Ok((window.len(), window.to_vec()));
             }
-            if let Some(at) = window.iter().rposition(|byte| *byte == b'\n') {
+            // A line that is longer than a batch goes alone.
+            let is_long = wanted > self.batch_bytes;
+            let mut bytes = window.iter();
+            let end = if is_long { bytes.position(is_newline) } else { bytes.rposition(is_newline) };
+            if let Some(at) = end {
                 return Ok((at + 1, window[..=at].to_vec()));
+            }
+            if self.is_over && self.held.len() <= wanted {
+                return Ok((window.len(), window.to_vec()));
             }
             wanted = self.more(wanted)?;
         }
@@ -174,6 +181,10 @@ impl Batches {
         }
         Ok(())
     }
+}
+
+fn is_newline(byte: &u8) -> bool {
+    *byte == b'\n'
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use salver_formats::json::write_string;
 use salver_model::streams::{NewEvent, Placement};
 
 use super::append::append;
-use super::{Call, Embedded, Failure, JSON, V2, metadata, topic};
+use super::{Call, Failure, JSON, V2, metadata, topic};
 use crate::body::Body;
+use crate::consumers::Embedded;
 use crate::receive;
 use crate::streams::{base64, raw, respond};
 
@@ -144,7 +145,8 @@ fn written(places: &[Result<Placement, Failure>]) -> Vec<u8> {
 mod tests {
     use bytes::Bytes;
 
-    use super::{Embedded, read};
+    use super::read;
+    use crate::consumers::Embedded;
 
     /// Key, value and partition.
     type Told = (Option<Bytes>, Bytes, Option<u32>);

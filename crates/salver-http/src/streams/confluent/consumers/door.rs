@@ -7,9 +7,10 @@ use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use serde_json::{Map, Value as Json, json};
 
-use super::instance::{Instance, Settings, State, Wants, places};
-use super::{Call, Embedded, Failure, pattern, records, topic};
+use super::instance::places;
+use super::{Call, Failure, pattern, records, topic};
 use crate::body::Body;
+use crate::consumers::{Embedded, Instance, Settings, State, Wants};
 use crate::receive;
 use crate::streams::confluent::{origin, v2};
 use crate::streams::respond;

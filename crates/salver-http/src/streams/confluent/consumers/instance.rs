@@ -1,85 +1,10 @@
-//! One consumer.
-
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+//! What one consumer reads, and how far it has come.
 
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
-use tokio::sync::Mutex;
 
-use super::{Call, Consumers, Embedded, Failure, pattern, topic, topic_name};
-
-/// What a consumer was made with.
-#[derive(Clone, Debug)]
-pub(super) struct Settings {
-    /// How keys and values are told.
-    pub(super) format: Embedded,
-    /// Whether a group that has no offset begins with the oldest event.
-    pub(super) from_earliest: bool,
-    /// Whether reading on commits what was read before.
-    pub(super) commits: bool,
-    /// How long a read waits.
-    pub(super) wait: Duration,
-}
-
-/// What a consumer reads.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Wants {
-    #[default]
-    Nothing,
-    /// These topics, shared with its group.
-    Topics(Vec<String>),
-    /// The topics a pattern matches, shared with its group.
-    Pattern(String),
-    /// These partitions, whoever else reads them.
-    Assigned(Vec<(String, u32)>),
-}
-
-/// What changes about a consumer.
-#[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) wants: Wants,
-    /// The offset of the next event, by topic.
-    pub(super) positions: BTreeMap<String, u64>,
-}
-
-/// One consumer.
-#[derive(Debug)]
-pub(super) struct Instance {
-    pub(super) group: String,
-    pub(super) name: String,
-    pub(super) settings: Settings,
-    pub(super) state: Mutex<State>,
-    made: Instant,
-    /// When it last said something, in milliseconds after it was made.
-    touched_ms: AtomicU64,
-}
-
-impl Instance {
-    pub(super) fn new(group: &str, name: &str, settings: Settings) -> Self {
-        Self {
-            group: group.to_owned(),
-            name: name.to_owned(),
-            settings,
-            state: Mutex::new(State::default()),
-            made: Instant::now(),
-            touched_ms: AtomicU64::new(0),
-        }
-    }
-
-    /// Whether it has said nothing for `patience`.
-    pub(super) fn is_gone(&self, patience: Duration) -> bool {
-        let touched = Duration::from_millis(self.touched_ms.load(Ordering::Relaxed));
-        self.made.elapsed().saturating_sub(touched) > patience
-    }
-
-    /// It said something.
-    pub(super) fn touch(&self, now: Instant) {
-        let since = now.saturating_duration_since(self.made).as_millis();
-        self.touched_ms.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-}
+use super::{Call, Failure, pattern, topic, topic_name};
+use crate::consumers::{Consumers, Instance, State, Wants};
 
 impl State {
     /// The partitions this consumer reads now.

@@ -7,9 +7,9 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
 
-use super::instance::{Instance, State, Wants};
-use super::{Call, Embedded, Failure, topic};
+use super::{Call, Failure, topic};
 use crate::body::Body;
+use crate::consumers::{Embedded, Instance, State, Wants};
 use crate::exchange::parameters;
 use crate::streams::call::value;
 use crate::streams::events::PAGE_BYTES_MAX;
