@@ -12,8 +12,8 @@ mod it {
     pub(crate) mod server;
 
     mod cache;
-    mod export;
     mod cursor;
+    mod export;
     mod formats;
     mod golden;
     mod limits;

@@ -4,9 +4,8 @@
 //! encoded away from the threads that answer requests, and puts them into the outlet. When the client takes nothing
 //! for a while, the source is parked, and what is left of the body is the pieces that were made.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -16,6 +15,7 @@ use futures::stream::FuturesOrdered;
 use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
 use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
 use salver_model::{Error, Result};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::source::{Feed, Source};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
@@ -27,13 +27,16 @@ const PIECE_ROWS_MAX: usize = 8_192;
 const FIRST_ROWS: usize = 512;
 /// Pieces encoded at the same time for one answer.
 const PIECES_AT_ONCE: usize = 2;
-/// Bodies that may keep their decoder for all of [`PARK_MS`]; when there are more, each has less.
-const AWAKE: usize = 16;
-/// The least time a decoder is kept, so that a client that is merely slow does not make it anew for each piece.
-const PATIENCE_MS_MIN: u64 = 20;
+/// Bodies that may have rows and a decoder at the same time, of those whose source can be parked. The others wait for
+/// their turn with nothing but the pieces they have made.
+const AWAKE_MAX: usize = 16;
+/// How long a turn is at least, when others wait for theirs.
+const TURN: Duration = Duration::from_millis(250);
+/// How long a client may take nothing before its source is parked, when others wait for their turn.
+const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Bodies that are being made and are not parked.
-static AWAKE_NOW: AtomicUsize = AtomicUsize::new(0);
+/// The turns.
+static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(AWAKE_MAX)));
 
 /// Makes a body of the rows of `source`. The outlet is ended only when the body is complete.
 pub(super) async fn produce<S: Source>(
@@ -44,8 +47,8 @@ pub(super) async fn produce<S: Source>(
 ) -> Result<(), Broken> {
     let lane = Lane::new(&schema, encoding)?;
     let is_text = encoding.format.is_text();
-    let (feed, jobs, awake) = (Feed::new(source), FuturesOrdered::new(), Awake::new());
-    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, awake }.run().await
+    let (feed, jobs, turn) = (Feed::new(source), FuturesOrdered::new(), None);
+    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, turn }.run().await
 }
 
 struct Producer<S> {
@@ -57,7 +60,7 @@ struct Producer<S> {
     is_text: bool,
     /// Bytes of a row of the last piece, encoded.
     row_bytes: Option<usize>,
-    awake: Awake,
+    turn: Option<Turn>,
 }
 
 /// A piece that is being made.
@@ -75,13 +78,24 @@ struct Done {
 impl<S: Source> Producer<S> {
     async fn run(mut self) -> Result<(), Broken> {
         loop {
-            while self.launch() {}
-            self.feed.ask();
+            // Whose turn is over begins nothing any more, and goes to the end of the queue.
+            let is_over = self.turn.as_ref().is_some_and(Turn::is_over);
+            while !is_over && self.launch() {}
+            if self.turn.is_some() && !is_over {
+                self.feed.ask();
+            }
             if self.jobs.is_empty() && !self.feed.is_asked() {
+                if is_over {
+                    self.feed.park();
+                    self.turn = None;
+                }
                 if self.feed.is_done() {
                     return self.finish().await;
                 }
-                self.wait().await?;
+                match self.turn {
+                    Some(_) => self.wait().await?,
+                    None => self.turn = Some(Turn::begin(self.feed.park()).await),
+                }
                 continue;
             }
             let Self { jobs, feed, outlet, .. } = &mut self;
@@ -130,17 +144,16 @@ impl<S: Source> Producer<S> {
 
     /// Waits for the client, first with everything at hand, then without what can be had again.
     async fn wait(&mut self) -> Result<(), Broken> {
-        let patience = self.awake.patience();
+        let patience = self.turn.as_ref().map_or(PATIENCE, Turn::patience);
         if self.outlet.room(patience).await.is_ok() {
             return Ok(());
         }
-        self.feed.park();
         self.outlet.trim();
-        self.awake.end();
+        if self.feed.park() {
+            self.turn = None;
+        }
         let stall = Duration::from_millis(STALL_MS_MAX).saturating_sub(patience);
-        self.outlet.room(stall).await.map_err(|Idle| Broken::Gone)?;
-        self.awake.begin();
-        Ok(())
+        self.outlet.room(stall).await.map_err(|Idle| Broken::Gone)
     }
 
     async fn finish(mut self) -> Result<(), Broken> {
@@ -274,40 +287,24 @@ impl Chain {
     }
 }
 
-/// Counts a body among those that are awake.
-struct Awake {
-    counts: bool,
+/// The right to have rows.
+struct Turn {
+    /// `None` where the source can't be parked, so that nothing would be won by waiting.
+    place: Option<OwnedSemaphorePermit>,
+    since: Instant,
 }
 
-impl Awake {
-    fn new() -> Self {
-        AWAKE_NOW.fetch_add(1, Ordering::Relaxed);
-        Self { counts: true }
+impl Turn {
+    async fn begin(can_park: bool) -> Self {
+        let place = if can_park { Arc::clone(&TURNS).acquire_owned().await.ok() } else { None };
+        Self { place, since: Instant::now() }
     }
 
-    fn begin(&mut self) {
-        if !std::mem::replace(&mut self.counts, true) {
-            AWAKE_NOW.fetch_add(1, Ordering::Relaxed);
-        }
+    fn is_over(&self) -> bool {
+        self.place.is_some() && TURNS.available_permits() == 0 && self.since.elapsed() > TURN
     }
 
-    fn end(&mut self) {
-        if std::mem::replace(&mut self.counts, false) {
-            AWAKE_NOW.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    /// How long a client may take nothing before its source is parked: less when many are awake, so that a crowd of
-    /// slow clients never keeps many decoders.
     fn patience(&self) -> Duration {
-        let others = AWAKE_NOW.load(Ordering::Relaxed).max(1);
-        let share = PARK_MS.saturating_mul(AWAKE as u64) / others as u64;
-        Duration::from_millis(share.clamp(PATIENCE_MS_MIN, PARK_MS))
-    }
-}
-
-impl Drop for Awake {
-    fn drop(&mut self) {
-        self.end();
+        if self.place.is_some() && TURNS.available_permits() == 0 { PATIENCE } else { Duration::from_millis(PARK_MS) }
     }
 }

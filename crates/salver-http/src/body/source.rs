@@ -109,14 +109,15 @@ impl<S: Source> Feed<S> {
         Some(piece)
     }
 
-    /// Drops all that can be had again.
-    pub(super) fn park(&mut self) {
+    /// Drops all that can be had again; whether that is everything.
+    pub(super) fn park(&mut self) -> bool {
         let unread: usize = self.rows.iter().map(RecordBatch::num_rows).sum();
-        if let Some(source) = &mut self.source
-            && source.park(unread as u64)
-        {
-            self.ended &= unread == 0;
-            self.rows = VecDeque::new();
+        let Some(source) = &mut self.source else { return false };
+        if !source.park(unread as u64) {
+            return false;
         }
+        self.ended &= unread == 0;
+        self.rows = VecDeque::new();
+        true
     }
 }

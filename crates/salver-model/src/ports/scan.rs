@@ -22,14 +22,16 @@ pub trait Scan: Send + Sync + std::fmt::Debug {
 /// Rows of one version.
 ///
 /// Contract:
-/// - All parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source, and so do
+/// - All parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source, and so
+/// do
 ///   the rows of a part. Parts may be read at the same time, and again: the same rows come in the same order.
 /// - Whatever changes after it was made (rows written, truncated, files replaced, the entry reloaded) shows in none of
 ///   them. What can't be kept so fails; it never gives other rows.
 /// - Making it and keeping it costs nothing that grows with the rows; what it keeps (files, a transaction) goes when it
 ///   is dropped.
 pub trait Held: Send + Sync + std::fmt::Debug {
-    /// What the rows are; `version` is true, and so is `rows` where it is set, as it is for all that is not in a database.
+    /// What the rows are; `version` is true, and so is `rows` where it is set, as it is for all that is not in a
+    /// database.
     fn describe(&self) -> &Description;
 
     /// How many parts there are, at least one.
@@ -58,8 +60,8 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// The one file that has these rows, all of these columns and nothing else, where there is one: an answer in its own
-    /// format is a copy of it.
+    /// The one file that has these rows, all of these columns and nothing else, where there is one: an answer in its
+    /// own format is a copy of it.
     fn file(&self) -> Option<HeldFile> {
         None
     }
