@@ -6,6 +6,7 @@ mod session;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use datafusion::execution::SessionState;
 use salver_model::limits::{HELD_FILES_MAX, WAITING_DECODER_BYTES_MAX};
@@ -23,6 +24,8 @@ const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Stack of the engine's threads: statements are planned there, and their trees are walked recursively.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
+/// How long a thread that decodes stays without work.
+const DECODER_KEPT_FOR: Duration = Duration::from_secs(10);
 
 /// How to run the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,8 +47,9 @@ pub struct Engine {
     frugal: SessionState,
     budget: Arc<Budget>,
     data_dir: PathBuf,
-    /// How many exports may decode at once.
-    decoders: Arc<Semaphore>,
+    /// Where exports decode: on as many threads as there are for queries, and always the same, because every thread
+    /// keeps memory of its own for what it may need again.
+    decoding: Option<Runtime>,
     /// What decoders may take, in KiB, while they wait.
     waiting_decoders: Arc<Semaphore>,
     /// How many files may be kept open for exports.
@@ -81,6 +85,12 @@ impl Engine {
             .enable_all()
             .build()
             .map_err(|error| Error::internal("can't start the engine's threads").with_source(error))?;
+        let decoding = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(threads)
+            .thread_name("salver-decoder")
+            .thread_keep_alive(DECODER_KEPT_FOR)
+            .build()
+            .map_err(|error| Error::internal("can't start the threads that decode").with_source(error))?;
         Ok(Arc::new(Self {
             runtime: Some(runtime),
             session: session::state(&environment, query_bytes, threads)?,
@@ -88,7 +98,7 @@ impl Engine {
             frugal: session::frugal(&environment, query_bytes)?,
             budget: Budget::new(memory_bytes / 2),
             data_dir: options.data_dir.clone(),
-            decoders: Arc::new(Semaphore::new(threads)),
+            decoding: Some(decoding),
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
         }))
@@ -131,6 +141,10 @@ impl Engine {
         &self.frugal
     }
 
+    fn decoding(&self) -> Result<&Runtime> {
+        self.decoding.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
+    }
+
     fn runtime(&self) -> Result<&Runtime> {
         self.runtime.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
     }
@@ -139,7 +153,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         // The last holder may be a task of another runtime, where waiting for threads is not allowed.
-        if let Some(runtime) = self.runtime.take() {
+        for runtime in [self.runtime.take(), self.decoding.take()].into_iter().flatten() {
             runtime.shutdown_background();
         }
     }

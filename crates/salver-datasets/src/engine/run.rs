@@ -73,21 +73,12 @@ impl<T> Started<T> {
 }
 
 impl Engine {
-    /// Starts to decode on a thread that may block, when its turn has come: however many exports there are, only some
-    /// decode at once.
+    /// Starts to decode, when its turn has come: however many exports there are, only some decode at once.
     pub(crate) fn start_decoding<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<Started<T>> {
-        let decoders = Arc::clone(&self.decoders);
-        let task = self.runtime()?.spawn(async move {
-            let turn = decoders.acquire_owned().await.map_err(|error| Error::internal("no turn").with_source(error))?;
-            let work = move || {
-                let _turn = turn;
-                work()
-            };
-            tokio::task::spawn_blocking(work).await.map_err(fault::stopped)?
-        });
+        let task = self.decoding()?.spawn_blocking(work);
         Ok(Started { _abort: AbortOnDrop(task.abort_handle()), task })
     }
 

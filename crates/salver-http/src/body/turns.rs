@@ -1,26 +1,30 @@
 //! Work that keeps a processor busy, done away from the threads that answer requests.
 
 use std::num::NonZero;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use salver_model::{Error, Result};
-use tokio::sync::Semaphore;
+use tokio::runtime::{Builder, Runtime};
 
-/// As many turns at once as there are processors. More would only take each other's, and a thread for each of some
-/// hundred bodies would keep memory of its own when all of them have gone.
-static PLACES: LazyLock<Arc<Semaphore>> =
-    LazyLock::new(|| Arc::new(Semaphore::new(available_parallelism().map_or(2, NonZero::get))));
+/// How long a thread without work stays.
+const KEPT_FOR: Duration = Duration::from_secs(10);
+
+/// As many threads as there are processors, and always the same: more would only take each other's turns, and every
+/// thread keeps memory of its own for what it may need again. `None` when the system has no threads left.
+static THREADS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let threads = available_parallelism().map_or(2, NonZero::get);
+    let mut pool = Builder::new_current_thread();
+    pool.max_blocking_threads(threads).thread_keep_alive(KEPT_FOR).thread_name("salver-encoder").build().ok()
+});
 
 /// Runs what takes a while, in its turn.
 pub(crate) async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    // Refused only when it is closed, which it never is; the work needs a turn, not a place, to be right.
-    let place = Arc::clone(&PLACES).acquire_owned().await.ok();
-    let turn = tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(place);
-        done
-    });
+    let turn = match &*THREADS {
+        Some(threads) => threads.spawn_blocking(work),
+        None => tokio::task::spawn_blocking(work),
+    };
     match turn.await {
         Ok(done) => done,
         Err(broken) => Err(Error::internal("the encoder broke down").with_source(broken)),

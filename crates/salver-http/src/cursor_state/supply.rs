@@ -7,13 +7,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use salver_formats::json::ColumnWriter;
 use salver_formats::{Format, Nulls, Style, TextEncoder};
+use salver_model::Result;
 use salver_model::limits::{BATCH_BYTES_MAX, READY_BYTES_MAX};
-use salver_model::{Error, Result};
 use salver_service::Service;
 use salver_service::exports::{Bookmark, LiveRows, Reader};
 
 use super::failure::Failure;
 use crate::aql::Shape;
+use crate::body::off_the_loop;
 use crate::weight;
 
 /// Rows that are encoded at a time, until it is known how large they are.
@@ -195,11 +196,11 @@ async fn write(writer: &Arc<Writer>, slices: Vec<RecordBatch>, is_first: bool, m
         return Ok(body);
     }
     let writer = Arc::clone(writer);
-    let writing = tokio::task::spawn_blocking(move || {
+    off_the_loop(move || {
         writer.write(&slices, is_first, &mut body)?;
         Ok(body)
-    });
-    writing.await.map_err(|broken| Error::internal("the encoder broke down").with_source(broken))?
+    })
+    .await
 }
 
 impl Writer {

@@ -1,7 +1,6 @@
 //! Sends a file as it is, when it is what was asked for already.
 
-use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +11,8 @@ use salver_model::{Code, Error, Result};
 
 use super::ask::Ask;
 use super::outlet::{self, Broken};
-use super::work::off_the_loop;
 use crate::app::App;
-use crate::body::{Body, Outlet};
+use crate::body::{Body, Outlet, off_the_loop};
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: u64 = 256 * 1024;
@@ -29,15 +27,15 @@ pub(super) fn of(held: &dyn Held, ask: &Ask) -> Option<HeldFile> {
     if ask.is_all { held.file().filter(|file| file.kind == wanted) } else { None }
 }
 
-/// A body of the bytes of `file` from `first` to before `end`.
-pub(super) fn body(app: &App, file: HeldFile, first: u64, end: u64) -> Body {
+/// A body of the bytes of `file`, which is that of `held`, from `first` to before `end`.
+pub(super) fn body(app: &App, held: &Arc<dyn Held>, file: &HeldFile, first: u64, end: u64) -> Body {
     let (outlet, body) = Outlet::new(Some(end - first));
-    outlet::spawn(app, outlet, |outlet| send(file, first, end, outlet));
+    let (held, file) = (Arc::clone(held), file.clone());
+    outlet::spawn(app, outlet, move |outlet| send(held, file, first, end, outlet));
     body
 }
 
-async fn send(file: HeldFile, first: u64, end: u64, mut outlet: Outlet) -> Result<(), Broken> {
-    let stamp = stamp(&file)?;
+async fn send(held: Arc<dyn Held>, file: HeldFile, first: u64, end: u64, mut outlet: Outlet) -> Result<(), Broken> {
     let mut at = first;
     while at < end {
         let (source, bytes) = (Arc::clone(&file.file), (end - at).min(PIECE_BYTES));
@@ -49,28 +47,13 @@ async fn send(file: HeldFile, first: u64, end: u64, mut outlet: Outlet) -> Resul
         });
         let piece = read.await?;
         at += bytes;
-        // Before the last byte: a file that was written over must not look like a whole one.
-        if at == end && self::stamp(&file)? != stamp {
-            return Err(changed().into());
-        }
+        // A file that was written over must not look like a whole one.
+        held.check()?;
         outlet.send(piece);
         outlet.room(Duration::from_millis(STALL_MS_MAX)).await.map_err(|_| Broken::Gone)?;
     }
     outlet.end(None);
     Ok(())
-}
-
-/// What tells that a file was written to.
-fn stamp(file: &HeldFile) -> Result<(u64, i64, i64)> {
-    let about = File::metadata(&file.file).map_err(unreadable)?;
-    if about.len() != file.bytes {
-        return Err(changed());
-    }
-    Ok((about.len(), about.mtime(), about.mtime_nsec()))
-}
-
-fn changed() -> Error {
-    Error::new(Code::Source, "the file was written over while it was sent").with_hint("replace files by renaming")
 }
 
 fn unreadable(error: std::io::Error) -> Error {

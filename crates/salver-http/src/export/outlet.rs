@@ -8,9 +8,9 @@ use salver_model::limits::{PARK_MS, STALL_MS_MAX};
 use salver_model::observation::Observation;
 use salver_model::{Error, Result};
 
-use super::work::off_the_loop;
 use crate::app::App;
 use crate::body::Outlet;
+use crate::body::off_the_loop;
 use crate::export_state::{Marks, Measured};
 
 /// Bytes of a piece at first, and for a client that takes them slowly: so little waits for each of many.

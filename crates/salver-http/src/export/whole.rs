@@ -172,7 +172,7 @@ impl<'a> Export<'a> {
             headers.insert(header::TRAILER, HeaderValue::from_static("salver-rows"));
         }
         let body = match &self.file {
-            Some(file) => file::body(self.app, file.clone(), 0, file.bytes),
+            Some(file) => file::body(self.app, &self.held, file, 0, file.bytes),
             // The quickest way, where nothing has to be said, learnt or repeated but rows.
             None if !says_rows && bytes.is_none() && self.encoding.format != Format::Parquet => {
                 let work = self.work();
@@ -207,7 +207,7 @@ impl<'a> Export<'a> {
         let mut headers = self.headers();
         headers.insert(header::CONTENT_RANGE, text(format!("bytes {first}-{}/{total}", end - 1)));
         let body = match (&self.file, measured) {
-            (Some(file), _) => file::body(self.app, file.clone(), first, end),
+            (Some(file), _) => file::body(self.app, &self.held, file, first, end),
             (None, measured) => self.made_part(measured.as_deref(), first, end),
         };
         Ok(answer_with(StatusCode::PARTIAL_CONTENT, headers, body))

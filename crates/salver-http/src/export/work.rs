@@ -16,7 +16,7 @@ use salver_service::exports::{Range, Reader};
 use super::outlet::{Broken, Flow, Sink};
 use super::source::HeldRows;
 use crate::app::App;
-use crate::body::Encoding;
+use crate::body::{Encoding, off_the_loop};
 
 /// Pieces of text that are encoded at the same time for one body.
 const PIECES_AT_ONCE: usize = 2;
@@ -233,12 +233,4 @@ fn encode(encoder: &TextEncoder, slices: &[RecordBatch], is_first: bool, row_byt
 pub(super) fn too_many_rows() -> Error {
     Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
         .with_hint("read it in parts: `POST /api/export` opens streams that are read by `offset` and `rows`")
-}
-
-/// Runs what keeps a processor busy away from the threads that answer requests.
-pub(super) async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(broken) => Err(Error::internal("the encoder broke down").with_source(broken)),
-    }
 }

@@ -23,8 +23,7 @@ pub trait Scan: Send + Sync + std::fmt::Debug {
 ///
 /// Contract:
 /// - All parts together are the rows, each once; part `i` comes before part `i + 1` in the order of the source, and so
-/// do
-///   the rows of a part. Parts may be read at the same time, and again: the same rows come in the same order.
+///   do the rows of a part. Parts may be read at the same time, and again: the same rows come in the same order.
 /// - Whatever changes after it was made (rows written, truncated, files replaced, the entry reloaded) shows in none of
 ///   them. What can't be kept so fails; it never gives other rows.
 /// - Making it and keeping it costs nothing that grows with the rows; what it keeps (files, a transaction) goes when it
