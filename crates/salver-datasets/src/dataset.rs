@@ -59,6 +59,8 @@ impl Dataset {
             Content::Parquet { files, partition_columns, kept, .. } => {
                 let table = ParquetTable::new(&schema, &files, &partition_columns, kept.clone())?;
                 let files = Files::new(&schema, &files, &partition_columns, kept, Arc::clone(engine.held_files()))?;
+                // Now, while nobody waits.
+                files.head();
                 Place::Parquet { table: Arc::new(table), files: Arc::new(files) }
             }
         };
@@ -161,7 +163,8 @@ impl Table for Dataset {
             }
             Place::Parquet { files, .. } => {
                 let (files, engine) = (Arc::clone(files), Arc::clone(&self.engine));
-                let held = self.engine.compute(move |_| HeldParquet::new(about, &files, parts, engine)).await?;
+                let held =
+                    self.engine.start_decoding(move || HeldParquet::new(about, &files, parts, engine))?.done().await?;
                 Ok(Arc::new(held))
             }
         }

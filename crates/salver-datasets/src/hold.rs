@@ -9,6 +9,7 @@ mod columns;
 mod decode;
 mod file;
 mod files;
+mod head;
 mod parquet;
 mod resident;
 

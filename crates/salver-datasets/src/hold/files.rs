@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
 use salver_model::{Result, Value};
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::OpenFile;
+use super::head;
 use crate::residency::ParquetFile;
 use crate::stamp::{self, Stamp};
 
@@ -20,6 +22,7 @@ pub(crate) struct Files {
     opened: Mutex<Weak<Opened>>,
     /// How many files may be open at once, of all datasets.
     places: Arc<Semaphore>,
+    head: OnceLock<Option<RecordBatch>>,
 }
 
 /// What is known of the files since they were loaded.
@@ -81,7 +84,12 @@ impl Files {
         }
         let own = schema.fields().len().saturating_sub(partition_columns.len());
         let sources = Sources { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept };
-        Ok(Self { sources: Arc::new(sources), opened: Mutex::new(Weak::new()), places })
+        Ok(Self { sources: Arc::new(sources), opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
+    }
+
+    /// The first rows, read once. Blocks.
+    pub(crate) fn head(&self) -> Option<&RecordBatch> {
+        self.head.get_or_init(|| self.open().ok().and_then(|opened| head::read(&opened))).as_ref()
     }
 
     /// The files, opened unless somebody has them open already. Blocks.

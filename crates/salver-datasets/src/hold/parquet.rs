@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
+use futures::{StreamExt, stream};
 use salver_model::entry::Description;
 use salver_model::ports::{FileKind, Held, HeldFile};
 use salver_model::reply::BatchStream;
@@ -12,6 +14,7 @@ use super::ahead::stream_of;
 use super::columns::Wanted;
 use super::decode::Decoder;
 use super::files::{Files, Opened};
+use super::head;
 use crate::cuts::Cuts;
 use crate::engine::Engine;
 use crate::infer::plain;
@@ -21,6 +24,7 @@ use crate::infer::plain;
 pub(crate) struct HeldParquet {
     about: Description,
     opened: Arc<Opened>,
+    head: Option<RecordBatch>,
     cuts: Cuts,
     file: Option<HeldFile>,
     engine: Arc<Engine>,
@@ -32,10 +36,28 @@ impl HeldParquet {
         let opened = files.open()?;
         let cuts = Cuts::new(opened.sources.rows(), parts);
         let file = file_of(&opened)?;
-        Ok(Self { about, opened, cuts, file, engine })
+        // Of a file that is opened anew for each read nobody would notice that it is another by now.
+        let head = files.head().filter(|_| opened.kept(0).is_some()).cloned();
+        Ok(Self { about, opened, head, cuts, file, engine })
     }
 
     fn stream(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
+        let kept = self.head.as_ref().map_or(0, RecordBatch::num_rows);
+        let start = usize::try_from(rows.start).unwrap_or(usize::MAX);
+        let Some(head) = self.head.as_ref().filter(|_| start < kept && !rows.is_empty()) else {
+            return self.decoded(rows, columns);
+        };
+        let end = usize::try_from(rows.end).unwrap_or(usize::MAX).min(kept);
+        let check = || self.opened.kept(0).map_or(Ok(()), |file| file.check());
+        let first = check().and_then(|()| head::cut(head, (start, end), columns, self.schema_of(columns)));
+        let rest = (end as u64).min(rows.end)..rows.end;
+        if first.is_err() || rest.is_empty() {
+            return Box::pin(stream::iter([first]));
+        }
+        Box::pin(stream::iter([first]).chain(self.decoded(rest, columns)))
+    }
+
+    fn decoded(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
         let wanted = Arc::new(Wanted { columns: columns.to_vec(), schema: self.schema_of(columns) });
         let room = Arc::clone(self.engine.waiting_decoders());
         stream_of(Arc::clone(&self.engine), Decoder::new(Arc::clone(&self.opened), wanted, rows, room))

@@ -1,0 +1,49 @@
+//! The first rows of a dataset in files, kept in memory. Whoever begins to read, or wants to see what there is, has them
+//! at once, however large the first pages of the file are.
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use salver_model::{Error, Result};
+use tokio::sync::Semaphore;
+
+use super::columns::Wanted;
+use super::decode::Decoder;
+use super::files::Opened;
+
+/// Most rows that are kept.
+const HEAD_ROWS_MAX: u64 = 1_024;
+/// Most bytes of them; larger ones are not kept.
+const HEAD_BYTES_MAX: usize = 1024 * 1024;
+
+/// The first rows of the first file, with all columns of the dataset; `None` where they are too large, or can't be read:
+/// who reads the file will be told why. Blocks.
+pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
+    let schema = Arc::clone(&opened.sources.schema);
+    let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS_MAX);
+    let wanted = Wanted { columns: (0..schema.fields().len()).collect(), schema: Arc::clone(&schema) };
+    let mut decoder = Decoder::new(Arc::clone(opened), Arc::new(wanted), 0..rows, Arc::new(Semaphore::new(0)));
+    let mut batches = Vec::new();
+    while let Some(batch) = decoder.next().ok()? {
+        batches.push(batch);
+    }
+    // Copied: a slice would keep all of what it was cut from.
+    let head = concat_batches(&schema, &batches).ok()?;
+    (head.num_rows() > 0 && head.get_array_memory_size() <= HEAD_BYTES_MAX).then_some(head)
+}
+
+/// The rows of `head` from `start` to before `end`, with `columns`, which `schema` describes.
+pub(super) fn cut(
+    head: &RecordBatch,
+    (start, end): (usize, usize),
+    columns: &[usize],
+    schema: SchemaRef,
+) -> Result<RecordBatch> {
+    let head = head.slice(start, end - start);
+    let columns = columns.iter().filter_map(|index| head.columns().get(*index).cloned()).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(head.num_rows()));
+    RecordBatch::try_new_with_options(schema, columns, &options)
+        .map_err(|error| Error::internal("the first rows of a dataset are not what they were").with_source(error))
+}
