@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use futures::stream;
+use futures::{StreamExt, stream};
 use salver_model::Result;
 use salver_model::reply::BatchStream;
 
@@ -28,10 +28,11 @@ struct Reading {
 /// takes them. Dropping the stream ends the work.
 pub(super) fn stream_of(engine: Arc<Engine>, decoder: Decoder) -> BatchStream {
     let reading = Reading { engine, decoder: Some(decoder), ahead: None, goes_on: false };
-    Box::pin(stream::unfold(reading, async |mut reading| {
+    let batches = stream::unfold(reading, async |mut reading| {
         let next = reading.next().await.transpose()?;
         Some((next, reading))
-    }))
+    });
+    Box::pin(batches.fuse())
 }
 
 impl Reading {

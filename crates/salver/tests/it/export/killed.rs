@@ -12,9 +12,9 @@ use super::rows::{Dice, has_each_once, lines};
 
 const COUNT: i64 = 20_000;
 
-/// How many exports are killed: `SALVER_TEST_EXPORTS`, or some.
+/// How many exports are killed: `KILLED_EXPORTS`, or some.
 fn exports() -> u64 {
-    std::env::var("SALVER_TEST_EXPORTS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+    std::env::var("KILLED_EXPORTS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
 fn settings() -> &'static str {
