@@ -1,5 +1,5 @@
-//! The first rows of a dataset in files, kept in memory. Whoever begins to read, or wants to see what there is, has them
-//! at once, however large the first pages of the file are.
+//! The first rows of a dataset in files, kept in memory. Whoever begins to read, or wants to see what there is, has
+//! them at once, however large the first pages of the file are.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ const HEAD_ROWS_MAX: u64 = 1_024;
 /// Most bytes of them; larger ones are not kept.
 const HEAD_BYTES_MAX: usize = 1024 * 1024;
 
-/// The first rows of the first file, with all columns of the dataset; `None` where they are too large, or can't be read:
-/// who reads the file will be told why. Blocks.
+/// The first rows of the first file, with all columns of the dataset; `None` where they are too large, or can't be
+/// read: who reads the file will be told why. Blocks.
 pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     let schema = Arc::clone(&opened.sources.schema);
     let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS_MAX);
