@@ -251,6 +251,13 @@ impl Error {
         self
     }
 
+    /// The same for somebody else whom it hit too; the cause stays with this one.
+    #[must_use]
+    pub fn shared(&self) -> Self {
+        let Self { code, message, hint, details, .. } = self;
+        Self { code: *code, message: message.clone(), hint: hint.clone(), details: details.clone(), source: None }
+    }
+
     /// A fault of Salver itself.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Self {

@@ -7,6 +7,7 @@ mod cursor;
 mod distinct;
 mod document;
 mod flat;
+mod gather;
 mod geojson;
 mod group;
 mod join;

@@ -39,8 +39,8 @@ pub(crate) struct Read {
     /// `Blob` as `Bytes`, all others as `Text`. SQLite hands over what is stored, since it may store anything
     /// anywhere, except that a `Boolean` column's integer becomes `Bool`.
     pub(crate) kinds: Arc<[ColumnKind]>,
-    /// It finds at most one row by a unique key, so that it is fit to be answered at once or behind others on a shared
-    /// connection.
+    /// It finds one row, or a few, by a unique key, so that it is fit to be answered at once or behind others on a
+    /// shared connection.
     pub(crate) point: bool,
 }
 

@@ -8,6 +8,7 @@ mod changes {
     pub(crate) mod extensions;
     pub(crate) mod loads;
     pub(crate) mod rules;
+    pub(crate) mod together;
     pub(crate) mod values;
     pub(crate) mod world;
 }

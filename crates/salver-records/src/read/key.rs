@@ -9,9 +9,10 @@ use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableIn
 use salver_model::version::Version;
 use salver_model::{Code, Error, Result};
 
+use super::gather;
 use super::join::branch_fetch;
 use super::list::{self, Parts};
-use super::point::{NoSuchKey, Point, PointSink};
+use super::point::{NoSuchKey, Point};
 use super::root::Root;
 use super::rows::Rows;
 use crate::cell::{Cell, RowSink};
@@ -88,8 +89,7 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
         Ok(None) => return Ok(None),
         Ok(Some(read)) => read,
     };
-    let row = scope.backend.read(vec![read], PointSink::new(&point), None).await?.finish();
-    single(row, key).map(Some)
+    single(gather::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
 /// The document of one row.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use salver_model::Result;
 use salver_model::records::{ColumnKind, Operation, TableInfo};
 
+use super::gather::Gather;
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for, place};
+use crate::dialect::Dialect;
 use crate::json::{self, JsonRow};
 use crate::prepared::Slot;
 use crate::scope::Scope;
@@ -26,6 +28,9 @@ pub(crate) struct Point {
     key: usize,
     /// What the statement's placeholder is for.
     form: Discriminant<Bind>,
+    /// Where reads gather that come at the same time: for keys that are whole numbers, which a row tells as they were
+    /// asked for, of databases that a round trip leads to.
+    pub(super) gather: Option<Gather>,
 }
 
 impl Point {
@@ -46,21 +51,40 @@ impl Point {
         if shown.is_empty() {
             return None;
         }
-        let mut sql = scope.sql();
-        let mut first = true;
-        sql.push("SELECT ");
-        for index in &shown {
-            sql.separate(&mut first, ", ");
-            scope.dialect.select(&table.columns[*index], "", &mut sql);
-        }
-        sql.push(" FROM ").name(&table.real_name).push(" WHERE ");
         let operand = Operand::column(scope.dialect, &table.columns[key], "");
         let sample = sample(table.columns[key].kind);
         let form = std::mem::discriminant(&sample);
-        sql.push(operand.text()).push(" = ");
-        place(&operand, sample, &mut sql);
+        let select = |with_key: bool| {
+            let mut sql = scope.sql();
+            let mut first = true;
+            sql.push("SELECT ");
+            for index in shown.iter().chain(with_key.then_some(&key)) {
+                sql.separate(&mut first, ", ");
+                scope.dialect.select(&table.columns[*index], "", &mut sql);
+            }
+            sql.push(" FROM ").name(&table.real_name).push(" WHERE ").push(operand.text());
+            sql
+        };
+        let mut sql = select(false);
+        sql.push(" = ");
+        place(&operand, sample.clone(), &mut sql);
+        let gathers = scope.dialect != Dialect::Sqlite && matches!(sample, Bind::Int(_));
+        let gather = gathers.then(|| {
+            let kinds = shown.iter().chain([&key]).map(|index| table.columns[*index].kind).collect();
+            Gather::new(kinds, |keys| {
+                let mut sql = select(true);
+                let mut first = true;
+                sql.push(" IN (");
+                for _ in 0..keys {
+                    sql.separate(&mut first, ", ");
+                    place(&operand, sample.clone(), &mut sql);
+                }
+                sql.push(")");
+                sql.text.into()
+            })
+        });
         let row = JsonRow::new(scope.spec(), table, &shown);
-        Some(Arc::new(Self { sql: sql.text.into(), kinds: json::kinds(table, &shown), row, key, form }))
+        Some(Arc::new(Self { sql: sql.text.into(), kinds: json::kinds(table, &shown), row, key, form, gather }))
     }
 
     /// The read of the row with this key; `Err` says that no row can have it, `Ok(None)` that it takes the longer way.
@@ -71,6 +95,11 @@ impl Point {
             return Ok(None);
         }
         Ok(Some(Read { sql: Arc::clone(&self.sql), binds: vec![bind], kinds: Arc::clone(&self.kinds), point: true }))
+    }
+
+    /// Appends the row.
+    pub(super) fn write(&self, cells: &[Cell<'_>], out: &mut Vec<u8>) {
+        self.row.write(cells, out);
     }
 }
 
@@ -112,7 +141,7 @@ impl RowSink for PointSink {
 
     fn row(&mut self, _: usize, cells: &[Cell<'_>]) -> Result<()> {
         if self.out.is_empty() {
-            self.point.row.write(cells, &mut self.out);
+            self.point.write(cells, &mut self.out);
         }
         Ok(())
     }
