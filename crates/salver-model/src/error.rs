@@ -126,13 +126,15 @@ pub enum Code {
     UsernameEmpty,
     /// There were too many wrong passwords.
     TooManyAttempts,
+    /// User code raised an error, or its process ended.
+    FunctionFailed,
     /// A fault of Salver or the machine.
     Internal,
 }
 
 impl Code {
     /// Every code: its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 59] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 60] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -199,6 +201,7 @@ impl Code {
         (Self::PasswordTooShort, "password_too_short", "The password is too short."),
         (Self::UsernameEmpty, "username_empty", "The name of the user is empty."),
         (Self::TooManyAttempts, "too_many_attempts", "There were too many wrong passwords; try again in a minute."),
+        (Self::FunctionFailed, "function_failed", "The function raised an error, or its process ended."),
         (Self::Internal, "internal", "A fault of the server; the log has the cause."),
     ];
 

@@ -10,6 +10,7 @@ pub mod cursor;
 pub mod entry;
 pub mod error;
 pub mod filter;
+pub mod functions;
 pub mod limits;
 pub mod name;
 pub mod observation;

@@ -3,6 +3,7 @@
 
 pub mod database;
 pub mod event_stream;
+pub mod functions;
 pub mod loader;
 pub mod scan;
 pub mod sql_engine;
@@ -10,6 +11,7 @@ pub mod table;
 
 pub use database::{Database, RecordStream};
 pub use event_stream::EventStream;
+pub use functions::Functions;
 pub use loader::{Loader, WaitsFor};
 pub use scan::{FileKind, Held, HeldFile, Scan};
 pub use sql_engine::{SqlEngine, Tables};

@@ -1,6 +1,7 @@
 //! What a dataset is made from, as proved from the settings: plain data, read by nobody but the dataset's loader.
 
 pub mod auth;
+pub mod function;
 pub mod stream;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::records::Operation;
 use crate::rule::{Rule, Term};
 
 pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
+pub use function::FunctionSpec;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 
 /// Formats a source may have.

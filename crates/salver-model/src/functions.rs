@@ -1,0 +1,169 @@
+//! The words for user code: what a file of functions offers, what is asked of it and what it answers.
+//!
+//! User code asks for the request as it came: its path, its header fields, its body. So this is the one place in the
+//! vocabulary where they stand.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+
+use crate::error::Result;
+
+/// What the files of user code are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// R.
+    R,
+    /// Python.
+    Python,
+}
+
+/// What a loaded file offers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// The whole file is an application that routes for itself (RestRserve, plumber): requests go to it as they come,
+    /// and it answers also what it does not know.
+    pub application: bool,
+    /// What it has, in the order of the file. Of an application what it could tell.
+    pub endpoints: Vec<Endpoint>,
+    /// The title and the description of the whole, when the file says them.
+    pub title: Option<String>,
+    /// See `title`.
+    pub description: Option<String>,
+}
+
+/// One function or route.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Endpoint {
+    /// The function's name; of a route in an application may be empty.
+    pub function: String,
+    /// Where it stands: the method (`*` for any) and the path, in which `<name>`, `<name:type>` and `{name}` are
+    /// parameters. `None`: only callable as `POST /api/functions/{file}/{function}`.
+    pub route: Option<(String, String)>,
+    /// How the path is to match.
+    pub matching: Matching,
+    /// Its parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// The first line of its comment, and the rest.
+    pub summary: Option<String>,
+    /// See `summary`.
+    pub description: Option<String>,
+    /// Equal arguments give equal answers, so that one may be kept.
+    pub pure: bool,
+}
+
+/// How a route's path matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// The whole path.
+    #[default]
+    Exact,
+    /// The path and all below it.
+    Prefix,
+}
+
+/// One parameter of a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub kind: ParameterKind,
+    /// Whether it takes a list of these.
+    pub list: bool,
+    /// Whether it must be given.
+    pub required: bool,
+    /// What is said of it.
+    pub description: Option<String>,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// Anything.
+    #[default]
+    Any,
+    /// True or false.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// Text.
+    Text,
+    /// An object or list.
+    Object,
+    /// The bytes of a body.
+    Bytes,
+}
+
+/// What is asked of user code.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Which of [`Interface::endpoints`]; `None` for an application, which finds it itself.
+    pub endpoint: Option<usize>,
+    /// The method, in capitals.
+    pub method: String,
+    /// The path below where the file is mounted, beginning with `/`, as it came (not decoded).
+    pub path: String,
+    /// What stood behind `?`, as it came.
+    pub query: String,
+    /// Header fields in their order; names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The named arguments of a function, checked, as the text of a JSON object; empty for applications.
+    pub arguments: Bytes,
+    /// The body, as it came but for its content coding.
+    pub body: Bytes,
+    /// The caller's address, when one is known.
+    pub address: Option<String>,
+}
+
+/// What user code answers.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// Header fields in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: AnswerBody,
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("status", &self.status).field("headers", &self.headers).finish_non_exhaustive()
+    }
+}
+
+/// The body of an answer.
+pub enum AnswerBody {
+    /// All of it.
+    Whole(Bytes),
+    /// Pieces as they are made. Dropping the stream ends the call.
+    Stream(BoxStream<'static, Result<Bytes>>),
+    /// The content of a file, and whether it goes away when it was sent.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// Whether it goes away when it was sent.
+        temporary: bool,
+    },
+}
+
+/// How the workers of a file are doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Workers {
+    /// Processes that are there.
+    pub alive: usize,
+    /// Of them, busy with a call.
+    pub busy: usize,
+    /// Calls that wait for one.
+    pub waiting: usize,
+    /// Processes that ended by themselves or had to be ended, since the start.
+    pub lost: u64,
+    /// How often the file was loaded.
+    pub loads: u64,
+    /// The longest wait a call had for a worker in the last second.
+    pub wait: Duration,
+}

@@ -1,0 +1,42 @@
+//! A file of user code that answers calls.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::functions::{Answer, Call, Interface, Workers};
+use crate::spec::FunctionSpec;
+
+/// A file of functions, with the processes that run them.
+///
+/// - A call runs alone in its process. It is ended with its process when its time is over, and when the future is
+///   dropped (its caller went away).
+/// - Whatever user code does to its process (a crash, an endless loop, all memory) is an error of that call only.
+/// - When the file changes it is loaded again; calls under way end where they began. A file that can't be loaded any
+///   more leaves the last good one serving.
+#[async_trait]
+pub trait Functions: Debug + Send + Sync {
+    /// How it was declared.
+    fn spec(&self) -> &FunctionSpec;
+
+    /// What the file offers now.
+    ///
+    /// # Errors
+    /// `EntryUnavailable` while it could not be loaded, with the language's own words in the message.
+    fn interface(&self) -> Result<Arc<Interface>>;
+
+    /// Moves whenever [`Functions::interface`] may have.
+    fn version(&self) -> u64;
+
+    /// Runs one call.
+    ///
+    /// # Errors
+    /// `EntryUnavailable`, `Overloaded` (too many wait, or none came free in time), `Timeout`, `FunctionFailed` (user
+    /// code raised an error, or its process ended; what it said is the cause), `OutOfMemory`.
+    async fn call(&self, call: Call) -> Result<Answer>;
+
+    /// How its workers are doing.
+    fn workers(&self) -> Workers;
+}

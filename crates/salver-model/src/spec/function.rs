@@ -1,0 +1,64 @@
+//! What a file of user code is served with, as proved from the settings.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::functions::Language;
+use crate::name::Name;
+
+/// Most workers of a file unless its settings say another number: the processors there are, and at least two.
+pub const WORKERS_MIN: usize = 1;
+
+/// How a file of functions is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionSpec {
+    /// Its name: `fib` of `functions/fib.R`.
+    pub name: Name,
+    /// The file.
+    pub file: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+    /// The program that runs it (`python3`, `R`); `None` for what is found in the search path.
+    pub interpreter: Option<PathBuf>,
+    /// Where its routes are mounted, without a slash at the end; empty for the root.
+    pub path: String,
+    /// Processes kept ready, and most of them.
+    pub workers_min: usize,
+    /// See `workers_min`.
+    pub workers_max: usize,
+    /// Most calls that wait for a worker.
+    pub waiting_max: usize,
+    /// Longest wait for a worker.
+    pub wait: Duration,
+    /// Longest run of a call; `None` without a bound.
+    pub timeout: Option<Duration>,
+    /// Most memory of a process, in bytes, over what it had when the file was loaded; `None` without a bound.
+    pub memory_bytes_max: Option<u64>,
+    /// A process is replaced after so many calls; `None` for never.
+    pub calls_max: Option<u64>,
+    /// Further environment variables of the processes.
+    pub environment: Vec<(String, String)>,
+}
+
+impl FunctionSpec {
+    /// A file with nothing else said.
+    #[must_use]
+    pub fn new(name: Name, file: PathBuf, language: Language) -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self {
+            name,
+            file,
+            language,
+            interpreter: None,
+            path: String::new(),
+            workers_min: WORKERS_MIN,
+            workers_max: processors.max(2),
+            waiting_max: 1_024,
+            wait: Duration::from_secs(10),
+            timeout: Some(Duration::from_secs(30)),
+            memory_bytes_max: Some(2 * 1024 * 1024 * 1024),
+            calls_max: None,
+            environment: Vec::new(),
+        }
+    }
+}
