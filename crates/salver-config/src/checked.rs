@@ -4,6 +4,7 @@ pub(crate) mod auth;
 mod columns;
 mod database;
 mod dataset;
+mod function;
 mod links;
 mod options;
 mod server;
@@ -12,7 +13,7 @@ pub(crate) mod stream;
 
 use std::path::PathBuf;
 
-use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, StreamSpec};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
 use salver_model::{Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
@@ -37,6 +38,8 @@ pub struct Checked {
     pub databases: Vec<DatabaseSpec>,
     /// Every `[[stream]]`.
     pub streams: Vec<StreamSpec>,
+    /// Every `[[function]]`, and those of the command line.
+    pub functions: Vec<FunctionSpec>,
 }
 
 /// The server itself.
@@ -84,6 +87,15 @@ impl Checked {
                 || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
             if !taken {
                 self.databases.push(spec.clone());
+            }
+        }
+    }
+
+    /// Adds discovered files of functions that are not declared already, and whose names are free.
+    pub(crate) fn add_functions(&mut self, discovered: &[FunctionSpec]) {
+        for spec in discovered {
+            if !self.functions.iter().any(|other| other.name == spec.name || other.file == spec.file) {
+                self.functions.push(spec.clone());
             }
         }
     }
@@ -152,6 +164,7 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
         stores: links::stores(&raw.stores, &datasets, findings),
         databases,
         streams,
+        functions: function::check_all(&raw.functions, findings),
         datasets,
     }
 }

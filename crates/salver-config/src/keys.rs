@@ -32,11 +32,13 @@ pub enum Section {
     Check,
     /// `[[stream]]`
     Stream,
+    /// `[[function]]`
+    Function,
 }
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Server,
         Self::Auth,
         Self::Limits,
@@ -49,6 +51,7 @@ impl Section {
         Self::Rule,
         Self::Check,
         Self::Stream,
+        Self::Function,
     ];
 
     /// Its header in the file.
@@ -67,6 +70,7 @@ impl Section {
             Self::Rule => "[[database.rule]]",
             Self::Check => "[[database.check]]",
             Self::Stream => "[[stream]]",
+            Self::Function => "[[function]]",
         }
     }
 
@@ -82,6 +86,7 @@ impl Section {
             Self::Store => Some("store"),
             Self::Database => Some("database"),
             Self::Stream => Some("stream"),
+            Self::Function => Some("function"),
             Self::Column | Self::Relation | Self::Rule | Self::Check => None,
         }
     }
@@ -105,6 +110,7 @@ impl Section {
             Self::Rule => "What is there for whom: tables, columns and rows of a database. All rules that apply hold.",
             Self::Check => "What values must be like to be written to a database.",
             Self::Stream => "A stream, which takes events and is an entry itself. Repeat it for each.",
+            Self::Function => "A file of R or Python whose functions answer requests. Repeat it for each.",
         }
     }
 

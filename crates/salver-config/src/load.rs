@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::{DatabaseSpec, DatasetSpec};
+use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec};
 
 use crate::checked::{self, Checked};
 use crate::keys::{SETTINGS, Section};
@@ -33,13 +33,15 @@ pub struct Sources {
     pub environment: Vec<(String, String)>,
     /// Settings given on the command line.
     pub overrides: Vec<Override>,
-    /// Datasets and databases given on the command line, `FILE`, `sqlite:PATH` or `NAME=URI[,key=value]...`; each
+    /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or `NAME=URI[,key=value]...`; each
     /// replaces the one of its name.
     pub datasets: Vec<String>,
     /// Datasets found in directories; they give way to those of the same name or files.
     pub discovered: Vec<DatasetSpec>,
     /// Databases found in directories; they give way too.
     pub discovered_databases: Vec<DatabaseSpec>,
+    /// Files of functions found in directories; they give way too.
+    pub discovered_functions: Vec<FunctionSpec>,
 }
 
 /// Reads and proves all settings.
@@ -60,7 +62,11 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
         if let Some(table) = arguments::read(text, &mut findings) {
             // Only what was declared before this run can be replaced; the same name twice here is a mistake.
             let typed_before = |other: &Table| matches!(other.place, Place::CommandLine(_));
-            let list = if table.section == Section::Database { &mut raw.databases } else { &mut raw.datasets };
+            let list = match table.section {
+                Section::Database => &mut raw.databases,
+                Section::Function => &mut raw.functions,
+                _ => &mut raw.datasets,
+            };
             list.retain(|other| typed_before(other) || other.text("name") != table.text("name"));
             list.push(table);
         }
@@ -68,6 +74,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     raw.fill();
     let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
     checked.add_databases(&sources.discovered_databases);
+    checked.add_functions(&sources.discovered_functions);
     findings.finish().map(|warnings| (checked, warnings))
 }
 
@@ -106,6 +113,9 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
         if table.text("schema").is_some_and(|text| !checked::stream::is_schema(text)) {
             relate(table, "schema", directory);
         }
+    }
+    for table in &mut raw.functions {
+        relate(table, "file", directory);
     }
     relate(&mut raw.server, "data_dir", directory);
     relate(&mut raw.auth, "basic_file", directory);

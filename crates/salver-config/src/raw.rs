@@ -118,6 +118,7 @@ pub(crate) struct Raw {
     pub(crate) stores: Vec<Table>,
     pub(crate) databases: Vec<Table>,
     pub(crate) streams: Vec<Table>,
+    pub(crate) functions: Vec<Table>,
 }
 
 impl Raw {
@@ -132,6 +133,7 @@ impl Raw {
             stores: Vec::new(),
             databases: Vec::new(),
             streams: Vec::new(),
+            functions: Vec::new(),
         }
     }
 
@@ -151,7 +153,8 @@ impl Raw {
         for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        for tables in [&mut self.datasets, &mut self.stores, &mut self.databases, &mut self.streams] {
+        let Self { datasets, stores, databases, streams, functions, .. } = self;
+        for tables in [datasets, stores, databases, streams, functions] {
             tables.iter_mut().for_each(Table::fill);
         }
     }

@@ -10,6 +10,7 @@ use crate::cache::FinalBytes;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
+use crate::functions::Known;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) consumers: Consumers,
     pub(crate) cursors: Cursors,
     pub(crate) exports: Exports,
+    pub(crate) functions: Known,
     /// Becomes true when the server ends: answers without end then end too.
     pub(crate) ending: watch::Sender<bool>,
 }
@@ -43,6 +45,20 @@ impl App {
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
-        Self { service, options, cache, graphql, gate, auth, idempotency, consumers, cursors, exports, ending }
+        let functions = Known::new(service.functions().len());
+        Self {
+            service,
+            options,
+            cache,
+            graphql,
+            gate,
+            auth,
+            idempotency,
+            consumers,
+            cursors,
+            exports,
+            functions,
+            ending,
+        }
     }
 }

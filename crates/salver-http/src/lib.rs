@@ -19,6 +19,7 @@ mod cursor_state;
 mod exchange;
 mod export;
 mod export_state;
+mod functions;
 mod gate;
 pub mod graphql;
 mod graphql_http;

@@ -60,7 +60,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::DatabaseUnavailable
         | Code::Contention
         | Code::StreamUnavailable => StatusCode::SERVICE_UNAVAILABLE,
-        Code::Source | Code::Config | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::Source | Code::Config | Code::FunctionFailed | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 

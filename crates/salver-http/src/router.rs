@@ -20,7 +20,8 @@ use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::{Exchange, segment};
 use crate::{
-    cursor, export, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status, streams,
+    cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status,
+    streams,
 };
 
 /// What there is to ask for.
@@ -227,6 +228,10 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         let target_text = (path, head.uri.query().unwrap_or(""));
         let exchange = Exchange::new(app, &head.method, target_text, &head.headers, body);
         return export::answer(app, &exchange, target).await;
+    }
+    if let Some(target) = functions::Target::of(app, &head.method, path) {
+        let address = app.gate.address(peer, &head.headers).to_string();
+        return functions::answer(app, head, body, target, address).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {

@@ -3,7 +3,7 @@
 //! User code asks for the request as it came: its path, its header fields, its body. So this is the one place in the
 //! vocabulary where they stand.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +18,18 @@ pub enum Language {
     R,
     /// Python.
     Python,
+}
+
+impl Language {
+    /// The language of a file by the end of its name.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "R" | "r" => Some(Self::R),
+            "py" => Some(Self::Python),
+            _ => None,
+        }
+    }
 }
 
 /// What a loaded file offers.
@@ -133,6 +145,16 @@ pub struct Answer {
 impl std::fmt::Debug for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Answer").field("status", &self.status).field("headers", &self.headers).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for AnswerBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(bytes) => f.debug_tuple("Whole").field(&bytes.len()).finish(),
+            Self::Stream(_) => f.write_str("Stream"),
+            Self::File { path, temporary } => write!(f, "File({}, temporary: {temporary})", path.display()),
+        }
     }
 }
 

@@ -83,6 +83,21 @@ pub const EXPIRED_LEASES_MAX: usize = 100_000;
 /// How long a cursor or an export keeps its decoder for a client that does not come, in milliseconds.
 pub const PARK_MS: u64 = 1_000;
 
+/// Largest answer, or piece of one, that user code may give, in bytes.
+pub const FUNCTION_ANSWER_BYTES_MAX: usize = 1024 * 1024 * 1024;
+/// Largest text of what a file of functions offers, in bytes.
+pub const FUNCTION_OFFER_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long a worker may take from the order to fork it until it says hello, in milliseconds.
+pub const FUNCTION_FORK_MS_MAX: u64 = 10_000;
+/// How long a worker beyond those kept ready stays without a call, in milliseconds.
+pub const FUNCTION_IDLE_MS_MAX: u64 = 60_000;
+/// Longest wait before a file that could not be loaded, or whose processes end, is tried again, in milliseconds.
+pub const FUNCTION_RETRY_MS_MAX: u64 = 30_000;
+/// Longest line of user code's output in the log, in bytes; more is cut into several.
+pub const FUNCTION_LINE_BYTES_MAX: usize = 8 * 1024;
+/// Most lines of user code's output that one file gets into the log in a second; more are only counted.
+pub const FUNCTION_LINES_PER_SECOND_MAX: u32 = 1_000;
+
 /// Most streams one export may be read in.
 pub const EXPORT_STREAMS_MAX: u64 = 64;
 /// About how many bytes of rows one read of an export's stream answers; the rest waits for the next read.

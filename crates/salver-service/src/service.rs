@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::observation::Observer;
-use salver_model::ports::{Database, EventStream, SqlEngine, Tables};
+use salver_model::ports::{Database, EventStream, Functions, SqlEngine, Tables};
 use salver_model::{Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, SqlQuery, Value};
 use tokio::sync::Semaphore;
 
@@ -22,6 +22,7 @@ pub struct Service {
     places: Arc<Semaphore>,
     databases: Vec<Arc<dyn Database>>,
     streams: Vec<Arc<dyn EventStream>>,
+    functions: Vec<Arc<dyn Functions>>,
 }
 
 impl Service {
@@ -29,7 +30,8 @@ impl Service {
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
         let places = Arc::new(Semaphore::new(limits.queries_max.clamp(1, Semaphore::MAX_PERMITS)));
-        Self { catalog, sql, observer, limits, places, databases: Vec::new(), streams: Vec::new() }
+        let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
+        Self { catalog, sql, observer, limits, places, databases, streams, functions }
     }
 
     /// The same with databases, in the order in which a table's name is looked for.
@@ -44,6 +46,19 @@ impl Service {
     pub fn with_streams(mut self, streams: Vec<Arc<dyn EventStream>>) -> Self {
         self.streams = streams;
         self
+    }
+
+    /// The same with files of functions, in the order in which a path is looked for.
+    #[must_use]
+    pub fn with_functions(mut self, functions: Vec<Arc<dyn Functions>>) -> Self {
+        self.functions = functions;
+        self
+    }
+
+    /// Every file of functions.
+    #[must_use]
+    pub fn functions(&self) -> &[Arc<dyn Functions>] {
+        &self.functions
     }
 
     /// Every stream.

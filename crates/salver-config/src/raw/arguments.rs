@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use salver_model::functions::Language;
 use toml::de::DeValue;
 
 use super::{Table, unknown_key};
@@ -15,7 +16,7 @@ use crate::value::{self, Value};
 pub enum Target {
     /// A directory, every supported file of which becomes an entry.
     Directory(PathBuf),
-    /// One dataset or database, to be handed to [`crate::load()`] as it is.
+    /// One dataset, database or file of functions, to be handed to [`crate::load()`] as it is.
     Dataset(String),
 }
 
@@ -25,12 +26,16 @@ pub fn target(text: &str) -> Target {
     if Path::new(text).is_dir() { Target::Directory(PathBuf::from(text)) } else { Target::Dataset(text.to_owned()) }
 }
 
-/// Reads one dataset or database.
+/// Reads one dataset, database or file of functions.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     let place = Place::CommandLine(text.into());
     let (name, rest) = if is_database(text) { (None, text) } else { split_name(text) };
     let (uri, options) = split_options(rest);
-    let section = if is_database(&uri) { Section::Database } else { Section::Dataset };
+    let section = match &uri {
+        uri if is_database(uri) => Section::Database,
+        uri if Language::of_file(Path::new(uri)).is_some() => Section::Function,
+        _ => Section::Dataset,
+    };
     let mut table = Table::new(section, place.clone());
     let set = |table: &mut Table, key: &str, value| {
         if let Some(setting) = section.setting(key) {
@@ -45,13 +50,14 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     };
     set(&mut table, "name", Value::Text(name));
     set(&mut table, "source", Value::Texts(vec![uri.clone()]));
-    set(&mut table, "url", Value::Text(uri));
+    set(&mut table, "url", Value::Text(uri.clone()));
+    set(&mut table, "file", Value::Text(uri));
     for (key, value) in options {
         match section.setting(&key) {
             Some(setting) if let Kind::Tables(section) = setting.kind => {
                 tables(&mut table, setting, section, &value, findings);
             }
-            Some(setting) if !matches!(setting.key, "name" | "source" | "url") => {
+            Some(setting) if !matches!(setting.key, "name" | "source" | "url" | "file") => {
                 table.set_text(setting, &value, &place, findings);
             }
             _ => findings.mistake(unknown_key(section, &key, &place)),

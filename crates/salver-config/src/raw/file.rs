@@ -13,9 +13,10 @@ use crate::place::{Lines, Place};
 use crate::value;
 
 /// What sections are called elsewhere.
-const OTHER_SECTIONS: [(&str, &str); 13] = [
+const OTHER_SECTIONS: [(&str, &str); 14] = [
     ("databases", "[[database]]"),
     ("streams", "[[stream]]"),
+    ("functions", "[[function]]"),
     ("topic", "[[stream]]"),
     ("kafka", "`kafka` in [[stream]]"),
     ("table", "[[dataset]]"),
@@ -66,6 +67,7 @@ impl Reader<'_> {
                         Section::Store => self.raw.stores = tables,
                         Section::Database => self.raw.databases = tables,
                         Section::Stream => self.raw.streams = tables,
+                        Section::Function => self.raw.functions = tables,
                         _ => self.raw.datasets = tables,
                     }
                 }

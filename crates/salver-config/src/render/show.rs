@@ -2,6 +2,7 @@
 
 mod auth;
 mod database;
+mod function;
 mod stream;
 
 use std::path::Path;
@@ -36,6 +37,9 @@ pub fn show(checked: &Checked) -> String {
     }
     for spec in &checked.streams {
         section(Section::Stream, &mut out, |key| stream::value(spec, key));
+    }
+    for spec in &checked.functions {
+        section(Section::Function, &mut out, |key| function::value(spec, key));
     }
     out
 }

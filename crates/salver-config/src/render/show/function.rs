@@ -1,0 +1,24 @@
+//! The settings of a file of functions, as they are written.
+
+use salver_model::spec::FunctionSpec;
+
+use super::{absolute, pairs_unless_empty, quoted};
+
+/// The value of a setting; `None` when it was not given.
+pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
+    match key {
+        "name" => Some(quoted(spec.name.as_str())),
+        "file" => spec.file.to_str().map(|path| quoted(&absolute(path))),
+        "path" => Some(quoted(if spec.path.is_empty() { "/" } else { &spec.path })),
+        "interpreter" => spec.interpreter.as_ref().and_then(|path| path.to_str()).map(quoted),
+        "workers" => Some(spec.workers_max.to_string()),
+        "workers_min" => Some(spec.workers_min.to_string()),
+        "waiting_max" => Some(spec.waiting_max.to_string()),
+        "wait" => Some(spec.wait.as_millis().to_string()),
+        "timeout" => Some(spec.timeout.unwrap_or_default().as_millis().to_string()),
+        "memory_bytes_max" => Some(spec.memory_bytes_max.unwrap_or_default().to_string()),
+        "calls_max" => Some(spec.calls_max.unwrap_or_default().to_string()),
+        "environment" => pairs_unless_empty(&spec.environment),
+        _ => None,
+    }
+}

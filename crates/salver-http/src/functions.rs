@@ -1,0 +1,250 @@
+//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, and what
+//! there is to call.
+
+mod arguments;
+mod describe;
+mod openapi;
+mod pattern;
+mod respond;
+mod routes;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use hyper::body::Incoming;
+use salver_model::functions::{Call, Interface};
+use salver_model::observation::Observation;
+use salver_model::ports::Functions;
+use salver_model::{Code, Error, Result, suggest};
+
+use self::routes::{Found, Routes};
+use crate::app::App;
+use crate::body::Body;
+use crate::exchange::segment;
+use crate::{problem, receive};
+
+/// What is kept of every file: its routes, as of one version of it.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Box<[ArcSwapOption<(u64, Routes)>]>);
+
+impl Known {
+    pub(crate) fn new(files: usize) -> Self {
+        Self((0..files).map(|_| ArcSwapOption::empty()).collect())
+    }
+
+    fn routes(&self, index: usize, version: u64, interface: &Interface) -> Arc<(u64, Routes)> {
+        if let Some(known) = self.0[index].load_full().filter(|known| known.0 == version) {
+            return known;
+        }
+        let made = Arc::new((version, Routes::new(interface)));
+        self.0[index].store(Some(Arc::clone(&made)));
+        made
+    }
+}
+
+/// What of the doors a request is for.
+#[derive(Debug)]
+pub(crate) enum Target<'a> {
+    /// `/api/functions`: what there is.
+    List,
+    /// `/api/functions.openapi.json`
+    Openapi,
+    /// `/api/functions/{file}`: what a file has.
+    One(String),
+    /// `/api/functions/{file}/{function}`
+    Named(String, String),
+    /// An endpoint that stands at this path, and what the path says.
+    Endpoint(&'a Arc<dyn Functions>, usize, Vec<(String, String)>),
+    /// An application, and the path below where it is mounted.
+    Application(&'a Arc<dyn Functions>, String),
+    /// There is an endpoint at this path, but not for the method; those it has.
+    Methods(String),
+}
+
+impl<'a> Target<'a> {
+    /// What `path`, below the server's base path, is for; `None` when it is nothing of these doors.
+    pub(crate) fn of(app: &'a App, method: &Method, path: &str) -> Option<Self> {
+        if app.service.functions().is_empty() {
+            return None;
+        }
+        match path.strip_prefix("/api/") {
+            Some("functions" | "functions/") => return Some(Self::List),
+            Some("functions.openapi.json") => return Some(Self::Openapi),
+            Some(rest) => {
+                if let Some(rest) = rest.strip_prefix("functions/") {
+                    return Some(match rest.split_once('/') {
+                        None => Self::One(segment(rest)),
+                        Some((file, function)) => Self::Named(segment(file), segment(function)),
+                    });
+                }
+            }
+            None => {}
+        }
+        Self::mounted(app, method, path)
+    }
+
+    /// What user code has at `path`: an endpoint that is declared, else the application that is mounted nearest.
+    fn mounted(app: &'a App, method: &Method, path: &str) -> Option<Self> {
+        let (mut methods, mut application) = (None, None);
+        for (index, file) in app.service.functions().iter().enumerate() {
+            let mount = file.spec().path.as_str();
+            let Some(below) = path.strip_prefix(mount).filter(|below| below.is_empty() || below.starts_with('/'))
+            else {
+                continue;
+            };
+            let Ok(interface) = file.interface() else { continue };
+            let known = app.functions.routes(index, file.version(), &interface);
+            match known.1.find(method.as_str(), below) {
+                Found::Endpoint(..) | Found::Methods(_) if interface.application => {
+                    return Some(Self::Application(file, or_root(below)));
+                }
+                Found::Endpoint(endpoint, values) => return Some(Self::Endpoint(file, endpoint, values)),
+                Found::Methods(found) => methods = methods.or(Some(found)),
+                Found::Nothing => {}
+            }
+            let nearer = |other: &(&Arc<dyn Functions>, String)| other.0.spec().path.len() < mount.len();
+            if interface.application && application.as_ref().is_none_or(nearer) {
+                application = Some((file, or_root(below)));
+            }
+        }
+        // What the server has itself is not an application's to refuse.
+        let own = ["/", "/health", "/ready", ""].contains(&path) || path.starts_with("/api/");
+        methods.map(Self::Methods).or_else(|| {
+            let (file, below) = application.filter(|_| !own)?;
+            Some(Self::Application(file, below))
+        })
+    }
+}
+
+fn or_root(below: &str) -> String {
+    if below.is_empty() { "/".to_owned() } else { below.to_owned() }
+}
+
+/// Answers a request that is for `target`.
+pub(crate) async fn answer(
+    app: &Arc<App>,
+    head: &Parts,
+    body: Incoming,
+    target: Target<'_>,
+    address: String,
+) -> Result<Response<Body>> {
+    let body = receive::whole(app, &head.headers, body).await?;
+    let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
+    let reads = *method == Method::GET || *method == Method::HEAD;
+    let call = match &target {
+        Target::List if reads => return Ok(describe::all(app)),
+        Target::Openapi if reads => return Ok(openapi::answer(app)),
+        Target::One(name) if reads => return Ok(describe::one(file(app, name)?)),
+        Target::List | Target::Openapi | Target::One(_) => return Ok(refuse_method(app, method, "GET, HEAD, OPTIONS")),
+        Target::Methods(methods) => return Ok(refuse_method(app, method, methods)),
+        Target::Named(name, function) => {
+            let file = file(app, name)?;
+            let interface = file.interface()?;
+            let (index, endpoint) = named(&interface, name, function)?;
+            let methods = if endpoint.pure { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
+            if !(*method == Method::POST || endpoint.pure && reads) {
+                return Ok(refuse_method(app, method, methods));
+            }
+            let arguments = arguments::read(endpoint, Vec::new(), query, &head.headers, &body)?;
+            (file, Call { endpoint: Some(index), path: head.uri.path().to_owned(), arguments, ..Call::default() })
+        }
+        Target::Endpoint(file, index, values) => {
+            let interface = file.interface()?;
+            let endpoint = interface.endpoints.get(*index).ok_or_else(|| moved(file))?;
+            let arguments = arguments::read(endpoint, values.clone(), query, &head.headers, &body)?;
+            (*file, Call { endpoint: Some(*index), path: head.uri.path().to_owned(), arguments, ..Call::default() })
+        }
+        Target::Application(file, path) => (*file, Call { path: path.clone(), ..Call::default() }),
+    };
+    let (file, call) = call;
+    let call = Call {
+        method: method.as_str().to_owned(),
+        query: query.to_owned(),
+        headers: fields(&head.headers),
+        address: Some(address),
+        body,
+        ..call
+    };
+    match file.call(call).await {
+        Ok(answer) => respond::answer(app, answer),
+        Err(error) => Ok(refuse(app, &error)),
+    }
+}
+
+/// The header fields as user code sees them. What is no text is left out.
+fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| Some(String::from_utf8_lossy(value.as_bytes()).into_owned());
+    headers.iter().filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))).collect()
+}
+
+/// The file called `name`.
+fn file<'a>(app: &'a App, name: &str) -> Result<&'a Arc<dyn Functions>> {
+    let files = app.service.functions();
+    files.iter().find(|file| file.spec().name.as_str() == name).ok_or_else(|| {
+        let names = files.iter().map(|file| file.spec().name.as_str());
+        Error::new(Code::NotFound, format!("there is no file of functions called `{name}`"))
+            .with_hint("`/api/functions` lists them")
+            .with_hint_if(suggest::hint(name, names))
+    })
+}
+
+/// The function of a file, and its number.
+fn named<'i>(
+    interface: &'i Interface,
+    file: &str,
+    function: &str,
+) -> Result<(usize, &'i salver_model::functions::Endpoint)> {
+    if interface.application {
+        return Err(Error::new(Code::NotFound, format!("`{file}` is an application, whose functions have no names"))
+            .with_hint("ask for one of its own paths"));
+    }
+    let mut endpoints = interface.endpoints.iter().enumerate();
+    endpoints.find(|(_, endpoint)| endpoint.function == function).ok_or_else(|| {
+        let names = interface.endpoints.iter().map(|endpoint| endpoint.function.as_str());
+        Error::new(Code::NotFound, format!("`{file}` has no function `{function}`"))
+            .with_hint(format!("`/api/functions/{file}` lists what it has"))
+            .with_hint_if(suggest::hint(function, names))
+    })
+}
+
+/// The file was loaded anew since the request came in.
+fn moved(file: &Arc<dyn Functions>) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{}` has just changed", file.spec().name)).with_hint("ask again")
+}
+
+fn refuse(app: &App, error: &Error) -> Response<Body> {
+    let status = match error.code {
+        Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        Code::OutOfMemory => StatusCode::INTERNAL_SERVER_ERROR,
+        code => problem::status(code),
+    };
+    if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE {
+        app.service.observer().observe(&Observation::RequestFailed { error });
+    }
+    problem::respond(error, status)
+}
+
+fn refuse_method(app: &App, method: &Method, methods: &str) -> Response<Body> {
+    if *method == Method::OPTIONS {
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        allow(response.headers_mut(), methods);
+        return response;
+    }
+    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
+        .with_hint(format!("use {methods}"));
+    let mut response = refuse(app, &error);
+    allow(response.headers_mut(), methods);
+    response
+}
+
+fn allow(headers: &mut HeaderMap, methods: &str) {
+    if let Ok(methods) = HeaderValue::from_str(methods) {
+        headers.insert(header::ALLOW, methods.clone());
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("accept, content-type"));
+    }
+}

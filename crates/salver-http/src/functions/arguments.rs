@@ -1,0 +1,225 @@
+//! The named arguments of a function: from the path, the query and the body, the first that has one, checked against
+//! what the function declares, as the text of one JSON object.
+
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use salver_model::functions::{Endpoint, Parameter, ParameterKind};
+use salver_model::{Code, Error, Result, suggest};
+use serde_json::{Map, Value as Json};
+
+use crate::exchange::parameters;
+
+/// Makes the arguments of `endpoint`.
+///
+/// # Errors
+/// `InvalidValue` for one that is missing, unknown or of another kind, `InvalidBody`, `UnsupportedMediaType`.
+pub(super) fn read(
+    endpoint: &Endpoint,
+    from_path: Vec<(String, String)>,
+    query: &str,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Bytes> {
+    if body.is_empty() && query.is_empty() && from_path.is_empty() && endpoint.parameters.is_empty() {
+        return Ok(Bytes::from_static(b"{}"));
+    }
+    let mut arguments = Map::new();
+    let mut texts = Vec::new();
+    add(&mut texts, from_path);
+    add(&mut texts, parameters(query)?);
+    match of_body(endpoint, headers, body)? {
+        Given::Texts(more) => add(&mut texts, more),
+        Given::Values(values) => arguments = values,
+    }
+    for (name, values) in &texts {
+        let parameter = find(endpoint, name)?;
+        arguments.insert(name.clone(), from_texts(parameter, name, values)?);
+    }
+    for (name, value) in &arguments {
+        if !texts.iter().any(|(other, _)| other == name) {
+            check(find(endpoint, name)?, name, value)?;
+        }
+    }
+    let is_missing = |own: &&Parameter| {
+        own.required && !takes_any(own) && own.kind != ParameterKind::Bytes && !arguments.contains_key(&own.name)
+    };
+    if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
+        return Err(Error::new(Code::InvalidValue, format!("`{}` is missing", missing.name)).with_hint(format!(
+            "`{}` takes {}",
+            endpoint.function,
+            signature(endpoint)
+        )));
+    }
+    Ok(Json::Object(arguments).to_string().into())
+}
+
+/// What a body gives.
+enum Given {
+    Texts(Vec<(String, String)>),
+    Values(Map<String, Json>),
+}
+
+fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Given> {
+    let takes_bytes = endpoint.parameters.iter().any(|own| own.kind == ParameterKind::Bytes);
+    if body.is_empty() || takes_bytes {
+        return Ok(Given::Values(Map::new()));
+    }
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    // `curl -d` says that it sends a form, also when it sends JSON.
+    let is_form = media_type == "application/x-www-form-urlencoded" && !body.starts_with(b"{");
+    let is_json = matches!(media_type.as_str(), "" | "application/x-www-form-urlencoded" | "text/plain")
+        || media_type.ends_with("/json")
+        || media_type.ends_with("+json");
+    if is_form {
+        let text = std::str::from_utf8(body)
+            .map_err(|cause| Error::new(Code::InvalidBody, "the form is not UTF-8").with_source(cause))?;
+        return parameters(text.trim_end()).map(Given::Texts);
+    }
+    if !is_json {
+        return Err(Error::new(Code::UnsupportedMediaType, format!("`{media_type}` is not read as arguments"))
+            .with_hint("send a JSON object or a form; a function that takes bytes declares a parameter of that kind"));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Json::Object(values)) => Ok(Given::Values(values)),
+        Ok(other) => match endpoint.parameters.as_slice() {
+            // The whole body is the only argument there can be.
+            [only] => Ok(Given::Values(Map::from_iter([(only.name.clone(), other)]))),
+            _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
+                .with_hint(format!("name the arguments: {}", signature(endpoint)))),
+        },
+        Err(cause) => Err(Error::new(Code::InvalidBody, format!("the body is not JSON: {cause}"))
+            .with_hint(format!("send an object with {}", signature(endpoint)))),
+    }
+}
+
+/// Adds what has no value yet. A name that comes again in `more` has several.
+fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
+    let before = texts.len();
+    for (name, value) in more {
+        match texts.iter().position(|(own, _)| *own == name) {
+            Some(at) if at < before => {}
+            Some(at) => texts[at].1.push(value),
+            None => texts.push((name, vec![value])),
+        }
+    }
+}
+
+/// Whether it stands for all arguments that are not named: R's dots, Python's keyword arguments.
+fn takes_any(parameter: &Parameter) -> bool {
+    parameter.name == "..." || parameter.name.starts_with("**")
+}
+
+/// The parameter called `name`; `None` for one among those that are not named.
+fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<Option<&'e Parameter>> {
+    let known = endpoint.parameters.iter().find(|own| own.name == name && !takes_any(own));
+    if known.is_none() && !endpoint.parameters.iter().any(takes_any) {
+        let names = endpoint.parameters.iter().map(|own| own.name.as_str());
+        return Err(Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
+            .with_hint(format!("it takes {}", signature(endpoint)))
+            .with_hint_if(suggest::hint(name, names)));
+    }
+    Ok(known)
+}
+
+/// The value that texts stand for.
+fn from_texts(parameter: Option<&Parameter>, name: &str, texts: &[String]) -> Result<Json> {
+    let kind = parameter.map(|own| own.kind).unwrap_or_default();
+    let one = |text: &String| from_text(kind, text).ok_or_else(|| wrong(name, kind, &format!("`{text}`")));
+    if parameter.is_some_and(|own| own.list) {
+        return texts.iter().map(one).collect::<Result<_>>().map(Json::Array);
+    }
+    match texts {
+        [text] => one(text),
+        several if parameter.is_none_or(|own| own.kind == ParameterKind::Any) => {
+            several.iter().map(one).collect::<Result<_>>().map(Json::Array)
+        }
+        _ => Err(Error::new(Code::InvalidValue, format!("`{name}` is given {} times", texts.len()))
+            .with_hint("it takes one value")),
+    }
+}
+
+fn from_text(kind: ParameterKind, text: &str) -> Option<Json> {
+    match kind {
+        ParameterKind::Text => Some(text.into()),
+        ParameterKind::Integer => text.trim().parse::<i64>().ok().map(Json::from),
+        ParameterKind::Number => number(text.trim()),
+        ParameterKind::Boolean => truth(text).map(Json::from),
+        ParameterKind::Object | ParameterKind::Bytes => serde_json::from_str(text).ok(),
+        ParameterKind::Any => Some(match text {
+            "true" | "TRUE" | "True" => Json::Bool(true),
+            "false" | "FALSE" | "False" => Json::Bool(false),
+            // A number as JSON writes it: `007` is text.
+            _ => serde_json::from_str::<Json>(text).ok().filter(Json::is_number).unwrap_or_else(|| text.into()),
+        }),
+    }
+}
+
+fn number(text: &str) -> Option<Json> {
+    let whole = text.parse::<i64>().ok().map(Json::from);
+    whole.or_else(|| serde_json::Number::from_f64(text.parse().ok()?).map(Json::Number))
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "TRUE" | "True" | "1" => Some(true),
+        "false" | "FALSE" | "False" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Checks a value that came as JSON.
+fn check(parameter: Option<&Parameter>, name: &str, value: &Json) -> Result<()> {
+    let Some(parameter) = parameter else { return Ok(()) };
+    if value.is_null() && !parameter.required {
+        return Ok(());
+    }
+    let kind = parameter.kind;
+    let fits = |value: &Json| match kind {
+        ParameterKind::Any | ParameterKind::Bytes => true,
+        ParameterKind::Boolean => value.is_boolean(),
+        ParameterKind::Integer => value.is_i64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        ParameterKind::Number => value.is_number(),
+        ParameterKind::Text => value.is_string(),
+        ParameterKind::Object => value.is_object() || value.is_array(),
+    };
+    let shown = |value: &Json| {
+        let text: String = value.to_string().chars().take(80).collect();
+        format!("`{text}`")
+    };
+    match (parameter.list, value) {
+        (true, Json::Array(items)) => match items.iter().find(|item| !fits(item)) {
+            Some(item) => Err(wrong(name, kind, &shown(item))),
+            None => Ok(()),
+        },
+        (true, other) => Err(Error::new(Code::InvalidValue, format!("`{name}` is no list: {}", shown(other)))
+            .with_hint(format!("send a list, each {}", words(kind)))),
+        (false, value) if fits(value) => Ok(()),
+        (false, value) => Err(wrong(name, kind, &shown(value))),
+    }
+}
+
+fn wrong(name: &str, kind: ParameterKind, shown: &str) -> Error {
+    Error::new(Code::InvalidValue, format!("`{name}` can't be {shown}")).with_hint(format!("it takes {}", words(kind)))
+}
+
+fn words(kind: ParameterKind) -> &'static str {
+    match kind {
+        ParameterKind::Any => "anything",
+        ParameterKind::Boolean => "true or false",
+        ParameterKind::Integer => "a whole number",
+        ParameterKind::Number => "a number",
+        ParameterKind::Text => "a text",
+        ParameterKind::Object => "an object or a list",
+        ParameterKind::Bytes => "the bytes of the body",
+    }
+}
+
+/// What a function takes, in words.
+fn signature(endpoint: &Endpoint) -> String {
+    let one = |own: &Parameter| format!("`{}`{}", own.name, if own.required { "" } else { " (optional)" });
+    match endpoint.parameters.as_slice() {
+        [] => "nothing".to_owned(),
+        own => own.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}

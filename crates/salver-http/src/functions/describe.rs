@@ -1,0 +1,95 @@
+//! `/api/functions` and `/api/functions/{file}`: what there is to call, and how its processes are doing.
+
+use std::sync::Arc;
+
+use http::Response;
+use salver_model::functions::{Endpoint, Language, Parameter, ParameterKind};
+use salver_model::ports::Functions;
+use serde_json::{Value as Json, json};
+
+use crate::app::App;
+use crate::body::Body;
+use crate::status::json_response;
+
+/// Every file.
+pub(super) fn all(app: &App) -> Response<Body> {
+    json_response(&Json::Array(app.service.functions().iter().map(described).collect()))
+}
+
+/// One file.
+pub(super) fn one(file: &Arc<dyn Functions>) -> Response<Body> {
+    json_response(&described(file))
+}
+
+fn described(file: &Arc<dyn Functions>) -> Json {
+    let (spec, workers) = (file.spec(), file.workers());
+    let language = match spec.language {
+        Language::R => "R",
+        Language::Python => "Python",
+    };
+    let mut described = json!({ "name": spec.name.as_str(), "language": language, "path": format!("{}/", spec.path) });
+    match file.interface() {
+        Ok(interface) => {
+            described["application"] = interface.application.into();
+            described["title"] = interface.title.clone().into();
+            described["description"] = interface.description.clone().into();
+            let own = |endpoint| endpoint_described(spec.name.as_str(), &spec.path, interface.application, endpoint);
+            described["endpoints"] = interface.endpoints.iter().map(own).collect();
+        }
+        Err(error) => {
+            described["failure"] = json!({ "message": error.message, "hint": error.hint });
+        }
+    }
+    described["workers"] = json!({
+        "alive": workers.alive, "busy": workers.busy, "waiting": workers.waiting, "lost": workers.lost,
+        "loads": workers.loads,
+    });
+    described
+}
+
+fn endpoint_described(file: &str, mount: &str, application: bool, endpoint: &Endpoint) -> Json {
+    let mut described = json!({ "parameters": endpoint.parameters.iter().map(parameter).collect::<Vec<_>>() });
+    if !endpoint.function.is_empty() {
+        described["function"] = endpoint.function.clone().into();
+    }
+    if !application {
+        described["call"] = format!("/api/functions/{file}/{}", endpoint.function).into();
+    }
+    if let Some((method, path)) = &endpoint.route {
+        described["method"] = method.clone().into();
+        described["path"] = format!("{mount}{path}").into();
+    }
+    for (name, text) in [("summary", &endpoint.summary), ("description", &endpoint.description)] {
+        if let Some(text) = text {
+            described[name] = text.clone().into();
+        }
+    }
+    if endpoint.pure {
+        described["pure"] = true.into();
+    }
+    described
+}
+
+fn parameter(parameter: &Parameter) -> Json {
+    let mut described = json!({ "name": parameter.name, "type": word(parameter.kind), "required": parameter.required });
+    if parameter.list {
+        described["list"] = true.into();
+    }
+    if let Some(text) = &parameter.description {
+        described["description"] = text.clone().into();
+    }
+    described
+}
+
+/// The kind in JSON Schema's words, where it has one.
+pub(super) fn word(kind: ParameterKind) -> &'static str {
+    match kind {
+        ParameterKind::Any => "any",
+        ParameterKind::Boolean => "boolean",
+        ParameterKind::Integer => "integer",
+        ParameterKind::Number => "number",
+        ParameterKind::Text => "string",
+        ParameterKind::Object => "object",
+        ParameterKind::Bytes => "bytes",
+    }
+}

@@ -1,0 +1,116 @@
+//! `/api/functions.openapi.json`: every endpoint, as OpenAPI 3.0.3 (<https://spec.openapis.org/oas/v3.0.3>).
+
+use http::Response;
+use salver_model::functions::{Endpoint, Parameter, ParameterKind};
+use serde_json::{Map, Value as Json, json};
+
+use super::describe::word;
+use super::routes::pattern;
+use crate::app::App;
+use crate::body::Body;
+use crate::status::json_response;
+
+/// The document.
+pub(super) fn answer(app: &App) -> Response<Body> {
+    let mut paths = Map::new();
+    for file in app.service.functions() {
+        let Ok(interface) = file.interface() else { continue };
+        let name = file.spec().name.as_str();
+        for endpoint in &interface.endpoints {
+            if let (Some((method, _)), Some(pattern)) = (&endpoint.route, pattern(endpoint)) {
+                let path = format!("{}{}", file.spec().path, pattern.template());
+                let inside: Vec<&str> = pattern.names().collect();
+                let method = if method == "*" { "get".to_owned() } else { method.to_lowercase() };
+                add(&mut paths, path, &method, operation(name, endpoint, &inside, &method));
+            }
+            if !interface.application {
+                let path = format!("/api/functions/{name}/{}", endpoint.function);
+                add(&mut paths, path, "post", operation(name, endpoint, &[], "post"));
+            }
+        }
+    }
+    json_response(&json!({
+        "openapi": "3.0.3",
+        "info": { "title": "Functions", "version": env!("CARGO_PKG_VERSION") },
+        "servers": [{ "url": format!("{}/", app.options.base_path) }],
+        "paths": paths,
+    }))
+}
+
+fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Json) {
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    item[method] = operation;
+}
+
+fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> Json {
+    let mut operation = json!({
+        "tags": [file],
+        "responses": {
+            "200": { "description": "What the function answers." },
+            "default": { "description": "An error: `code`, `error`, `message` and `hint`." },
+        },
+    });
+    if let Some(summary) = &endpoint.summary {
+        operation["summary"] = summary.clone().into();
+    }
+    if let Some(description) = &endpoint.description {
+        operation["description"] = description.clone().into();
+    }
+    let is_inside = |own: &&Parameter| inside.contains(&own.name.as_str());
+    let in_body = matches!(method, "post" | "put" | "patch");
+    let mut parameters = Vec::new();
+    for name in inside {
+        let own = endpoint.parameters.iter().find(|own| own.name == *name).cloned().unwrap_or_default();
+        let schema = schema(&own);
+        parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
+    }
+    let others: Vec<&Parameter> = endpoint.parameters.iter().filter(|own| !is_inside(own)).collect();
+    if let Some(body) = others.iter().find(|own| own.kind == ParameterKind::Bytes) {
+        operation["requestBody"] = json!({
+            "required": body.required,
+            "content": { "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } },
+        });
+    } else if in_body && !others.is_empty() {
+        operation["requestBody"] = json!({ "content": { "application/json": { "schema": object(&others) } } });
+    } else {
+        for own in others {
+            let mut parameter =
+                json!({ "name": own.name, "in": "query", "required": own.required, "schema": schema(own) });
+            if let Some(description) = &own.description {
+                parameter["description"] = description.clone().into();
+            }
+            parameters.push(parameter);
+        }
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    operation
+}
+
+fn object(parameters: &[&Parameter]) -> Json {
+    let properties: Map<String, Json> = parameters
+        .iter()
+        .map(|own| {
+            let mut schema = schema(own);
+            if let Some(description) = &own.description {
+                schema["description"] = description.clone().into();
+            }
+            (own.name.clone(), schema)
+        })
+        .collect();
+    let required: Vec<&str> = parameters.iter().filter(|own| own.required).map(|own| own.name.as_str()).collect();
+    let mut object = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        object["required"] = required.into();
+    }
+    object
+}
+
+fn schema(parameter: &Parameter) -> Json {
+    let one = match parameter.kind {
+        ParameterKind::Any | ParameterKind::Bytes => json!({}),
+        kind => json!({ "type": word(kind) }),
+    };
+    if parameter.list { json!({ "type": "array", "items": one }) } else { one }
+}

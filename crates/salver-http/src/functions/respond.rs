@@ -1,0 +1,78 @@
+//! What user code answers as an answer of HTTP.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use salver_formats::Coding;
+use salver_model::functions::{Answer, AnswerBody};
+use salver_model::observation::Observation;
+use salver_model::records::DocumentStream;
+use salver_model::{Code, Error, Result};
+use tokio::io::AsyncReadExt;
+
+use crate::app::App;
+use crate::body::{self, Body};
+
+/// Bytes of a file that are read at a time.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Fields that are the connection's and not the answer's.
+const OF_THE_CONNECTION: [HeaderName; 4] =
+    [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
+
+/// The answer.
+///
+/// # Errors
+/// `FunctionFailed` for a status or a field that HTTP has not.
+pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
+    let not_http = |what: String| {
+        Error::new(Code::FunctionFailed, format!("the function answers {what}, which HTTP has not"))
+            .with_hint("see what the function sets on its response")
+    };
+    let status = StatusCode::from_u16(answer.status).map_err(|_| not_http(format!("status {}", answer.status)))?;
+    let mut response = Response::new(match answer.body {
+        AnswerBody::Whole(bytes) => Body::Full(bytes),
+        AnswerBody::Stream(pieces) => streamed(app, Box::pin(pieces.map(|piece| piece.map(|bytes| bytes.to_vec())))),
+        AnswerBody::File { path, temporary } => streamed(app, file(path, temporary)?),
+    });
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in &answer.headers {
+        let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_bytes(value.as_bytes()).ok());
+        let (name, value) = parsed.ok_or_else(|| not_http(format!("the header field `{name}`")))?;
+        if !OF_THE_CONNECTION.contains(&name) {
+            headers.append(name, value);
+        }
+    }
+    Ok(response)
+}
+
+/// A body that is sent while it is made.
+fn streamed(app: &Arc<App>, pieces: DocumentStream) -> Body {
+    let app = Arc::clone(app);
+    body::pieces(pieces, Coding::Identity, move |error| {
+        app.service.observer().observe(&Observation::RequestFailed { error });
+    })
+}
+
+/// The content of a file. One that is temporary has no name any more from here on.
+fn file(path: PathBuf, temporary: bool) -> Result<DocumentStream> {
+    let unreadable = |error: std::io::Error, path: &PathBuf| {
+        Error::new(Code::FunctionFailed, "the file that the function answers can't be read")
+            .with_source(format!("{}: {error}", path.display()))
+    };
+    let opened = std::fs::File::open(&path).map_err(|error| unreadable(error, &path))?;
+    if temporary && let Err(error) = std::fs::remove_file(&path) {
+        tracing::warn!(%error, path = %path.display(), "a temporary file of a function can't be removed");
+    }
+    let opened = tokio::fs::File::from_std(opened);
+    let pieces = stream::try_unfold((opened, path), move |(mut opened, path)| async move {
+        let mut piece = vec![0; PIECE_BYTES];
+        let count = opened.read(&mut piece).await.map_err(|error| unreadable(error, &path))?;
+        piece.truncate(count);
+        Ok((count > 0).then_some((piece, (opened, path))))
+    });
+    Ok(Box::pin(pieces))
+}
