@@ -134,7 +134,7 @@ class Salver(Peer):
         super().__init__(log)
         self.binary = binary
 
-    def command(self, tables, keys, databases=None, streams=None, **options):
+    def command(self, tables, keys, databases=None, streams=None, functions=None, **options):
         config = self.log.with_name(f"salver-{self.port}.toml")
         text = ""
         for name, path in tables.items():
@@ -142,10 +142,11 @@ class Salver(Peer):
             text += f'[[dataset]]\nname = "{name}"\nsource = "{path}"\n{key}\n'
         for name, url in (databases or {}).items():
             text += f'[[database]]\nname = "{name}"\nurl = "{url}"\nwritable = true\n\n'
-        for name, settings in (streams or {}).items():
-            # What JSON calls a text or a list of them, TOML does too.
-            lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
-            text += f'[[stream]]\nname = "{name}"\n{lines}\n'
+        for section, entries in (("stream", streams), ("function", functions)):
+            for name, settings in (entries or {}).items():
+                # What JSON calls a text, a number or a list of them, TOML does too.
+                lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+                text += f'[[{section}]]\nname = "{name}"\n{lines}\n'
         config.write_text(text)
         listen = f"127.0.0.1:{self.port}"
         return [self.binary, "serve", "--config", config, "--listen", listen, "--log", "error"], {}

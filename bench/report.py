@@ -122,6 +122,30 @@ class Results:
                      f"{rate:,.0f}/s, {seconds:.1f} s more; {gone.pop('Salver')}", "; ".join(gone.values()),
                      None, None)
 
+    def called(self, work, connections: int, rounds) -> None:
+        """Calls of a function: a row for each rival and each number that must be reached."""
+        self.keep("functions", f"{work.key}-{connections}", asdict(rounds))
+        self.failed(work.key, rounds)
+        judged = connections == work.judged
+        median = {name: statistics.median(r.per_second for r in list_) for name, list_ in rounds.items()}
+        ours, times = median.pop("Salver", None), latency(rounds.get("Salver", []))
+        said, name = f"{ours:,.0f}/s" if ours else "", f"{work.name}; {connections} connections"
+        row = lambda theirs, value, target, their_times="": self.row(
+            name, said, theirs, ours / value if ours else None, target if judged else None, times, their_times,
+            key=work.key)
+        for rival, theirs in median.items():
+            known = {"/health": work.of_health, "R in a loop": work.of_loop}
+            target = known[rival] if rival in known else work.rivals[rival].target
+            label = "its `/health`" if rival == "/health" else rival
+            row(f"{theirs:,.1f}/s ({label})" if theirs < 100 else f"{theirs:,.0f}/s ({label})", theirs, target,
+                latency(rounds[rival]))
+        if work.per_second and judged:
+            row(f"{work.per_second:,}/s (the target)", work.per_second, 1)
+        if work.p99_ms_max and ours:
+            p99_ms = statistics.median(r.p99_ms for r in rounds["Salver"])
+            self.row(f"{name}: p99", f"{p99_ms:.1f} ms; {said}", f"{work.p99_ms_max:g} ms (the target)",
+                     p99_ms / work.p99_ms_max, "< 1", met=p99_ms < work.p99_ms_max, key=work.key)
+
     def counted(self, rows: int, seconds) -> None:
         """Questions about many events: the first answer and the median of all."""
         self.keep("streams", "count", seconds)

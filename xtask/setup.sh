@@ -37,6 +37,10 @@ fi
 # Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside.
 kafka=${XDG_CACHE_HOME:-$HOME/.cache}/salver/kafka/$KAFKA
 if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
+    # User code, and plumber, whose applications are run as they stand.
+    has R || want r-base-core
+    Rscript -e 'library(plumber)' >/dev/null 2>&1 || want "r-cran-plumber r-cran-jsonlite"
+    has python3 || want python3
     has java || want default-jre-headless
     has kcat || want kcat
     [ -d "$kafka" ] || has mvn || want maven
@@ -44,6 +48,8 @@ fi
 if [ "${1:-}" = bench ]; then
     has wrk || want wrk
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
+    # New connections for each request, which wrk can't make.
+    has ab || want apache2-utils
     # The databases with their own loaders, and what the Python port's web server is built with.
     has sqlite3 || want sqlite3
     has mariadbd || [ -x /usr/sbin/mariadbd ] || want mariadb-server-core

@@ -1,0 +1,38 @@
+# The founding text's service, unmodified but for its port, which Salver chooses: the iterative function at /fib, and the
+# text's second, recursive one at /rec.
+calc_fib = function(n) {
+  if (n < 0L) stop("n should be >= 0")
+  if (n == 0L) return(0L)
+  if (n == 1L || n == 2L) return(1L)
+  x = rep(1L, n)
+  for (i in 3L:n) x[[i]] = x[[i - 1]] + x[[i - 2]]
+  x[[n]]
+}
+
+calc_fib_rec = function(n) {
+  if (n < 0L) stop("n should be >= 0")
+  if (n == 0L) return(0L)
+  if (n == 1L || n == 2L) return(1L)
+  x = rep(1L, n)
+  for (i in 3L:n) x[[i]] = x[[i - 1]] + x[[i - 2]]
+  x[[n]]
+  calc_fib_rec(n - 1) + calc_fib_rec(n - 2)
+}
+
+library(RestRserve)
+backend = BackendRserve$new()
+app = Application$new(content_type = "text/plain")
+app$logger$set_log_level("off")
+
+route = function(calc_fn) {
+  function(request, response) {
+    n = as.integer(request$get_param_query("n"))
+    if (length(n) == 0L || is.na(n)) {
+      raise(HTTPError$bad_request())
+    }
+    response$set_body(list(answer = calc_fn(n)))
+  }
+}
+app$add_get("/fib", FUN = route(calc_fib))
+app$add_get("/rec", FUN = route(calc_fib_rec))
+backend$start(app = app, http_port = 8080)
