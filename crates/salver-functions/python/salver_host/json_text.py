@@ -1,0 +1,183 @@
+"""JSON: the arguments of calls read, the values functions return written.
+
+Three writers stand behind each other. One function for each plain type; the encoder written in C (orjson's when it is
+installed); and, for what these refuse (numbers that are none, exact decimals, keys that are no text), one in Python.
+"""
+
+import base64
+import datetime
+import decimal
+import enum
+import json
+import math
+import pathlib
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from json.encoder import encode_basestring as quoted
+
+from salver_host import tables
+
+try:
+    import orjson
+except ImportError:
+    orjson = None
+
+_decoder = json.JSONDecoder()
+_scan = _decoder.scan_once
+
+
+def read(text):
+    """The value a JSON text says."""
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        return _decoder.decode(text)
+    return value if end == len(text) else _decoder.decode(text)
+
+
+def write(value):
+    """A value as the bytes of a JSON text."""
+    return DIRECT.get(type(value), _encoded)(value)
+
+
+def plain(value):
+    """What stands in JSON for a value that is of none of its types."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat() if value == value else None  # pandas' NaT is a datetime.
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, (uuid.UUID, pathlib.PurePath)):
+        return str(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    found, converted = tables.plain(value)
+    if found:
+        return converted
+    if hasattr(value, "model_dump"):  # Models of pydantic.
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable) and not isinstance(value, (type, decimal.Decimal)):
+        return list(value)
+    raise TypeError(f"a value of type {type(value).__qualname__} can't be written as JSON")
+
+
+def _compact():
+    """The standard encoder with its settings looked up once, and not for each value."""
+    if json.encoder.c_make_encoder is None:
+        encoder = json.JSONEncoder(
+            default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
+        return encoder.encode
+    under_way = {}
+    encode = json.encoder.c_make_encoder(under_way, plain, quoted, None, ":", ",", False, False, False)
+
+    def compact(value):
+        try:
+            return "".join(encode(value, 0))
+        except BaseException:
+            under_way.clear()
+            raise
+
+    return compact
+
+
+_standard = _compact()
+
+
+def _encoded(value):
+    if orjson is not None:
+        try:
+            return orjson.dumps(value, plain, orjson.OPT_PASSTHROUGH_DATACLASS)
+        except TypeError:
+            pass  # It refuses whole numbers beyond 64 bits, and keys that are no text.
+    try:
+        return _bytes(_standard(value))
+    except (TypeError, ValueError):
+        return _bytes(_written(value))
+
+
+def _written(value):
+    """A value's text from the writer in Python."""
+    pieces = []
+    _put(value, set(), pieces.append)
+    return "".join(pieces)
+
+
+def _put(value, above, put):
+    """Writes anything, exactly, or says what can't be written. `above` knows the containers `value` is in."""
+    if value is None or value is True or value is False:
+        put({None: "null", True: "true", False: "false"}[value])
+    elif isinstance(value, str):
+        put(quoted(value))
+    elif isinstance(value, int):
+        put(int.__repr__(value))
+    elif isinstance(value, float):
+        put(float.__repr__(value) if math.isfinite(value) else "null")
+    elif isinstance(value, decimal.Decimal):
+        put(format(value, "f") if value.is_finite() else "null")
+    elif id(value) in above:
+        raise ValueError(f"a {type(value).__name__} contains itself, so it can't be written as JSON")
+    else:
+        above.add(id(value))
+        if isinstance(value, dict):
+            _put_object(value, above, put)
+        elif isinstance(value, (list, tuple)):
+            _put_list(value, above, put)
+        else:
+            _put(plain(value), above, put)
+        above.discard(id(value))
+
+
+def _put_object(value, above, put):
+    put("{")
+    mark = ""
+    for key, member in value.items():
+        put(f"{mark}{quoted(_key(key))}:")
+        _put(member, above, put)
+        mark = ","
+    put("}")
+
+
+def _put_list(value, above, put):
+    put("[")
+    mark = ""
+    for member in value:
+        put(mark)
+        _put(member, above, put)
+        mark = ","
+    put("]")
+
+
+def _key(key):
+    """The name a dictionary's key becomes: what would be written for it, without quotes."""
+    if isinstance(key, str):
+        return str.__str__(key)
+    written = _written(key)
+    return read(written) if written.startswith('"') else written
+
+
+def _bytes(text):
+    # Half a surrogate pair has no UTF-8; as `\udc80` it is JSON.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _float(value):
+    return b"null" if not math.isfinite(value) else repr(value).encode("ascii")
+
+
+# For a value of exactly one of these types: what writes it.
+DIRECT = {
+    int: lambda value: b"%d" % value,
+    str: lambda value: _bytes(quoted(value)),
+    float: _float,
+    bool: lambda value: b"true" if value else b"false",
+    type(None): lambda value: b"null",
+    dict: _encoded,
+    list: _encoded,
+}

@@ -1,0 +1,167 @@
+"""The offer: a file loaded, and what its functions are to the server."""
+
+import ast
+import importlib.util
+import inspect
+import os
+import re
+import sys
+
+import salver
+from salver_host import comments, faults, parameters
+
+_TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
+
+
+class Endpoint:
+    """A function and what calling it takes."""
+
+    def __init__(self, name, function, found, route):
+        docstring, annotation = found
+        self.name, self.route, self.pure = name, route, annotation.pure
+        self.summary, self.description = annotation.summary, annotation.description
+        if self.summary is None:
+            self.summary, self.description = comments.paragraphs(docstring)
+        self.signature = inspect.signature(function)
+        self.function = _by_name(function, self.signature)
+        self.parameters, self.request = [], None
+        self._read(parameters.hints(function), dict(annotation.parameters))
+        # What has to be done before the call; mostly nothing.
+        self.converted = [(each.name, each.taken.convert) for each in self.parameters if each.taken.convert]
+        self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
+        self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
+        self.completed = bool(self.request or self.bodies or self.nulls)
+
+    def _read(self, hints, said):
+        for name, each in self.signature.parameters.items():
+            if each.kind not in _NAMED:
+                continue
+            kind, is_list, required, description = said.pop(name, (None, False, None, None))
+            taken = parameters.taken(hints[name]) if name in hints else parameters.of_kind(kind, is_list)
+            if taken.kind == "request" or (name == "request" and name not in hints):
+                self.request = name
+                continue
+            required = required or (self._has_no_default(name) and not taken.nullable)
+            self.parameters.append(parameters.Parameter(name, taken, required, description))
+        if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in self.signature.parameters.values()):
+            for name, (kind, is_list, required, description) in said.items():
+                taken = parameters.of_kind(kind, is_list)
+                self.parameters.append(parameters.Parameter(name, taken, bool(required), description))
+
+    def _has_no_default(self, name):
+        parameter = self.signature.parameters.get(name)
+        return parameter is not None and parameter.default is inspect.Parameter.empty
+
+    def convert(self, arguments):
+        """Makes of JSON's values those the parameters take."""
+        for name, convert in self.converted:
+            if name in arguments:
+                try:
+                    arguments[name] = convert(arguments[name])
+                except Exception as error:
+                    raise faults.ArgumentFault(f'the argument "{name}" is not right: {error}') from error
+
+    def complete(self, arguments, call):
+        """Adds what is no argument of the call: the request, its body, and `None` for what may be left away."""
+        if self.request:
+            parts = (call.method, call.path, call.query, call.headers, call.body, call.address)
+            arguments[self.request] = salver.Request(*parts, dict(arguments))
+        for name, read in self.bodies:
+            if name not in arguments:
+                try:
+                    value = read(call)
+                except Exception as error:
+                    raise faults.ArgumentFault(f'the body is not right for "{name}": {error}') from error
+                if value is not None:
+                    arguments[name] = value
+        for name in self.nulls:
+            arguments.setdefault(name)
+
+    def misfit(self, error, arguments):
+        """What to say of a call that raised a `TypeError` before the function began: which argument does not fit."""
+        try:
+            self.signature.bind(**arguments)
+        except TypeError as why:
+            return faults.ArgumentFault(f"the arguments don't fit {self.name}: {why}")
+        return error
+
+    def offer(self):
+        """Its part of the offer."""
+        method, path = self.route or (None, None)
+        prefix = bool(path) and path.endswith("/*")
+        return {
+            "function": self.name,
+            "method": method,
+            "path": (path[:-2] or "/") if prefix else path,
+            "prefix": prefix,
+            "parameters": [parameter.offer() for parameter in self.parameters],
+            "summary": self.summary,
+            "description": self.description,
+            "pure": self.pure,
+        }
+
+
+class File:
+    """A loaded file: its module, and its endpoints in the order of the offer."""
+
+    def __init__(self, module, tree, source):
+        title, description = comments.paragraphs(ast.get_docstring(tree))
+        said = dict(_TITLE.findall(source))
+        self.title, self.description = said.get("Title", title), said.get("Description", description)
+        self.endpoints = _endpoints(module, comments.functions(tree, source))
+
+    def offer(self):
+        """The offer, as `wire.rs` has it."""
+        return {
+            "application": False,
+            "title": self.title,
+            "description": self.description,
+            "endpoints": [endpoint.offer() for endpoint in self.endpoints],
+        }
+
+
+def load(path):
+    """Runs a file as the module that its name says, so that `if __name__ == "__main__"` is left out."""
+    path = os.path.abspath(path)
+    with open(path, "rb") as opened:
+        source = importlib.util.decode_source(opened.read())
+    tree = ast.parse(source, path)
+    name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules:  # A file may be named as one of the interpreter's own modules.
+        name = f"functions.{name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    # Compiled here and not by the importer, which would write a cache beside the file and may read an old one.
+    exec(compile(tree, path, "exec", dont_inherit=True), module.__dict__)
+    return File(module, tree, source)
+
+
+def _endpoints(module, found):
+    present = [(name, vars(module)[name]) for name in found if callable(vars(module).get(name))]
+    routed = [
+        Endpoint(name, function, found[name], route) for name, function in present for route in found[name][1].routes
+    ]
+    if routed:
+        return routed
+    return [Endpoint(name, function, found[name], None) for name, function in present if not name.startswith("_")]
+
+
+def _by_name(function, signature):
+    """The function, such that all its arguments can be given by name."""
+    positional = [
+        each.name for each in signature.parameters.values() if each.kind is inspect.Parameter.POSITIONAL_ONLY
+    ]
+    if not positional:
+        return function
+
+    def by_name(**arguments):
+        given = []
+        for name in positional:
+            if name not in arguments:
+                break
+            given.append(arguments.pop(name))
+        return function(*given, **arguments)
+
+    return by_name

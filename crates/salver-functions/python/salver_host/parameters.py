@@ -1,0 +1,215 @@
+"""Parameters: what a type hint says a function takes, and what makes such a value of JSON's."""
+
+import base64
+import collections.abc
+import datetime
+import decimal
+import enum
+import functools
+import inspect
+import pathlib
+import types
+import typing
+import uuid
+from dataclasses import MISSING, fields, is_dataclass
+
+import salver
+from salver_host import tables
+
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_OBJECTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_FROM_TEXT = {
+    datetime.datetime: lambda value: datetime.datetime.fromisoformat(value.replace("Z", "+00:00")),
+    datetime.date: datetime.date.fromisoformat,
+    datetime.time: datetime.time.fromisoformat,
+    uuid.UUID: uuid.UUID,
+    pathlib.Path: pathlib.Path,
+}
+
+
+class Taken:
+    """What a hint says: kind and list as the offer tells them, whether `None` is taken too, the converter (`None` where
+    JSON's value is right as it is), and what reads it from a call's body when it is no argument (`None`: nothing)."""
+
+    def __init__(self, kind="any", is_list=False, nullable=False, convert=None, from_body=None):
+        self.kind, self.is_list, self.nullable = kind, is_list, nullable
+        self.convert, self.from_body = convert, from_body
+
+
+class Parameter:
+    """One parameter of a function."""
+
+    def __init__(self, name, taken, required, description=None):
+        self.name, self.taken, self.required, self.description = name, taken, required, description
+
+    def offer(self):
+        """Its part of the offer."""
+        return {
+            "name": self.name,
+            "kind": self.taken.kind,
+            "list": self.taken.is_list,
+            "required": self.required,
+            "description": self.description,
+        }
+
+
+def hints(function):
+    """The types a function's parameters are annotated with; those that can't be found out are left away."""
+    target = inspect.unwrap(function)
+    try:
+        return typing.get_type_hints(target)
+    except Exception:  # Any name of a hint may be missing, and looking one up may run user code.
+        found = {}
+        for name, hint in getattr(target, "__annotations__", {}).items():
+            try:
+                found[name] = eval(hint, target.__globals__) if isinstance(hint, str) else hint
+            except Exception:
+                continue
+        return found
+
+
+def taken(hint):
+    """What a type hint says."""
+    if not isinstance(hint, collections.abc.Hashable):
+        return Taken()
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _UNIONS:
+        return _union(arguments)
+    if origin is getattr(typing, "Annotated", MISSING):
+        return taken(arguments[0])
+    if origin is getattr(typing, "Literal", MISSING):
+        return _choice({value: value for value in arguments})
+    if hint in (list, tuple, set, frozenset) or origin in _LISTS:
+        return _list(origin or hint, arguments)
+    if hint in _OBJECTS or origin in _OBJECTS:
+        return _mapping(arguments)
+    return _simple(hint)
+
+
+def of_kind(kind, is_list):
+    """The same for a kind that an annotation says, of a parameter without hint."""
+    of_one = {"integer": int, "number": float, "bytes": bytes}.get(kind)
+    if is_list:
+        return taken(typing.List[of_one]) if of_one else Taken(kind or "any", True)
+    return taken(of_one) if of_one else Taken(kind or "any")
+
+
+def _simple(hint):
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    table = tables.reader(hint)
+    if table is not None:
+        convert, from_body = table
+        return Taken("object", convert=convert, from_body=from_body)
+    if not isinstance(hint, type):
+        return Taken()
+    if issubclass(hint, enum.Enum):
+        return _choice({member.value: member for member in hint})
+    if hasattr(hint, "model_validate"):  # Models of pydantic.
+        return Taken("object", convert=hint.model_validate)
+    if is_dataclass(hint):
+        return Taken("object", convert=_dataclass(hint))
+    if issubclass(hint, dict):  # Also a TypedDict, which is a `dict` while it runs.
+        return Taken("object")
+    return Taken()
+
+
+def _union(arguments):
+    kinds = [taken(argument) for argument in arguments if argument is not type(None)]
+    nullable = len(kinds) < len(arguments)
+    if len(kinds) == 1:
+        one = kinds[0]
+        convert = one.convert and (lambda value: None if value is None else one.convert(value))
+        return Taken(one.kind, one.is_list, nullable, convert, one.from_body)
+    # A float or an int is a number. Of other unions JSON's value is taken as it is.
+    numbers = {kind.kind for kind in kinds} == {"integer", "number"} and not any(kind.is_list for kind in kinds)
+    return Taken("number" if numbers else "any", nullable=nullable)
+
+
+def _list(origin, arguments):
+    element = taken(arguments[0]) if arguments and arguments[0] is not typing.Any else Taken()
+    if origin is tuple and not (len(arguments) == 2 and arguments[1] is ...):
+        element = Taken() if len(set(arguments)) != 1 else element
+    one = element.convert
+    make = origin if origin in (tuple, set, frozenset) else None
+    if one is not None:
+        make = make or list
+        return Taken(element.kind, not element.is_list, convert=lambda value: make([one(each) for each in value]))
+    # Of a list of lists the offer can only say that it is one.
+    return Taken("any" if element.is_list else element.kind, True, convert=make)
+
+
+def _mapping(arguments):
+    one = taken(arguments[1]).convert if len(arguments) == 2 else None
+    return Taken("object", convert=one and (lambda value: {key: one(each) for key, each in value.items()}))
+
+
+def _choice(members):
+    kinds = {_SCALARS[type(value)].kind if type(value) in _SCALARS else "any" for value in members}
+
+    def choose(value):
+        try:
+            return members[value]
+        except (KeyError, TypeError):
+            raise ValueError(f"it is none of {', '.join(map(str, members))}") from None
+
+    return Taken(kinds.pop() if len(kinds) == 1 else "any", convert=choose)
+
+
+def _dataclass(hint):
+    def make(value):
+        parts, required = _members(hint)
+        if not isinstance(value, dict):
+            raise ValueError("it is not an object")
+        for name in value:
+            if name not in parts:
+                raise ValueError(f'there is no member "{name}"')
+        for name in required:
+            if name not in value:
+                raise ValueError(f'the member "{name}" is missing')
+        given = {}
+        for name, each in value.items():
+            convert = parts[name].convert
+            given[name] = each if convert is None else convert(each)
+        return hint(**given)
+
+    return make
+
+
+@functools.lru_cache(maxsize=None)
+def _members(hint):
+    """A dataclass's fields, and which of them must be there; found at the first call, as a class may name itself."""
+    found = hints(hint)
+    members = [field for field in fields(hint) if field.init]
+    parts = {field.name: taken(found.get(field.name, typing.Any)) for field in members}
+    absent = MISSING
+    return parts, [each.name for each in members if each.default is absent and each.default_factory is absent]
+
+
+def _integer(value):
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _number(value):
+    return float(value) if type(value) is int else value
+
+
+def _bytes(value):
+    return base64.b64decode(value, validate=True) if isinstance(value, str) else value
+
+
+def _decimal(value):
+    return decimal.Decimal(repr(value) if isinstance(value, float) else value)
+
+
+_SCALARS = {
+    bool: Taken("boolean"),
+    int: Taken("integer", convert=_integer),
+    float: Taken("number", convert=_number),
+    str: Taken("text"),
+    bytes: Taken("bytes", convert=_bytes, from_body=lambda call: call.body or None),
+    decimal.Decimal: Taken("number", convert=_decimal),
+    salver.Request: Taken("request"),
+}
+_SCALARS.update((hint, Taken("text", convert=convert)) for hint, convert in _FROM_TEXT.items())
