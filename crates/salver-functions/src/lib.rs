@@ -2,4 +2,5 @@
 //!
 //! `wire` is what the server and these processes say to each other.
 
+pub mod host;
 pub mod wire;

@@ -1,0 +1,72 @@
+//! The process that runs R: blocking, with one thread.
+//!
+//! The program opens R's shared library when it runs (`library`), so that it links to nothing; evaluates the runtime
+//! written in R (`start`) and the file; and is from then on the zygote of its workers (`zygote`, `worker`). Unsafe code
+//! is in `library` (symbols), `session` and `value` (R's interface, made safe) and `process` (the operating system).
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+mod argument;
+mod call;
+mod frame;
+mod installation;
+mod json;
+mod library;
+mod process;
+mod session;
+mod start;
+mod value;
+mod worker;
+mod zygote;
+
+use session::Session;
+use start::Runtime;
+use zygote::Control;
+
+/// Runs a file of R: what the hidden command of the program does. The last two arguments are the file and the socket;
+/// standard input is the control channel.
+///
+/// It must be called on the main thread, before there is another.
+#[must_use]
+pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments: Vec<_> = arguments.into_iter().collect();
+    let (Some(socket), Some(file)) = (arguments.pop(), arguments.pop()) else {
+        return ExitCode::from(2);
+    };
+    // This may begin the process anew, so it comes before all else.
+    let home = installation::home();
+    let Ok(mut control) = process::take_standard_input().and_then(Control::new) else {
+        return ExitCode::FAILURE;
+    };
+    match home.and_then(|home| load(&home, Path::new(&file))) {
+        Err(reason) => {
+            // When the server is gone too, there is nobody to tell.
+            let _ = control.say(b'X', &reason);
+            ExitCode::FAILURE
+        }
+        Ok((session, runtime, offer)) => match control.say(b'R', &offer) {
+            Err(_) => ExitCode::FAILURE,
+            Ok(()) => zygote::run(&session, runtime, control, &PathBuf::from(socket)),
+        },
+    }
+}
+
+/// Starts R and loads the file.
+fn load(home: &Path, file: &Path) -> Result<(Session, Runtime, String), String> {
+    if !process::on_main_thread() {
+        return Err("R must run on the main thread".to_owned());
+    }
+    let file = file.canonicalize().map_err(|error| format!("{} can't be read: {error}", file.display()))?;
+    let text = file.to_str().ok_or_else(|| format!("the path {} is not UTF-8", file.display()))?;
+    if let Some(directory) = file.parent() {
+        env::set_current_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    }
+    process::raise_stack();
+    let session = Session::start(home, text)?;
+    let runtime = start::start(&session).map_err(|raised| raised.0)?;
+    let offer = start::load(&session, runtime, text).map_err(|raised| raised.0)?;
+    Ok((session, runtime, offer))
+}

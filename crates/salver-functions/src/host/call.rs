@@ -1,0 +1,61 @@
+//! A call as it comes in a frame, without a copy.
+
+/// A call.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    /// Which endpoint; below zero the application.
+    pub(super) endpoint: i32,
+    /// The method.
+    pub(super) method: &'a str,
+    /// The path.
+    pub(super) path: &'a str,
+    /// What stood behind `?`.
+    pub(super) query: &'a str,
+    /// The header fields.
+    pub(super) headers: Vec<(&'a str, &'a str)>,
+    /// The text of a JSON object, or nothing.
+    pub(super) arguments: &'a [u8],
+    /// Where the caller is.
+    pub(super) address: &'a str,
+    /// The body.
+    pub(super) body: &'a [u8],
+}
+
+impl<'a> Call<'a> {
+    /// Takes a payload apart; `None` when it is not a call.
+    pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
+        let mut rest = Rest(payload);
+        let endpoint = i32::from_le_bytes(rest.take()?);
+        let (method, path, query) = (rest.text()?, rest.text()?, rest.text()?);
+        let count = u32::from_le_bytes(rest.take()?) as usize;
+        // Every field takes at least its two lengths, so a wrong count can't ask for more memory than came.
+        let mut headers = Vec::with_capacity(count.min(rest.0.len() / 8));
+        for _ in 0..count {
+            headers.push((rest.text()?, rest.text()?));
+        }
+        let (arguments, address, body) = (rest.bytes()?, rest.text()?, rest.bytes()?);
+        Some(Self { endpoint, method, path, query, headers, arguments, address, body })
+    }
+}
+
+/// What is left of a payload.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = u32::from_le_bytes(self.take()?) as usize;
+        let (first, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(first)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes()?).ok()
+    }
+}

@@ -1,0 +1,264 @@
+//! Values of R as JSON text.
+//!
+//! Vectors of one element without names are scalars unless wrapped by `I()`; other vectors arrays; named lists objects;
+//! data frames arrays of row objects; matrices arrays of rows; factors text; dates and times ISO 8601 text; what is
+//! missing or not a number null; raw vectors base64.
+
+use super::value::{Attribute, Inside, Kind, MISSING, Value};
+
+mod scalar;
+
+/// How deep lists may be nested.
+const DEPTH_MAX: u32 = 256;
+
+/// Why a value has no JSON text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unfit {
+    /// It has, or holds, something that is no data: a function, an environment.
+    Kind,
+    /// Lists are nested too deep.
+    Depth,
+    /// A data frame's columns, or a matrix, do not have the length they should.
+    Shape,
+}
+
+/// A vector whose elements are written one by one.
+#[derive(Clone, Copy)]
+enum Column<'x> {
+    Logicals(&'x [i32]),
+    Integers(&'x [i32]),
+    Doubles(&'x [f64]),
+    Integers64(&'x [f64]),
+    Dates(&'x [f64]),
+    DatesInteger(&'x [i32]),
+    Times(&'x [f64]),
+    TimesInteger(&'x [i32]),
+    Texts(Value<'x>),
+    Factor(&'x [i32], Value<'x>),
+    Bytes(&'x [u8]),
+    List(Value<'x>),
+}
+
+/// Writes a value.
+pub(super) fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>) -> Result<(), Unfit> {
+    any(inside, out, value, 0)
+}
+
+/// Writes a value nested so deep.
+fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
+    if depth > DEPTH_MAX {
+        return Err(Unfit::Depth);
+    }
+    if inside.kind(value) == Kind::Null {
+        out.extend_from_slice(b"null");
+        return Ok(());
+    }
+    inside.scope(|inside| {
+        if inside.has_class(value) && inside.inherits(value, c"data.frame") {
+            return frame(inside, out, value, depth);
+        }
+        if inside.has_class(value) && inside.inherits(value, c"POSIXlt") {
+            let convert = inside.evaluate(c"base::as.POSIXct");
+            let time = inside.call(convert, &[value]).ok_or(Unfit::Kind)?;
+            return any(inside, out, time, depth + 1);
+        }
+        let column = Column::of(inside, value)?;
+        let names = inside.attribute(value, Attribute::Names);
+        if inside.kind(names) == Kind::Text && !matches!(column, Column::Bytes(_)) {
+            return object(inside, out, column, names, depth);
+        }
+        let dimensions = inside.attribute(value, Attribute::Dimensions);
+        if inside.length(dimensions) == 2 && !matches!(column, Column::Bytes(_)) {
+            return matrix(inside, out, column, inside.numbers(dimensions), depth);
+        }
+        let boxed = inside.has_class(value) && inside.inherits(value, c"AsIs");
+        match column {
+            Column::Bytes(bytes) => scalar::base64(out, bytes),
+            Column::List(_) => array(inside, out, column, 0..column.length(inside), depth)?,
+            _ if column.length(inside) == 1 && !boxed => column.put(inside, out, 0, depth)?,
+            _ => array(inside, out, column, 0..column.length(inside), depth)?,
+        }
+        Ok(())
+    })
+}
+
+/// Elements in brackets.
+fn array(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    column: Column<'_>,
+    indices: impl Iterator<Item = usize>,
+    depth: u32,
+) -> Result<(), Unfit> {
+    out.push(b'[');
+    for (count, index) in indices.enumerate() {
+        if count > 0 {
+            out.push(b',');
+        }
+        column.put(inside, out, index, depth)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// Named elements in braces. One without a name goes by its place, counted from one.
+fn object(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    column: Column<'_>,
+    names: Value<'_>,
+    depth: u32,
+) -> Result<(), Unfit> {
+    out.push(b'{');
+    for index in 0..column.length(inside) {
+        if index > 0 {
+            out.push(b',');
+        }
+        name(inside, out, names, index);
+        column.put(inside, out, index, depth)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// A member's name and its colon.
+fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize) {
+    let written = inside.with_string(names, index, |name| {
+        let some = !name.is_empty();
+        if some {
+            scalar::text(out, name);
+        }
+        some
+    });
+    if written != Some(true) {
+        out.push(b'"');
+        scalar::integer(out, index as i64 + 1);
+        out.push(b'"');
+    }
+    out.push(b':');
+}
+
+/// The rows of a data frame.
+fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
+    let names = inside.attribute(value, Attribute::Names);
+    let rows = inside.length(inside.attribute(value, Attribute::RowNames));
+    let columns = inside.array(inside.length(value), |index| {
+        let column = Column::of(inside, inside.element(value, index))?;
+        if column.length(inside) == rows { Ok(column) } else { Err(Unfit::Shape) }
+    });
+    out.push(b'[');
+    for row in 0..rows {
+        out.extend_from_slice(if row == 0 { &b"{"[..] } else { b",{" });
+        for (index, column) in columns.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            name(inside, out, names, index);
+            (*column)?.put(inside, out, row, depth)?;
+        }
+        out.push(b'}');
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// The rows of a matrix, which stands column by column.
+fn matrix(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    column: Column<'_>,
+    dimensions: &[i32],
+    depth: u32,
+) -> Result<(), Unfit> {
+    let (rows, width) = (dimensions[0].cast_unsigned() as usize, dimensions[1].cast_unsigned() as usize);
+    if rows.checked_mul(width) != Some(column.length(inside)) {
+        return Err(Unfit::Shape);
+    }
+    out.push(b'[');
+    for row in 0..rows {
+        if row > 0 {
+            out.push(b',');
+        }
+        array(inside, out, column, (0..width).map(|index| index * rows + row), depth)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+impl<'x> Column<'x> {
+    /// How this vector's elements are written.
+    fn of(inside: &'x Inside<'_>, value: Value<'x>) -> Result<Self, Unfit> {
+        let class = |name| inside.has_class(value) && inside.inherits(value, name);
+        Ok(match inside.kind(value) {
+            Kind::Logical => Self::Logicals(inside.numbers(value)),
+            Kind::Integer if class(c"factor") => {
+                Self::Factor(inside.numbers(value), inside.attribute(value, Attribute::Levels))
+            }
+            Kind::Integer if class(c"Date") => Self::DatesInteger(inside.numbers(value)),
+            Kind::Integer if class(c"POSIXct") => Self::TimesInteger(inside.numbers(value)),
+            Kind::Integer => Self::Integers(inside.numbers(value)),
+            Kind::Double if class(c"Date") => Self::Dates(inside.reals(value)),
+            Kind::Double if class(c"POSIXct") => Self::Times(inside.reals(value)),
+            Kind::Double if class(c"integer64") => Self::Integers64(inside.reals(value)),
+            Kind::Double => Self::Doubles(inside.reals(value)),
+            Kind::Text => Self::Texts(value),
+            Kind::Raw => Self::Bytes(inside.bytes(value)),
+            Kind::List => Self::List(value),
+            Kind::Null | Kind::Complex | Kind::Symbol | Kind::Other => return Err(Unfit::Kind),
+        })
+    }
+
+    /// How many elements there are.
+    fn length(self, inside: &Inside<'_>) -> usize {
+        match self {
+            Self::Logicals(numbers)
+            | Self::Integers(numbers)
+            | Self::DatesInteger(numbers)
+            | Self::TimesInteger(numbers)
+            | Self::Factor(numbers, _) => numbers.len(),
+            Self::Doubles(numbers) | Self::Integers64(numbers) | Self::Dates(numbers) | Self::Times(numbers) => {
+                numbers.len()
+            }
+            Self::Texts(value) | Self::List(value) => inside.length(value),
+            Self::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Writes an element.
+    fn put(self, inside: &Inside<'_>, out: &mut Vec<u8>, index: usize, depth: u32) -> Result<(), Unfit> {
+        let whole = |number: i32| if number == MISSING { f64::NAN } else { f64::from(number) };
+        match self {
+            Self::Logicals(numbers) => match numbers[index] {
+                MISSING => out.extend_from_slice(b"null"),
+                0 => out.extend_from_slice(b"false"),
+                _ => out.extend_from_slice(b"true"),
+            },
+            Self::Integers(numbers) if numbers[index] == MISSING => out.extend_from_slice(b"null"),
+            Self::Integers(numbers) => scalar::integer(out, i64::from(numbers[index])),
+            Self::Doubles(numbers) => scalar::double(out, numbers[index]),
+            Self::Integers64(numbers) => match numbers[index].to_bits().cast_signed() {
+                i64::MIN => out.extend_from_slice(b"null"),
+                number => scalar::integer(out, number),
+            },
+            Self::Dates(numbers) => scalar::date(out, numbers[index]),
+            Self::DatesInteger(numbers) => scalar::date(out, whole(numbers[index])),
+            Self::Times(numbers) => scalar::time(out, numbers[index]),
+            Self::TimesInteger(numbers) => scalar::time(out, whole(numbers[index])),
+            Self::Texts(value) => text(inside, out, value, index),
+            Self::Factor(numbers, levels) => match usize::try_from(numbers[index]) {
+                Ok(level) if level >= 1 && level <= inside.length(levels) => text(inside, out, levels, level - 1),
+                _ => out.extend_from_slice(b"null"),
+            },
+            Self::Bytes(bytes) => scalar::integer(out, i64::from(bytes[index])),
+            Self::List(value) => return any(inside, out, inside.element(value, index), depth + 1),
+        }
+        Ok(())
+    }
+}
+
+/// Writes one text of a character vector.
+fn text(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, index: usize) {
+    if inside.with_string(value, index, |bytes| scalar::text(out, bytes)).is_none() {
+        out.extend_from_slice(b"null");
+    }
+}

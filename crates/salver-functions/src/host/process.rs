@@ -1,0 +1,128 @@
+//! What the host asks of the operating system that the standard library does not offer: forks, limits, signals.
+//!
+//! The process has one thread, so `fork` copies all of it; each function says what else it relies on.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// How much stack R may use, when the hard limit allows it. R looks at the limit when it starts and turns an overflow
+/// into an error before it happens; with this much, its own bound on nested expressions comes first.
+const STACK_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Whether this is the process's first thread, whose stack is the one R measures.
+pub(super) fn on_main_thread() -> bool {
+    // SAFETY: neither call can fail nor touches memory.
+    unsafe { libc::gettid() == libc::getpid() }
+}
+
+/// Takes standard input for the control channel, and leaves an empty one in its place.
+pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
+    let null = File::open("/dev/null")?;
+    // SAFETY: both calls are about descriptors that are open; the new one belongs to nobody else.
+    let control = unsafe {
+        let control = libc::fcntl(0, libc::F_DUPFD_CLOEXEC, 3);
+        if control < 0 || libc::dup2(null.as_raw_fd(), 0) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        OwnedFd::from_raw_fd(control)
+    };
+    Ok(control)
+}
+
+/// Gives the main thread room to recurse. A limit that can't be raised stays.
+pub(super) fn raise_stack() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid and outlives the calls.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) == 0 && limit.rlim_cur < STACK_BYTES {
+            limit.rlim_cur = STACK_BYTES.min(limit.rlim_max);
+            libc::setrlimit(libc::RLIMIT_STACK, &raw const limit);
+        }
+    }
+}
+
+/// Bounds the memory of this process: what it has, and so many bytes more.
+pub(super) fn bound_memory(more: u64) -> io::Result<()> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();
+    let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+    let bound = (kibibytes * 1024).saturating_add(more);
+    let limit = libc::rlimit { rlim_cur: bound, rlim_max: bound };
+    // SAFETY: the structure is valid and outlives the call.
+    match unsafe { libc::setrlimit(libc::RLIMIT_DATA, &raw const limit) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Copies the process. `None` in the copy, which ends when its parent does; the copy's number in the parent.
+pub(super) fn fork() -> io::Result<Option<i32>> {
+    let parent = std::process::id();
+    // SAFETY: there is one thread, so the copy has all there is, with no lock held by another.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // SAFETY: plain numbers; an unknown option would be an error, not undefined.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            if std::os::unix::process::parent_id() != parent {
+                end(0);
+            }
+            Ok(None)
+        }
+        child => Ok(Some(child)),
+    }
+}
+
+/// Ends this process at once, without anything that R or user code wanted to happen then.
+pub(super) fn end(status: i32) -> ! {
+    // SAFETY: always allowed; nothing of Rust is waiting for a destructor that matters to others.
+    unsafe { libc::_exit(status) }
+}
+
+/// Kills a child that has not been reaped, so that its number is still its own.
+pub(super) fn kill(child: i32) {
+    // SAFETY: plain numbers.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+}
+
+/// Kills the process group, this process with it.
+pub(super) fn kill_group() -> ! {
+    // SAFETY: plain numbers. When this process leads no group of its own, it must not kill one.
+    unsafe {
+        if libc::getpgrp() == libc::getpid() {
+            libc::kill(0, libc::SIGKILL);
+        }
+    }
+    end(0)
+}
+
+/// Whether a child has ended; if so it is reaped.
+pub(super) fn has_ended(child: i32) -> bool {
+    // SAFETY: a null status is allowed.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) != 0 }
+}
+
+/// What was to happen on `SIGCHLD` before [`wake_on_child`].
+#[derive(Clone, Copy)]
+pub(super) struct ChildSignal(libc::sigaction);
+
+/// Lets the end of a child interrupt a read that waits.
+pub(super) fn wake_on_child() -> ChildSignal {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: all-zero is a valid `sigaction`; the handler does nothing, which is safe at any moment.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let mut before: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+        libc::sigaction(libc::SIGCHLD, &raw const action, &raw mut before);
+        ChildSignal(before)
+    }
+}
+
+/// Puts back what [`wake_on_child`] replaced: user code waits for children of its own.
+pub(super) fn restore(signal: ChildSignal) {
+    // SAFETY: the structure came from `sigaction`.
+    unsafe { libc::sigaction(libc::SIGCHLD, &raw const signal.0, std::ptr::null_mut()) };
+}

@@ -1,0 +1,142 @@
+//! From a started R to functions that answer calls: the runtime's sources, evaluated.
+
+use std::ffi::CStr;
+
+use super::session::{Kept, Raised, Session};
+use super::value::{Kind, Value};
+
+/// Gives the functions; see the file.
+const START: &CStr = match CStr::from_bytes_with_nul(concat!("(", include_str!("start.R"), ")\0").as_bytes()) {
+    Ok(text) => text,
+    Err(_) => panic!("start.R has a zero byte"),
+};
+
+/// A list of files with their texts.
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../r/", $name)))),*] };
+}
+
+/// The sources of the runtime, in the order they are evaluated in: that of their names.
+const SOURCES: &[(&str, &str)] = sources![
+    "00-json.R",
+    "05-text.R",
+    "10-functions.R",
+    "12-annotations.R",
+    "13-serializers.R",
+    "20-restrserve.R",
+    "21-forms.R",
+    "22-response.R",
+    "23-errors.R",
+    "24-content.R",
+    "25-router.R",
+    "26-application.R",
+    "27-auth.R",
+    "28-etag.R",
+    "29-backend.R",
+    "30-plumber.R",
+    "31-rook.R",
+    "90-entry.R",
+];
+
+/// The functions of the runtime that the host calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runtime {
+    /// Loads a file: a path, gives what it offers as the text of a JSON object.
+    pub(super) load: Kept,
+    /// Answers a call of an application.
+    pub(super) call_application: Kept,
+    /// Answers a call of an endpoint.
+    pub(super) call_function: Kept,
+    /// Makes a worker's random numbers its own.
+    pub(super) seed: Kept,
+    /// Forgets the text of the last error.
+    pub(super) forget: Kept,
+}
+
+/// Evaluates the runtime.
+///
+/// # Errors
+/// What R raised.
+pub(super) fn start(session: &Session) -> Result<Runtime, Raised> {
+    let mut runtime = None;
+    session.enter(&mut runtime, |inside, runtime| {
+        let start = inside.evaluate(START);
+        let sources = inside.texts(SOURCES.len(), SOURCES.iter().map(|(_, text)| *text));
+        let functions = inside.call(start, &[sources])?;
+        let function = |index| inside.for_ever(inside.element(functions, index));
+        *runtime = Some(Runtime {
+            load: function(0),
+            call_application: function(1),
+            call_function: function(2),
+            seed: function(3),
+            forget: function(4),
+        });
+        Some(())
+    })?;
+    runtime.ok_or_else(|| Raised("the runtime gave no functions".to_owned()))
+}
+
+/// What `load` is given and what it gave.
+struct Loading<'a> {
+    load: Kept,
+    file: &'a str,
+    offer: Option<String>,
+}
+
+/// Loads the file: the text of what it offers.
+///
+/// # Errors
+/// What R raised.
+pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<String, Raised> {
+    let mut loading = Loading { load: runtime.load, file, offer: None };
+    session.enter(&mut loading, |inside, loading| {
+        let offer = inside.call(Value::of(loading.load), &[inside.text(loading.file)])?;
+        if inside.kind(offer) == Kind::Text && inside.length(offer) == 1 {
+            let text = &mut loading.offer;
+            inside.with_string(offer, 0, |bytes| *text = Some(String::from_utf8_lossy(bytes).into_owned()));
+        }
+        Some(())
+    })?;
+    loading.offer.ok_or_else(|| Raised("loading the file gave no text".to_owned()))
+}
+
+/// Readies the memory for forks: what is not used is gone before it is copied.
+pub(super) fn settle(session: &Session) {
+    // Nothing is raised, and an error would change nothing.
+    let _ = session.enter(&mut (), |inside, ()| {
+        inside.collect();
+        Some(())
+    });
+}
+
+/// Makes a new worker's random numbers its own.
+pub(super) fn seed(session: &Session, runtime: Runtime) {
+    let mut seed = runtime.seed;
+    // A worker that can't is a worker still.
+    let _ = session.enter(&mut seed, |inside, seed| inside.call(Value::of(*seed), &[]).map(|_| ()));
+}
+
+/// Forgets what the last error said, so that it is not told of a later jump that says nothing.
+pub(super) fn forget(session: &Session, runtime: Runtime) {
+    let mut forget = runtime.forget;
+    // It only stores a text.
+    let _ = session.enter(&mut forget, |inside, forget| inside.call(Value::of(*forget), &[]).map(|_| ()));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::SOURCES;
+
+    #[test]
+    fn every_source_is_listed_in_order() {
+        let mut there = Vec::new();
+        for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("r")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            there.extend(name.ends_with(".R").then_some(name));
+        }
+        there.sort();
+        assert_eq!(SOURCES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), there);
+    }
+}

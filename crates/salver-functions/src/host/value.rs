@@ -1,0 +1,391 @@
+//! Values of R: made, read and handed to functions of R.
+//!
+//! Every value made or returned here is put on R's stack of protected objects until the [`Inside`] or the inner scope it
+//! was made in ends, and can't be had for longer: its lifetime is a borrow of that. Anything here may raise an error of
+//! R, which ends the guarded function (see `session`); so none of these functions, nor their callers, own something to
+//! drop while calling.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_int};
+use std::marker::PhantomData;
+
+use super::library::{Api, Sexp};
+use super::session::Kept;
+
+/// `CE_UTF8` and `CE_NATIVE`: how text is marked.
+const UTF_8: c_int = 1;
+const NATIVE: c_int = 0;
+/// What stands for a missing integer or logical value.
+pub(super) const MISSING: i32 = i32::MIN;
+
+/// The right to use R, in a guarded function.
+pub(super) struct Inside<'r> {
+    pub(super) api: &'r Api,
+    /// How many objects are protected.
+    pub(super) kept: Cell<c_int>,
+}
+
+/// A value that R keeps for as long as `'x`.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'x>(pub(super) Sexp, PhantomData<&'x ()>);
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Logical,
+    Integer,
+    Double,
+    Complex,
+    Text,
+    List,
+    Raw,
+    Symbol,
+    Other,
+}
+
+/// Attributes that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Attribute {
+    Names,
+    Levels,
+    Dimensions,
+    RowNames,
+}
+
+/// Makes values.
+impl Inside<'_> {
+    /// Protects an object.
+    fn keep(&self, object: Sexp) -> Value<'_> {
+        // SAFETY: an object R just gave.
+        unsafe { (self.api.protect)(object) };
+        self.kept.set(self.kept.get() + 1);
+        Value(object, PhantomData)
+    }
+
+    /// Lets go of all but the first so many objects.
+    pub(super) fn release(&self, first: c_int) {
+        // SAFETY: exactly those that `keep` put there.
+        unsafe { (self.api.unprotect)(self.kept.get() - first) };
+        self.kept.set(first);
+    }
+
+    /// `NULL`.
+    pub(super) fn null(&self) -> Value<'_> {
+        // SAFETY: set once R has started; never collected.
+        Value(unsafe { *self.api.nil }, PhantomData)
+    }
+
+    /// One integer.
+    pub(super) fn integer(&self, number: i32) -> Value<'_> {
+        // SAFETY: raises at worst.
+        self.keep(unsafe { (self.api.integer)(number) })
+    }
+
+    /// One double.
+    pub(super) fn double(&self, number: f64) -> Value<'_> {
+        // SAFETY: raises at worst.
+        self.keep(unsafe { (self.api.double)(number) })
+    }
+
+    /// One logical.
+    pub(super) fn logical(&self, truth: bool) -> Value<'_> {
+        // SAFETY: raises at worst.
+        self.keep(unsafe { (self.api.logical)(c_int::from(truth)) })
+    }
+
+    /// A character vector of one.
+    pub(super) fn text(&self, text: &str) -> Value<'_> {
+        let value = self.vector(Kind::Text, 1);
+        self.set_text(value, 0, Some(text));
+        value
+    }
+
+    /// A vector of this kind, not filled yet but for texts (empty) and lists (`NULL`).
+    pub(super) fn vector(&self, kind: Kind, length: usize) -> Value<'_> {
+        // SAFETY: a kind of vector; raises when there is no memory.
+        self.keep(unsafe { (self.api.allocate)(number_of(kind), length.cast_signed()) })
+    }
+
+    /// A raw vector with these bytes.
+    pub(super) fn raw(&self, bytes: &[u8]) -> Value<'_> {
+        let value = self.vector(Kind::Raw, bytes.len());
+        if !bytes.is_empty() {
+            // SAFETY: the vector has that length and was made here, so nobody else looks at it.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (self.api.bytes)(value.0), bytes.len()) };
+        }
+        value
+    }
+
+    /// A vector of integers (or logicals: zero and one) from exactly so many of them.
+    pub(super) fn integers(&self, kind: Kind, length: usize, numbers: impl Iterator<Item = i32>) -> Value<'_> {
+        let value = self.vector(if kind == Kind::Logical { kind } else { Kind::Integer }, length);
+        if length > 0 {
+            // SAFETY: as in `raw`; both kinds hold C integers.
+            let places = unsafe {
+                let first =
+                    if kind == Kind::Logical { (self.api.logicals)(value.0) } else { (self.api.integers)(value.0) };
+                first.write_bytes(0, length);
+                std::slice::from_raw_parts_mut(first, length)
+            };
+            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
+        }
+        value
+    }
+
+    /// A vector of doubles from exactly so many of them.
+    pub(super) fn doubles(&self, length: usize, numbers: impl Iterator<Item = f64>) -> Value<'_> {
+        let value = self.vector(Kind::Double, length);
+        if length > 0 {
+            // SAFETY: as in `raw`.
+            let places = unsafe {
+                let first = (self.api.doubles)(value.0);
+                first.write_bytes(0, length);
+                std::slice::from_raw_parts_mut(first, length)
+            };
+            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
+        }
+        value
+    }
+
+    /// The double that stands for a missing one: a NaN with 1954 in its low word.
+    pub(super) fn missing_double() -> f64 {
+        f64::from_bits(0x7FF0_0000_0000_07A2)
+    }
+
+    /// Puts a text, or the missing one, into a character vector.
+    pub(super) fn set_text(&self, vector: Value<'_>, index: usize, text: Option<&str>) {
+        // SAFETY: R checks the kind and the index; a text too long for it has the length -1, at which it raises too.
+        unsafe {
+            let characters = match text {
+                None => *self.api.missing_string,
+                Some(text) => {
+                    let length = c_int::try_from(text.len()).unwrap_or(-1);
+                    (self.api.characters)(text.as_ptr().cast(), length, UTF_8)
+                }
+            };
+            (self.api.set_string)(vector.0, index.cast_signed(), characters);
+        }
+    }
+
+    /// A character vector.
+    pub(super) fn texts<'t>(&self, length: usize, texts: impl Iterator<Item = &'t str>) -> Value<'_> {
+        let value = self.vector(Kind::Text, length);
+        texts.take(length).enumerate().for_each(|(index, text)| self.set_text(value, index, Some(text)));
+        value
+    }
+
+    /// Puts into a list what `make` makes; what else it made is let go of.
+    pub(super) fn set(&self, list: Value<'_>, index: usize, make: impl for<'y> FnOnce(&'y Self) -> Value<'y>) {
+        let first = self.kept.get();
+        let value = make(self).0;
+        // SAFETY: the value is still protected; R checks the kind and the index.
+        unsafe { (self.api.set_element)(list.0, index.cast_signed(), value) };
+        self.release(first);
+    }
+
+    /// Gives a vector names.
+    pub(super) fn set_names(&self, vector: Value<'_>, names: Value<'_>) {
+        // SAFETY: both are protected; R checks the lengths.
+        unsafe { (self.api.set_attribute)(vector.0, *self.api.names, names.0) };
+    }
+
+    /// An array of plain values of Rust, in memory of R's: whatever R raises, it is not lost.
+    pub(super) fn array<T: Copy>(&self, length: usize, mut make: impl FnMut(usize) -> T) -> &[T] {
+        const { assert!(align_of::<T>() <= 8, "R's vectors begin at multiples of eight") };
+        if length == 0 || size_of::<T>() == 0 {
+            return &[];
+        }
+        let memory = self.vector(Kind::Raw, length.saturating_mul(size_of::<T>()));
+        // SAFETY: the vector has room for so many, aligned, and nobody else knows it; each is written before the slice
+        // of all is made.
+        unsafe {
+            let first = (self.api.bytes)(memory.0).cast::<T>();
+            (0..length).for_each(|index| first.add(index).write(make(index)));
+            std::slice::from_raw_parts(first, length)
+        }
+    }
+
+    /// Calls a function of R. `None`: it raised an error, which is not printed.
+    pub(super) fn call(&self, function: Value<'_>, arguments: &[Value<'_>]) -> Option<Value<'_>> {
+        let first = self.kept.get();
+        // SAFETY: what was made so far is protected at every allocation.
+        unsafe {
+            let mut list = *self.api.nil;
+            for argument in arguments.iter().rev() {
+                list = self.keep((self.api.cons)(argument.0, list)).0;
+            }
+            let call = self.keep((self.api.cons_call)(function.0, list)).0;
+            let mut failed = 0;
+            let result = (self.api.try_eval)(call, *self.api.global, &raw mut failed);
+            self.release(first);
+            if failed != 0 { None } else { Some(self.keep(result)) }
+        }
+    }
+
+    /// Evaluates the text of one expression.
+    pub(super) fn evaluate(&self, text: &CStr) -> Value<'_> {
+        // SAFETY: a C string; raises at worst.
+        self.keep(unsafe { (self.api.parse_eval)(text.as_ptr(), *self.api.global) })
+    }
+
+    /// Keeps a value for ever.
+    pub(super) fn for_ever(&self, value: Value<'_>) -> Kept {
+        // SAFETY: protected until then.
+        unsafe { (self.api.preserve)(value.0) };
+        Kept(value.0)
+    }
+
+    /// Collects what is not used any more.
+    pub(super) fn collect(&self) {
+        // SAFETY: everything in use is protected.
+        unsafe { (self.api.collect)() };
+    }
+}
+
+/// Reads values.
+impl Inside<'_> {
+    /// What a value is.
+    pub(super) fn kind(&self, value: Value<'_>) -> Kind {
+        // SAFETY: a protected object.
+        match unsafe { (self.api.kind)(value.0) } {
+            0 => Kind::Null,
+            1 => Kind::Symbol,
+            10 => Kind::Logical,
+            13 => Kind::Integer,
+            14 => Kind::Double,
+            15 => Kind::Complex,
+            16 => Kind::Text,
+            19 | 20 => Kind::List,
+            24 => Kind::Raw,
+            _ => Kind::Other,
+        }
+    }
+
+    /// How many elements it has.
+    pub(super) fn length(&self, value: Value<'_>) -> usize {
+        // SAFETY: a protected object.
+        unsafe { (self.api.length)(value.0) }.cast_unsigned()
+    }
+
+    /// Whether it has a class.
+    pub(super) fn has_class(&self, value: Value<'_>) -> bool {
+        // SAFETY: a protected object.
+        unsafe { (self.api.is_object)(value.0) != 0 }
+    }
+
+    /// Whether it is of this class.
+    pub(super) fn inherits(&self, value: Value<'_>, class: &CStr) -> bool {
+        // SAFETY: a protected object and a C string.
+        unsafe { (self.api.inherits)(value.0, class.as_ptr()) != 0 }
+    }
+
+    /// An attribute; `NULL` when it has none. Names and row names may be made for the occasion, so it is protected.
+    pub(super) fn attribute(&self, value: Value<'_>, attribute: Attribute) -> Value<'_> {
+        let symbol = match attribute {
+            Attribute::Names => self.api.names,
+            Attribute::Levels => self.api.levels,
+            Attribute::Dimensions => self.api.dimensions,
+            Attribute::RowNames => self.api.row_names,
+        };
+        // SAFETY: a protected object and a symbol.
+        self.keep(unsafe { (self.api.attribute)(value.0, *symbol) })
+    }
+
+    /// The integers or logicals of a vector.
+    pub(super) fn numbers<'x>(&self, value: Value<'x>) -> &'x [i32] {
+        let length = self.length(value);
+        if length == 0 {
+            return &[];
+        }
+        // SAFETY: R raises when the kind is another. The elements stay as they are while the value is protected and no
+        // function of R is called that changes it.
+        unsafe {
+            let logical = self.kind(value) == Kind::Logical;
+            let first = if logical { (self.api.logicals)(value.0) } else { (self.api.integers)(value.0) };
+            std::slice::from_raw_parts(first, length)
+        }
+    }
+
+    /// The doubles of a vector.
+    pub(super) fn reals<'x>(&self, value: Value<'x>) -> &'x [f64] {
+        match self.length(value) {
+            0 => &[],
+            // SAFETY: as in `numbers`.
+            length => unsafe { std::slice::from_raw_parts((self.api.doubles)(value.0), length) },
+        }
+    }
+
+    /// The bytes of a raw vector.
+    pub(super) fn bytes<'x>(&self, value: Value<'x>) -> &'x [u8] {
+        match self.length(value) {
+            0 => &[],
+            // SAFETY: as in `numbers`.
+            length => unsafe { std::slice::from_raw_parts((self.api.bytes)(value.0), length) },
+        }
+    }
+
+    /// An element of a list, protected like the list.
+    pub(super) fn element<'x>(&self, list: Value<'x>, index: usize) -> Value<'x> {
+        // SAFETY: R checks the kind and the index.
+        Value(unsafe { (self.api.element)(list.0, index.cast_signed()) }, PhantomData)
+    }
+
+    /// Reads a text of a character vector: UTF-8 but for what user code marked wrongly. `None`: it is missing.
+    pub(super) fn with_string<T: Copy>(
+        &self,
+        value: Value<'_>,
+        index: usize,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Option<T> {
+        // SAFETY: R checks the kind and the index; the characters end with a zero byte and stay while the vector does,
+        // a translation until the mark is reset.
+        unsafe {
+            let string = (self.api.string)(value.0, index.cast_signed());
+            if string == *self.api.missing_string {
+                return None;
+            }
+            let own = (self.api.characters_data)(string);
+            let own = std::slice::from_raw_parts(own.cast::<u8>(), (self.api.length)(string).cast_unsigned());
+            let encoding = (self.api.encoding)(string);
+            let plain = own.is_ascii() || encoding == UTF_8 || (encoding == NATIVE && std::str::from_utf8(own).is_ok());
+            if plain {
+                return Some(read(own));
+            }
+            let mark = (self.api.transient_mark)();
+            let result = read(CStr::from_ptr((self.api.translate)(string)).to_bytes());
+            (self.api.transient_reset)(mark);
+            Some(result)
+        }
+    }
+
+    /// What `work` gives; what it made is let go of.
+    pub(super) fn scope<T: Copy>(&self, work: impl FnOnce(&Self) -> T) -> T {
+        let first = self.kept.get();
+        let result = work(self);
+        self.release(first);
+        result
+    }
+}
+
+impl Value<'_> {
+    /// Of something kept for ever.
+    pub(super) fn of(kept: Kept) -> Self {
+        Self(kept.0, PhantomData)
+    }
+}
+
+/// R's number of a kind of vector.
+fn number_of(kind: Kind) -> u32 {
+    match kind {
+        Kind::Logical => 10,
+        Kind::Integer => 13,
+        Kind::Double => 14,
+        Kind::Complex => 15,
+        Kind::Text => 16,
+        Kind::List => 19,
+        Kind::Raw => 24,
+        Kind::Null | Kind::Symbol | Kind::Other => 0,
+    }
+}

@@ -1,0 +1,231 @@
+//! A worker: one connection, one call at a time.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use serde_json::{Map, Value as Json};
+
+use super::argument;
+use super::call::Call;
+use super::frame::{self, Frame, Reader};
+use super::json::{self, Unfit};
+use super::session::Session;
+use super::start::{self, Runtime};
+use super::value::{Attribute, Inside, Kind, Value};
+
+/// Of an answer's body: it is text or bytes, the path of a file, a value to be written as JSON.
+const BODY: i32 = 0;
+const TEMPORARY_FILE: i32 = 2;
+const JSON: i32 = 3;
+
+/// Why a call failed, as in a frame `X`.
+const USER_CODE: u8 = 0;
+const OUT_OF_MEMORY: u8 = 1;
+const WRONG_ARGUMENT: u8 = 2;
+
+/// What a guarded function works with. All that it builds up is here.
+struct Exchange<'a> {
+    runtime: Runtime,
+    call: Call<'a>,
+    arguments: Map<String, Json>,
+    /// The frame under way.
+    out: &'a mut Vec<u8>,
+    stream: &'a UnixStream,
+    /// What came of it. `None`: R raised an error.
+    sent: Option<io::Result<()>>,
+    /// What is wrong with an answer that R gave.
+    unfit: Option<&'static str>,
+}
+
+/// Answers calls until the connection ends.
+///
+/// # Errors
+/// When the connection breaks, or what comes is not a call.
+pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> io::Result<()> {
+    let mut out = Vec::new();
+    frame::begin(&mut out, b'H');
+    out.extend_from_slice(&std::process::id().to_le_bytes());
+    frame::send(&mut &*stream, &mut out, &[])?;
+    let mut reader = Reader::new(stream);
+    loop {
+        match reader.next()? {
+            None => return Ok(()),
+            Some(Frame::TooLarge) => fail(stream, &mut out, OUT_OF_MEMORY, "the call does not fit into memory")?,
+            Some(Frame::Whole(b'C', payload)) => {
+                let call = Call::read(payload).ok_or(io::ErrorKind::InvalidData)?;
+                answer(session, runtime, stream, &mut out, call)?;
+            }
+            Some(Frame::Whole(..)) => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+/// Answers one call.
+fn answer(
+    session: &Session,
+    runtime: Runtime,
+    stream: &UnixStream,
+    out: &mut Vec<u8>,
+    call: Call<'_>,
+) -> io::Result<()> {
+    let arguments = match call.arguments {
+        [] => Map::new(),
+        text => match serde_json::from_slice(text) {
+            Ok(arguments) => arguments,
+            Err(error) => return fail(stream, out, WRONG_ARGUMENT, &error.to_string()),
+        },
+    };
+    let mut exchange = Exchange { runtime, call, arguments, out, stream, sent: None, unfit: None };
+    let result = session.enter(&mut exchange, serve);
+    let Exchange { out, sent, unfit, .. } = exchange;
+    match (sent, unfit, result) {
+        (Some(sent), ..) => sent,
+        (None, Some(unfit), _) => fail(stream, out, USER_CODE, unfit),
+        (None, None, Err(raised)) => {
+            let kind = if session.is_memory(&raised) { OUT_OF_MEMORY } else { USER_CODE };
+            start::forget(session, runtime);
+            let silent = raised.0.is_empty();
+            fail(stream, out, kind, if silent { "R left the function without an error" } else { &raised.0 })
+        }
+        (None, None, Ok(())) => fail(stream, out, USER_CODE, "no answer was made"),
+    }
+}
+
+/// Says that a call failed: what the client may know, and what the log may.
+fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
+    let message = match kind {
+        OUT_OF_MEMORY => "the function ran out of memory",
+        WRONG_ARGUMENT => "the arguments are not a JSON object",
+        _ => "the function raised an error",
+    };
+    frame::begin(out, b'X');
+    out.push(kind);
+    frame::put(out, message.as_bytes());
+    frame::put(out, detail.as_bytes());
+    frame::send(&mut &*stream, out, &[])
+}
+
+/// Guarded: calls the function, and sends what it gives.
+fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
+    let call = &exchange.call;
+    let result = if call.endpoint < 0 {
+        let [method, path, query] = [call.method, call.path, call.query].map(|text| inside.text(text));
+        let function = Value::of(exchange.runtime.call_application);
+        let (headers, body) = (fields(inside, &call.headers), inside.raw(call.body));
+        inside.call(function, &[method, path, query, headers, body, inside.text(call.address)])?
+    } else {
+        let arguments = argument::object(inside, &exchange.arguments);
+        let endpoint = inside.integer(call.endpoint.saturating_add(1));
+        let function = Value::of(exchange.runtime.call_function);
+        inside.call(function, &[endpoint, arguments, request(inside, call)])?
+    };
+    send(inside, exchange, result);
+    Some(())
+}
+
+/// The request as a named list.
+fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>) -> Value<'x> {
+    const NAMES: [&str; 6] = ["method", "path", "query", "headers", "body", "address"];
+    let list = inside.vector(Kind::List, NAMES.len());
+    for (index, text) in [(0, call.method), (1, call.path), (2, call.query), (5, call.address)] {
+        inside.set(list, index, |inside| inside.text(text));
+    }
+    inside.set(list, 3, |inside| fields(inside, &call.headers));
+    inside.set(list, 4, |inside| inside.raw(call.body));
+    inside.set_names(list, inside.texts(NAMES.len(), NAMES.iter().copied()));
+    list
+}
+
+/// Header fields as a character vector with names.
+fn fields<'x>(inside: &'x Inside<'_>, fields: &[(&str, &str)]) -> Value<'x> {
+    let vector = inside.texts(fields.len(), fields.iter().map(|(_, value)| *value));
+    inside.set_names(vector, inside.texts(fields.len(), fields.iter().map(|(name, _)| *name)));
+    vector
+}
+
+/// Takes `list(status, headers, body, kind)` apart and sends it. Nothing of R is called once bytes are under way.
+fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
+    const MALFORMED: &str = "the runtime did not answer with a status, headers, a body and its kind";
+    exchange.unfit = Some(MALFORMED);
+    if inside.kind(answer) != Kind::List || inside.length(answer) != 4 {
+        return;
+    }
+    let [status, headers, body, kind] = [0, 1, 2, 3].map(|index| inside.element(answer, index));
+    let (Some(status), Some(kind)) = (whole(inside, status), whole(inside, kind)) else { return };
+    let Ok(status) = u16::try_from(status) else { return };
+    let out = &mut *exchange.out;
+    frame::begin(out, b'A');
+    out.extend_from_slice(&status.to_le_bytes());
+    put_headers(inside, out, headers, kind == JSON);
+    let mut rest: &[u8] = &[];
+    match kind {
+        JSON => {
+            out.push(0);
+            if let Err(unfit) = json::write(inside, out, body) {
+                exchange.unfit = Some(match unfit {
+                    Unfit::Kind => "the function gave something that is no data, such as a function or environment",
+                    Unfit::Depth => "the function gave lists that are nested too deep",
+                    Unfit::Shape => "the function gave a data frame or matrix whose parts have different lengths",
+                });
+                return;
+            }
+        }
+        BODY..=TEMPORARY_FILE => {
+            out.extend(u8::try_from(kind));
+            match inside.kind(body) {
+                Kind::Null => {}
+                Kind::Raw => rest = inside.bytes(body),
+                Kind::Text if inside.length(body) == 1 => {
+                    inside.with_string(body, 0, |text| out.extend_from_slice(text));
+                }
+                _ => return,
+            }
+        }
+        _ => return,
+    }
+    if !frame::fits(out, rest) {
+        exchange.unfit = Some("the answer is larger than 4 GiB");
+        return;
+    }
+    exchange.sent = Some(frame::send(&mut exchange.stream, out, rest));
+}
+
+/// The one whole number of a vector.
+fn whole(inside: &Inside<'_>, value: Value<'_>) -> Option<i32> {
+    match inside.kind(value) {
+        Kind::Integer => inside.numbers(value).first().copied(),
+        #[expect(clippy::cast_possible_truncation, reason = "saturates, and is checked by who asked")]
+        Kind::Double => inside.reals(value).first().map(|number| *number as i32),
+        _ => None,
+    }
+}
+
+/// Puts the header fields in; `json` adds what the body is, unless they say it.
+fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>, json: bool) {
+    const TYPE: &[u8] = b"content-type";
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let mut count: u32 = 0;
+    let mut typed = false;
+    let names = inside.attribute(headers, Attribute::Names);
+    if inside.kind(headers) == Kind::Text && inside.kind(names) == Kind::Text {
+        for index in 0..inside.length(headers) {
+            let before = out.len();
+            let name = inside.with_string(names, index, |name| {
+                typed |= name.eq_ignore_ascii_case(TYPE);
+                frame::put(out, name);
+            });
+            match name.and(inside.with_string(headers, index, |value| frame::put(out, value))) {
+                Some(()) => count += 1,
+                // A field that is missing is no field.
+                None => out.truncate(before),
+            }
+        }
+    }
+    if json && !typed {
+        frame::put(out, TYPE);
+        frame::put(out, b"application/json");
+        count += 1;
+    }
+    out[at..at + 4].copy_from_slice(&count.to_le_bytes());
+}

@@ -1,0 +1,116 @@
+//! The zygote: has loaded the file, and makes workers of itself when the server says so.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use super::frame::{self, Frame, Reader};
+use super::session::Session;
+use super::start::{self, Runtime};
+use super::{process, worker};
+
+/// The setting of the memory a worker may use over what it has when it is made, in bytes.
+const MEMORY_VARIABLE: &str = "SALVER_MEMORY_BYTES_MAX";
+
+/// The control channel: what comes from the server, and what goes there.
+#[derive(Debug)]
+pub(super) struct Control {
+    reader: Reader<File>,
+    writer: File,
+}
+
+/// What the server wants.
+enum Order {
+    Fork(u32),
+    Kill(i32),
+}
+
+impl Control {
+    /// Both directions of this channel.
+    pub(super) fn new(channel: OwnedFd) -> io::Result<Self> {
+        let writer = File::from(channel);
+        Ok(Self { reader: Reader::new(writer.try_clone()?), writer })
+    }
+
+    /// Sends a frame of text: `R` or `X`.
+    pub(super) fn say(&mut self, kind: u8, text: &str) -> io::Result<()> {
+        let mut out = Vec::new();
+        frame::begin(&mut out, kind);
+        frame::send(&mut self.writer, &mut out, text.as_bytes())?;
+        self.writer.flush()
+    }
+
+    /// The next order; `None` when the server is gone.
+    fn next(&mut self) -> io::Result<Option<Order>> {
+        let Some(frame) = self.reader.next()? else { return Ok(None) };
+        let number = |payload: &[u8]| payload.try_into().map(u32::from_le_bytes).ok();
+        match frame {
+            Frame::Whole(b'F', payload) => Ok(number(payload).map(Order::Fork)),
+            Frame::Whole(b'K', payload) => {
+                Ok(number(payload).and_then(|child| i32::try_from(child).ok()).map(Order::Kill))
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+/// Serves until the control channel ends, then ends the process group. Also returns, never, in workers.
+pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, socket: &Path) -> ! {
+    start::settle(session);
+    let signal = process::wake_on_child();
+    let mut children = Vec::new();
+    loop {
+        children.retain(|child| !process::has_ended(*child));
+        match control.next() {
+            Ok(Some(Order::Fork(count))) => {
+                for _ in 0..count {
+                    match process::fork() {
+                        Ok(None) => {
+                            process::restore(signal);
+                            drop(control);
+                            work(session, runtime, socket);
+                        }
+                        Ok(Some(child)) => children.push(child),
+                        // The server sees that none connects, and asks again.
+                        Err(error) => complain("a worker can't be made", &error),
+                    }
+                }
+            }
+            Ok(Some(Order::Kill(child))) => {
+                if children.contains(&child) {
+                    process::kill(child);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(None) | Err(_) => {
+                session.clean();
+                process::kill_group();
+            }
+        }
+    }
+}
+
+/// What a worker does with its life.
+fn work(session: &Session, runtime: Runtime, socket: &Path) -> ! {
+    session.is_copy();
+    start::seed(session, runtime);
+    let bound = std::env::var(MEMORY_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
+    if let Some(Err(error)) = bound.map(process::bound_memory) {
+        complain("a worker's memory can't be bounded", &error);
+        process::end(1);
+    }
+    let done = UnixStream::connect(socket).and_then(|stream| worker::run(session, runtime, &stream));
+    if let Err(error) = done {
+        complain("a worker ends", &error);
+        process::end(1);
+    }
+    process::end(0)
+}
+
+/// Says it on standard error, which the server reads and logs.
+fn complain(what: &str, error: &io::Error) {
+    // Without a standard error there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{what}: {error}");
+}
