@@ -1,0 +1,123 @@
+# Plain functions: what a file without an application offers, and calls of them.
+
+# Kinds of parameters, by the names plumber and R have for types.
+parameter_kinds <- c(
+  bool = "boolean", boolean = "boolean", logical = "boolean", int = "integer", integer = "integer",
+  dbl = "number", double = "number", float = "number", number = "number", numeric = "number",
+  chr = "text", character = "text", str = "text", string = "text", text = "text",
+  list = "object", object = "object", df = "object", "data.frame" = "object",
+  bytes = "bytes", file = "bytes", raw = "bytes"
+)
+
+# The endpoints of a file: its annotated functions, or all of its functions. Each is a list with what the offer says
+# and, beside it, what a call needs: the function and how its value is written.
+function_endpoints <- function(blocks, names_in_file, env) {
+  routed <- Filter(function(block) length(block$routes) > 0L, blocks)
+  if (length(routed)) return(unlist(lapply(routed, block_endpoints, env = env), recursive = FALSE))
+  documented <- stats::setNames(blocks, vapply(blocks, function(block) if (is.null(block$name)) "" else block$name, ""))
+  names_in_file <- unique(names_in_file[!startsWith(names_in_file, ".")])
+  functions <- Filter(function(name) is.function(get0(name, env, inherits = FALSE)), names_in_file)
+  lapply(functions, function(name) {
+    block <- documented[[name]]
+    endpoint_of(get(name, env), name, NULL, NULL, if (is.null(block)) empty_block() else block)
+  })
+}
+
+block_endpoints <- function(block, env) {
+  fn <- if (is.null(block$name)) eval(block$expression, env) else get(block$name, env)
+  if (!is.function(fn)) stop("line ", block$line, ": an annotation with a route must stand above a function")
+  name <- if (is.null(block$name)) "" else block$name
+  lapply(block$routes, function(route) endpoint_of(fn, name, route$method, route$path, block))
+}
+
+endpoint_of <- function(fn, name, method, path, block) {
+  fn <- compiler::cmpfun(fn)
+  special <- if (is.null(path)) character() else c("req", "res")
+  arguments <- formals(args(fn))
+  names_given <- setdiff(names(arguments), c("...", special))
+  in_path <- path_parameters(path)
+  parameters <- lapply(names_given, function(key) {
+    said <- block$parameters[[key]]
+    typed <- in_path[[key]]
+    type <- if (!is.null(said$type)) said$type else if (!is.null(typed)) typed else ""
+    list(
+      name = key, kind = parameter_kind(type), list = isTRUE(said$list) || type %in% c("df", "data.frame"),
+      required = identical(arguments[[key]], quote(expr = )) || isTRUE(said$required),
+      description = said$description
+    )
+  })
+  frames <- Filter(function(key) isTRUE(block$parameters[[key]]$type %in% c("df", "data.frame")), names_given)
+  list(
+    "function" = name, method = method, path = path, parameters = parameters, summary = block$summary,
+    description = block$description, pure = block$pure, call = fn, frames = frames,
+    wants = intersect(special, names(arguments)), write = serializer_of(block$serializer)
+  )
+}
+
+parameter_kind <- function(type) {
+  kind <- parameter_kinds[tolower(type)]
+  if (is.na(kind)) "any" else unname(kind)
+}
+
+# Types of the parameters in a path, by name: `<id:int>`, `{id}`.
+path_parameters <- function(path) {
+  if (is.null(path)) return(list())
+  inner <- regmatches(path, gregexpr("<[^<>]+>|\\{[^{}]+\\}", path))[[1L]]
+  inner <- gsub("[<>{}]", "", inner)
+  types <- ifelse(grepl(":", inner, fixed = TRUE), gsub("[][]", "", sub("^[^:]*:", "", inner)), "")
+  stats::setNames(as.list(types), sub(":.*$", "", inner))
+}
+
+# What the offer says of an endpoint.
+endpoint_offer <- function(endpoint) {
+  list(
+    "function" = endpoint[["function"]], method = endpoint$method, path = endpoint$path, prefix = FALSE,
+    parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "description")]),
+    summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure
+  )
+}
+
+# Calls a function with named arguments; the value goes back as it is, and is made JSON by the host, unless the
+# function's annotation names another form.
+call_function <- function(endpoint, arguments, request) {
+  endpoint <- state$endpoints[[endpoint]]
+  for (key in endpoint$frames) {
+    if (!is.null(arguments[[key]])) arguments[[key]] <- frame_of_rows(arguments[[key]])
+  }
+  if (length(endpoint$wants)) return(call_with_request(endpoint, arguments, request))
+  if (!is.null(endpoint$write)) return(endpoint$write(function() do.call(endpoint$call, arguments)))
+  list(200L, NULL, do.call(endpoint$call, arguments), 3L)
+}
+
+# Functions written for plumber take `req` and `res`.
+call_with_request <- function(endpoint, arguments, request) {
+  res <- new.env(parent = emptyenv())
+  res$status <- 200L
+  res$headers <- list()
+  res$setHeader <- function(name, value) res$headers[[name]] <- value
+  given <- list(req = do.call(rook_request, unname(request)), res = res)
+  arguments <- c(arguments, given[endpoint$wants])
+  value <- if (is.null(endpoint$write)) {
+    list(200L, NULL, do.call(endpoint$call, arguments), 3L)
+  } else {
+    endpoint$write(function() do.call(endpoint$call, arguments))
+  }
+  if (identical(value[[3L]], res)) value[3L] <- list(res$body)
+  value[[1L]] <- as.integer(res$status)
+  if (length(res$headers)) value[[2L]] <- c(value[[2L]], vapply(res$headers, paste, "", collapse = ", "))
+  value
+}
+
+# Rows (a list of named lists, as the host makes an array of objects) as a data frame; columns in the order in which
+# they come up, NA where a row lacks one.
+frame_of_rows <- function(rows) {
+  if (is.data.frame(rows) || !is.list(rows)) return(rows)
+  if (!is.null(names(rows))) return(as.data.frame(rows, stringsAsFactors = FALSE, optional = TRUE))
+  columns <- unique(unlist(lapply(rows, names)))
+  cells <- lapply(columns, function(column) {
+    values <- lapply(rows, function(row) if (is.null(row[[column]])) NA else row[[column]])
+    if (all(lengths(values) == 1L) && !any(vapply(values, is.list, TRUE))) unlist(values) else I(values)
+  })
+  names(cells) <- columns
+  structure(cells, class = "data.frame", row.names = .set_row_names(length(rows)))
+}

@@ -1,0 +1,101 @@
+# Annotations: comments `#* @get /fib` above functions, in plumber's words.
+
+route_words <- c("get", "post", "put", "delete", "head", "options", "patch")
+
+empty_block <- function() {
+  list(
+    name = NULL, expression = NULL, line = 0L, routes = list(), parameters = list(), serializer = NULL, pure = FALSE,
+    summary = NULL, description = NULL
+  )
+}
+
+is_annotation <- function(lines) grepl("^[[:space:]]*#['*]", lines)
+
+# Whether plumber would find something to serve.
+has_plumber_annotations <- function(lines) {
+  words <- c(route_words, "use", "filter", "plumber", "assets")
+  any(grepl(paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(words, collapse = "|"), ")\\b"), lines))
+}
+
+# The annotated expressions of a file, in order. `parsed` was made with its source kept.
+annotation_blocks <- function(lines, parsed) {
+  refs <- attr(parsed, "srcref")
+  if (is.null(refs)) return(list())
+  marked <- is_annotation(lines)
+  blocks <- lapply(seq_along(parsed), function(i) {
+    line <- refs[[i]][1L]
+    first <- line
+    while (first > 1L && (marked[first - 1L] || !nzchar(trimws(lines[first - 1L])))) first <- first - 1L
+    above <- lines[seq_len(line - first) + first - 1L]
+    above <- above[nzchar(trimws(above))]
+    if (!length(above)) return(NULL)
+    block <- read_block(trimws(sub("^[[:space:]]*#['*]", "", above)))
+    block$name <- assigned_name(parsed[[i]])
+    block$expression <- parsed[[i]]
+    block$line <- line
+    block
+  })
+  Filter(Negate(is.null), blocks)
+}
+
+# The name that an expression assigns to at the top, or NULL.
+assigned_name <- function(expression) {
+  if (!is.call(expression) || length(expression) != 3L) return(NULL)
+  if (!as.character(expression[[1L]])[1L] %in% c("<-", "=", "<<-")) return(NULL)
+  target <- expression[[2L]]
+  if (is.name(target) || is.character(target)) as.character(target)
+}
+
+read_block <- function(lines) {
+  block <- empty_block()
+  tagged <- startsWith(lines, "@")
+  words <- sub("^@([[:alnum:]_]+).*$", "\\1", lines)
+  rests <- trimws(sub("^@[[:alnum:]_]+", "", lines))
+  # Lines that follow a tag without one of their own go on with it.
+  prose <- lines[cumsum(tagged) == 0L & nzchar(lines)]
+  if (length(prose)) block$summary <- prose[1L]
+  if (length(prose) > 1L) block$description <- paste(prose[-1L], collapse = "\n")
+  for (i in which(tagged)) {
+    word <- words[i]
+    rest <- rests[i]
+    if (word %in% route_words) {
+      block$routes <- c(block$routes, list(list(method = toupper(word), path = sub("[[:space:]].*$", "", rest))))
+    } else if (word == "param") {
+      parameter <- read_parameter(rest)
+      block$parameters[[parameter$name]] <- parameter
+    } else if (word == "serializer") {
+      block$serializer <- rest
+    } else if (word %in% c("html", "json", "png", "jpeg", "svg")) {
+      block$serializer <- word
+    } else if (word == "pure") {
+      block$pure <- TRUE
+    } else if (word == "description") {
+      block$description <- paste(c(block$description, rest), collapse = "\n")
+    }
+  }
+  block
+}
+
+# `name:type* what it is`; `name:[type]` takes a list.
+read_parameter <- function(text) {
+  head <- sub("[[:space:]].*$", "", text)
+  description <- trimws(substr(text, nchar(head) + 1L, nchar(text)))
+  required <- endsWith(head, "*")
+  head <- sub("\\*$", "", head)
+  type <- if (grepl(":", head, fixed = TRUE)) sub("^[^:]*:", "", head)
+  many <- !is.null(type) && grepl("^\\[.*\\]$", type)
+  list(
+    name = sub(":.*$", "", head), type = if (!is.null(type)) gsub("[][]", "", type), list = many, required = required,
+    description = if (nzchar(description)) description
+  )
+}
+
+# What the file says of itself: `#* @apiTitle`, `#* @apiDescription`.
+file_words <- function(lines) {
+  said <- function(word) {
+    pattern <- paste0("^[[:space:]]*#['*][[:space:]]*@", word, "[[:space:]]+(.*)$")
+    found <- grep(pattern, lines, value = TRUE)
+    if (length(found)) sub(pattern, "\\1", found[1L])
+  }
+  list(title = said("apiTitle"), description = said("apiDescription"))
+}

@@ -1,0 +1,204 @@
+# RestRserve's public interface, written from its documentation: `Request`.
+#
+# An object is the frame of the function that makes it: its fields and methods are the variables there. A worker has
+# one request and one response; they are filled again for each call. What costs something to read from the wire (query,
+# headers, cookies, forms) is read when it is first asked for.
+
+# `Class$new(...)`, with the class's name.
+generator <- function(classname, new) structure(list(classname = classname, new = new), class = "salver_generator")
+
+headers_split_default <- c(
+  "accept", "accept-charset", "accept-encoding", "accept-language", "accept-patch", "accept-ranges", "allow",
+  "cache-control", "connection", "content-encoding", "content-language", "cookie", "if-match", "if-none-match",
+  "pragma", "prefer", "te", "trailer", "transfer-encoding", "upgrade", "vary", "via"
+)
+
+# Header fields (a named vector, names in lower case) as RestRserve holds them: a list, some split at commas.
+headers_of_fields <- function(fields) {
+  if (!length(fields)) return(list())
+  keys <- tolower(names(fields))
+  headers <- split(unname(fields), factor(keys, unique(keys)))
+  for (key in intersect(names(headers), getOption("RestRserve.headers.split", headers_split_default))) {
+    separator <- if (key == "cookie") ";[ ]*" else ",[ ]*"
+    headers[[key]] <- unlist(strsplit(headers[[key]], separator))
+  }
+  # A plain list: `split` gives one already, without a class.
+  headers
+}
+
+cookies_of_headers <- function(headers) {
+  pairs <- headers[["cookie"]]
+  if (!length(pairs)) return(list())
+  at <- regexpr("=", pairs, fixed = TRUE)
+  pairs <- pairs[at > 1L]
+  at <- at[at > 1L]
+  cookies <- as.list(url_decode(substr(pairs, at + 1L, 1000000L)))
+  names(cookies) <- substr(pairs, 1L, at - 1L)
+  cookies
+}
+
+request_object <- function() {
+  path <- "/"
+  method <- "GET"
+  body <- NULL
+  decode <- NULL
+  parameters_path <- list()
+  # The wire's texts, where the field made of them was not asked for yet; else NULL.
+  .query_text <- NULL
+  .fields <- NULL
+  .form_bytes <- NULL
+  .parameters_query <- list()
+  .parameters_body <- list()
+  .files <- list()
+  .headers <- list()
+  .cookies <- list()
+  .content_type <- NULL
+  .context <- NULL
+  .id <- NULL
+
+  # Takes a call over. Everything of the one before goes.
+  .accept <- function(call_method, call_path, query, fields, bytes) {
+    method <<- call_method
+    path <<- if (grepl("%", call_path, fixed = TRUE)) url_decode_one(call_path) else call_path
+    body <<- bytes
+    if (!is.null(decode)) decode <<- NULL
+    if (length(parameters_path)) parameters_path <<- list()
+    .query_text <<- query
+    .fields <<- fields
+    .form_bytes <<- if (length(bytes)) bytes else NULL
+    if (length(.parameters_body)) .parameters_body <<- list()
+    if (length(.files)) .files <<- list()
+    .headers <<- NULL
+    .cookies <<- NULL
+    .content_type <<- NULL
+    .context <<- NULL
+    .id <<- NULL
+  }
+  .read_query <- function() {
+    .parameters_query <<- parse_query(.query_text)
+    .query_text <<- NULL
+  }
+  .read_headers <- function() {
+    .headers <<- headers_of_fields(.fields)
+    .fields <<- NULL
+  }
+  .read_form <- function() {
+    form <- form_of_body(.form_bytes, content_type)
+    .form_bytes <<- NULL
+    .parameters_body <<- form$values
+    .files <<- form$files
+  }
+
+  set_id <- function(id = uuid()) {
+    .id <<- id
+    invisible(self)
+  }
+  reset <- function() {
+    .accept("GET", "/", "", NULL, NULL)
+    .cookies <<- list()
+    invisible(self)
+  }
+  get_header <- function(name, default = NULL) {
+    value <- headers[[tolower(name)]]
+    if (is.null(value)) default else value
+  }
+  get_param_query <- function(name) {
+    if (!is.null(.query_text)) .read_query()
+    .parameters_query[[name]]
+  }
+  get_param_body <- function(name) parameters_body[[name]]
+  get_param_path <- function(name) parameters_path[[name]]
+  get_file <- function(name) {
+    part <- files[[name]]
+    if (is.null(part)) return(NULL)
+    structure(part$content, filname = part$filename, "content-type" = part$content_type)
+  }
+
+  self <- environment()
+  bind <- function(name, active) makeActiveBinding(name, active, self)
+  bind("parameters_query", function(value) {
+    if (!missing(value)) .parameters_query <<- value
+    else if (!is.null(.query_text)) .read_query()
+    if (!missing(value)) .query_text <<- NULL
+    .parameters_query
+  })
+  bind("headers", function(value) {
+    if (!missing(value)) {
+      .fields <<- NULL
+      .headers <<- value
+    } else if (is.null(.headers)) {
+      .read_headers()
+    }
+    .headers
+  })
+  bind("cookies", function(value) {
+    if (!missing(value)) .cookies <<- value
+    else if (is.null(.cookies)) .cookies <<- cookies_of_headers(headers)
+    .cookies
+  })
+  bind("content_type", function(value) {
+    if (!missing(value)) .content_type <<- value
+    else if (is.null(.content_type)) .content_type <<- headers[["content-type"]]
+    .content_type
+  })
+  bind("parameters_body", function(value) {
+    if (!is.null(.form_bytes)) .read_form()
+    if (!missing(value)) .parameters_body <<- value
+    .parameters_body
+  })
+  bind("files", function(value) {
+    if (!is.null(.form_bytes)) .read_form()
+    if (!missing(value)) .files <<- value
+    .files
+  })
+  bind("context", function(value) {
+    if (!missing(value)) .context <<- value
+    else if (is.null(.context)) .context <<- new.env(parent = emptyenv())
+    .context
+  })
+  bind("id", function(value) {
+    if (!missing(value)) stop("request id is read only; use `set_id`")
+    if (is.null(.id)) .id <<- uuid()
+    .id
+  })
+  bind("request_id", function(value) id)
+  bind("date", function(value) from_http_date(headers[["date"]]))
+  bind("accept", function(value) {
+    accepted <- headers[["accept"]]
+    if (is.null(accepted)) "*/*" else accepted
+  })
+  bind("accept_json", function(value) any(startsWith(accept, "application/json")))
+  bind("accept_xml", function(value) any(startsWith(accept, "text/xml") | startsWith(accept, "application/xml")))
+  class(self) <- "Request"
+  self
+}
+
+new_request <- function(path = "/", method = c(
+                          "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"
+                        ),
+                        parameters_query = list(), parameters_body = list(), headers = list(), body = NULL,
+                        cookies = list(), content_type = NULL, decode = NULL, ...) {
+  method <- match.arg(method)
+  if (!is_path(path)) stop("Assertion on 'path' failed: Must start with '/'.")
+  names(headers) <- tolower(names(headers))
+  self <- request_object()
+  self$.accept(method, "/", "", NULL, NULL)
+  self$path <- path
+  self$parameters_query <- parameters_query
+  self$parameters_body <- parameters_body
+  self$headers <- headers
+  self$cookies <- cookies
+  self$.content_type <- content_type
+  self$decode <- decode
+  self$body <- body
+  self
+}
+
+is_string <- function(x) is.character(x) && length(x) == 1L && !is.na(x)
+is_path <- function(x) is_string(x) && startsWith(x, "/")
+
+print_request <- function(x, ...) {
+  cat("<RestRserve Request>\n", x$method, " ", x$path, "\n", sep = "")
+  for (name in names(x$headers)) cat("  ", name, ": ", paste(x$headers[[name]], collapse = ", "), "\n", sep = "")
+  invisible(x)
+}

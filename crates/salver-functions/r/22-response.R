@@ -1,0 +1,206 @@
+# `Response`, and how one becomes an answer.
+
+status_names <- c(
+  "100" = "Continue", "101" = "Switching Protocols", "102" = "Processing", "200" = "OK", "201" = "Created",
+  "202" = "Accepted", "203" = "Non-Authoritative Information", "204" = "No Content", "205" = "Reset Content",
+  "206" = "Partial Content", "207" = "Multi-Status", "208" = "Already Reported", "226" = "IM Used",
+  "300" = "Multiple Choices", "301" = "Moved Permanently", "302" = "Found", "303" = "See Other",
+  "304" = "Not Modified", "305" = "Use Proxy", "307" = "Temporary Redirect", "308" = "Permanent Redirect",
+  "400" = "Bad Request", "401" = "Unauthorized", "402" = "Payment Required", "403" = "Forbidden",
+  "404" = "Not Found", "405" = "Method Not Allowed", "406" = "Not Acceptable",
+  "407" = "Proxy Authentication Required", "408" = "Request Timeout", "409" = "Conflict", "410" = "Gone",
+  "411" = "Length Required", "412" = "Precondition Failed", "413" = "Payload Too Large", "414" = "URI Too Long",
+  "415" = "Unsupported Media Type", "416" = "Range Not Satisfiable", "417" = "Expectation Failed",
+  "422" = "Unprocessable Entity", "423" = "Locked", "424" = "Failed Dependency", "426" = "Upgrade Required",
+  "428" = "Precondition Required", "429" = "Too Many Requests", "431" = "Request Header Fields Too Large",
+  "451" = "Unavailable For Legal Reasons", "500" = "Internal Server Error", "501" = "Not Implemented",
+  "502" = "Bad Gateway", "503" = "Service Unavailable", "504" = "Gateway Timeout",
+  "505" = "HTTP Version Not Supported", "507" = "Insufficient Storage", "508" = "Loop Detected",
+  "511" = "Network Authentication Required"
+)
+
+status_text <- function(code) paste(code, status_names[as.character(code)])
+
+response_object <- function() {
+  body <- NULL
+  content_type <- "text/plain"
+  headers <- list()
+  status_code <- 200L
+  cookies <- list()
+  encode <- NULL
+  .context <- NULL
+
+  # Everything of the call before goes.
+  .clear <- function(type) {
+    body <<- NULL
+    content_type <<- type
+    if (length(headers)) headers <<- list()
+    status_code <<- 200L
+    if (length(cookies)) cookies <<- list()
+    encode <<- NULL
+    .context <<- NULL
+  }
+  # Becomes what an error says.
+  .become <- function(other) {
+    body <<- other$body
+    content_type <<- other$content_type
+    headers <<- other$headers
+    status_code <<- other$status_code
+    cookies <<- other$cookies
+    encode <<- other$encode
+  }
+
+  reset <- function() {
+    .clear("text/plain")
+    invisible(self)
+  }
+  set_body <- function(body) {
+    body <<- body
+    invisible(self)
+  }
+  set_content_type <- function(content_type = "text/plain") {
+    content_type <<- content_type
+    invisible(self)
+  }
+  set_status_code <- function(code) {
+    if (!is.numeric(code) || length(code) != 1L || is.na(code)) stop("Assertion on 'code' failed: Must be an integer.")
+    status_code <<- as.integer(code)
+    invisible(self)
+  }
+  has_header <- function(name) !is.null(headers[[name]])
+  get_header <- function(name, default = NULL) {
+    value <- headers[[name]]
+    if (is.null(value)) default else value
+  }
+  set_header <- function(name, value) {
+    if (header_settable(name, value)) headers[[name]] <<- as.character(value)
+    invisible(self)
+  }
+  append_header <- function(name, value) {
+    if (header_settable(name, value)) headers[[name]] <<- c(headers[[name]], as.character(value))
+    invisible(self)
+  }
+  delete_header <- function(name) {
+    headers[[name]] <<- NULL
+    invisible(TRUE)
+  }
+  set_date <- function(dtm = Sys.time()) set_header("Date", to_http_date(dtm))
+  unset_date <- function() delete_header("Date")
+  set_cookie <- function(name, value, expires = NULL, max_age = NULL, domain = NULL, path = NULL, secure = NULL,
+                         http_only = NULL) {
+    cookie <- list(
+      name = name, value = value, expires = expires, max_age = max_age, domain = domain, path = path,
+      secure = secure, http_only = http_only
+    )
+    cookies[[name]] <<- cookie[!vapply(cookie, is.null, TRUE)]
+    invisible(self)
+  }
+  unset_cookie <- function(name) {
+    cookies[[name]] <<- NULL
+    invisible(TRUE)
+  }
+  set_response <- function(status_code, body = NULL, content_type = self$content_type, headers = self$headers,
+                           encode = NULL) {
+    content_type <<- content_type
+    set_status_code(status_code)
+    body <<- body
+    headers <<- headers
+    encode <<- encode
+    invisible(self)
+  }
+
+  self <- environment()
+  makeActiveBinding("context", function(value) {
+    if (!missing(value)) .context <<- value
+    else if (is.null(.context)) .context <<- new.env(parent = emptyenv())
+    .context
+  }, self)
+  makeActiveBinding("status", function(value) status_text(status_code), self)
+  class(self) <- "Response"
+  self
+}
+
+new_response <- function(body = NULL, content_type = "text/plain", headers = list(), status_code = 200L,
+                         encode = NULL, ...) {
+  self <- response_object()
+  self$body <- body
+  self$content_type <- content_type
+  self$headers <- headers
+  self$status_code <- as.integer(status_code)
+  self$encode <- encode
+  self
+}
+
+header_settable <- function(name, value) {
+  if (!is_string(name)) stop("Assertion on 'name' failed: Must be a string.")
+  if (!is.character(value) && !is.numeric(value) || anyNA(value)) stop("Assertion on 'value' failed: Must be text.")
+  lower <- tolower(name)
+  if (lower %in% c("content-type", "content-length")) {
+    warning("'", name, "' header is not accepted by Rserve. Use 'content_type' field instead.", call. = FALSE)
+    return(FALSE)
+  }
+  if (lower == "set-cookie") {
+    warning("Use 'set_cookie' method instread of set 'Set-cookie' header.", call. = FALSE)
+    return(FALSE)
+  }
+  TRUE
+}
+
+format_cookie <- function(cookie) {
+  parts <- c(
+    paste0(cookie$name, "=", cookie$value),
+    if (!is.null(cookie$expires)) paste0("Expires=", to_http_date(cookie$expires)),
+    if (!is.null(cookie$max_age)) paste0("Max-Age=", cookie$max_age),
+    if (!is.null(cookie$path)) paste0("Path=", cookie$path),
+    if (!is.null(cookie$domain)) paste0("Domain=", cookie$domain),
+    if (isTRUE(cookie$secure)) "Secure",
+    if (isTRUE(cookie$http_only)) "HttpOnly"
+  )
+  paste(parts, collapse = "; ")
+}
+
+# Header fields of a response, without its content type.
+response_fields <- function(headers, cookies) {
+  fields <- vapply(headers, paste, "", collapse = ", ")
+  if (length(cookies)) {
+    set <- vapply(cookies, format_cookie, "", USE.NAMES = FALSE)
+    fields <- c(fields, stats::setNames(set, rep("Set-Cookie", length(set))))
+  }
+  fields
+}
+
+# The list that the host takes.
+answer_of_response <- function(response) {
+  body <- response$body
+  encode <- response$encode
+  if (is.function(encode)) body <- encode(body)
+  type <- response$content_type
+  status <- as.integer(response$status_code)
+  kind <- 0L
+  if (is.character(body)) {
+    key <- names(body)
+    if (is.null(key)) {
+      if (length(body) != 1L) body <- paste(body, collapse = "\n")
+    } else {
+      kind <- if (key[1L] == "file") 1L else if (key[1L] == "tmpfile") 2L else 0L
+      body <- unname(body[1L])
+    }
+  } else if (is.null(body)) {
+    body <- raw()
+  } else if (!is.raw(body)) {
+    body <- "500 Internal Server Error (body is not character or raw)"
+    type <- "text/plain"
+    status <- 500L
+  }
+  fields <- c("Content-Type" = type)
+  if (length(response$headers) || length(response$cookies)) {
+    fields <- c(fields, response_fields(response$headers, response$cookies))
+  }
+  list(status, fields, body, kind)
+}
+
+print_response <- function(x, ...) {
+  cat("<RestRserve Response>\n  status code: ", x$status, "\n  content-type: ", x$content_type, "\n", sep = "")
+  for (name in names(x$headers)) cat("  ", name, ": ", paste(x$headers[[name]], collapse = ", "), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,132 @@
+# `ContentHandlers`, `Middleware`, `EncodeDecodeMiddleware`, `to_json`.
+
+to_json <- function(x, unbox = TRUE) to_json_text(x, unbox)
+
+from_json <- function(x) {
+  text <- if (is.raw(x)) rawToChar(x) else paste(x, collapse = "\n")
+  Encoding(text) <- "UTF-8"
+  from_json_text(text)
+}
+
+encode_text <- function(x) {
+  if (is.raw(x)) return(rawToChar(x))
+  x <- as.character(x)
+  if (length(x) == 1L) x else paste(x, collapse = "\n")
+}
+
+encode_bytes <- function(x) if (is.raw(x)) x else encode_text(x)
+
+decode_text <- function(x) {
+  if (!is.raw(x)) return(x)
+  text <- rawToChar(x)
+  Encoding(text) <- "UTF-8"
+  text
+}
+
+decode_json <- function(x) {
+  tryCatch(
+    from_json(x),
+    error = function(e) raise(state$http_error$bad_request(body = conditionMessage(e)))
+  )
+}
+
+content_handlers_factory <- function() {
+  # Kept as a list, not as an environment: looking a name up in an environment keeps it in memory for ever, and names
+  # come from callers here.
+  handlers <- list()
+  .key <- function(content_type) tolower(trimws(sub(";.*$", "", content_type)))
+  set_encode <- function(content_type, FUN) {
+    handlers[[.key(content_type)]]$encode <<- match.fun(FUN)
+    invisible(self)
+  }
+  set_decode <- function(content_type, FUN) {
+    handlers[[.key(content_type)]]$decode <<- match.fun(FUN)
+    invisible(self)
+  }
+  get_encode <- function(content_type) {
+    if (!is_string(content_type)) {
+      message <- "500 Internal Server Error: can't encode the body - invalid 'content_type'"
+      raise(state$http_error$internal_server_error(body = list(error = message)))
+    }
+    # What is asked for most is found without reading the type.
+    found <- handlers[[content_type]]
+    if (is.null(found)) found <- handlers[[.key(content_type)]]
+    if (is.null(found$encode)) raise(state$http_error$internal_server_error())
+    found$encode
+  }
+  get_decode <- function(content_type) {
+    found <- if (is_string(content_type)) handlers[[.key(content_type)]]
+    if (is.null(found$decode)) raise(state$http_error$unsupported_media_type())
+    found$decode
+  }
+  list <- function() handlers[order(names(handlers))]
+  reset <- function() {
+    handlers <<- base::list(
+      "application/json" = base::list(encode = to_json, decode = decode_json),
+      "text/plain" = base::list(encode = encode_text, decode = decode_text),
+      "text/html" = base::list(encode = encode_text),
+      "text/css" = base::list(encode = encode_text),
+      "application/javascript" = base::list(encode = encode_text),
+      "image/png" = base::list(encode = encode_bytes)
+    )
+    invisible(self)
+  }
+  self <- environment()
+  class(self) <- c("ContentHandlers", "RestRserveContentHandler")
+  reset()
+  self
+}
+
+nothing <- function(request, response) NULL
+
+new_middleware <- function(process_request = nothing, process_response = nothing, id = "Middleware", name = id, ...) {
+  if (length(formals(process_request)) != 2L || length(formals(process_response)) != 2L) {
+    stop("middleware functions take two arguments: request and response")
+  }
+  self <- new.env(parent = emptyenv())
+  self$id <- name
+  self$process_request <- compiler::cmpfun(process_request)
+  self$process_response <- compiler::cmpfun(process_response)
+  class(self) <- "Middleware"
+  self
+}
+
+new_encode_decode <- function(id = "EncodeDecodeMiddleware") {
+  self <- new.env(parent = emptyenv())
+  self$id <- id
+  self$ContentHandlers <- state$content_handlers
+  self$process_request <- function(request, response) decode_request(request, self$ContentHandlers)
+  self$process_response <- function(request, response) encode_response(response, self$ContentHandlers)
+  class(self) <- c("EncodeDecodeMiddleware", "Middleware")
+  self
+}
+
+decode_request <- function(request, handlers) {
+  body <- request$body
+  if (length(body) == 0L) return(NULL)
+  decode <- request$decode
+  type <- request$content_type
+  if (is.function(decode)) {
+    request$body <- decode(body)
+  } else if (!is_form(type)) {
+    if (is.null(type) && !is.raw(body)) return(NULL)
+    request$body <- handlers$get_decode(type)(body)
+  }
+}
+
+is_form <- function(type) {
+  is_string(type) && grepl("^(application/x-www-form-urlencoded|multipart/form-data)", type, ignore.case = TRUE)
+}
+
+encode_response <- function(response, handlers) {
+  body <- response$body
+  if (is.null(body)) return(NULL)
+  if (is.character(body) && !is.null(names(body)) && names(body)[1L] %in% c("file", "tmpfile")) return(NULL)
+  encode <- response$encode
+  if (is.function(encode)) {
+    response$encode <- NULL
+  } else {
+    encode <- handlers$get_encode(response$content_type)
+  }
+  response$body <- encode(body)
+}

@@ -1,0 +1,23 @@
+calc_fib = function(n) {
+  if (n < 0L) stop("n should be >= 0")
+  if (n == 0L) return(0L)
+  if (n == 1L || n == 2L) return(1L)
+  x = rep(1L, n)
+  for (i in 3L:n) x[[i]] = x[[i - 1]] + x[[i - 2]]
+  x[[n]]
+}
+
+library(RestRserve)
+backend = BackendRserve$new()
+
+app = Application$new(content_type = "text/plain")
+app$logger$set_log_level("off")
+
+app$add_get("/fib", FUN = function(request, response) {
+  n = as.integer(request$get_param_query("n"))
+  if (length(n) == 0L || is.na(n)) {
+    raise(HTTPError$bad_request())
+  }
+  response$set_body(list(answer = calc_fib(n)))
+})
+backend$start(app = app, http_port = 8080)

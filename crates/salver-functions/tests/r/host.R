@@ -1,0 +1,50 @@
+# What the host does, in R: the runtime's sources in an environment of their own, byte-compiled.
+
+runtime_directory <- function() {
+  script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])
+  normalizePath(file.path(dirname(script), "..", "..", "r"))
+}
+
+start_host <- function(directory = runtime_directory()) {
+  salver <- new.env(parent = .BaseNamespaceEnv)
+  # As the host: by the bytes of the names, whatever the locale.
+  for (file in sort(list.files(directory, "[.]R$", full.names = TRUE), method = "radix")) {
+    for (expression in parse(file, keep.source = FALSE)) eval(expression, salver)
+  }
+  for (name in ls(salver, all.names = TRUE)) {
+    value <- get(name, salver)
+    if (is.function(value)) assign(name, compiler::cmpfun(value), envir = salver)
+  }
+  salver
+}
+
+# One request; the answer's body as text.
+ask <- function(salver, path, method = "GET", headers = character(), body = raw()) {
+  parts <- strsplit(path, "?", fixed = TRUE)[[1L]]
+  query <- if (length(parts) > 1L) parts[2L] else ""
+  if (is.character(body)) body <- charToRaw(body)
+  answer <- salver$call_application(method, parts[1L], query, headers, body, "127.0.0.1:50000")
+  stopifnot(is.integer(answer[[1L]]), is.null(answer[[2L]]) || is.character(answer[[2L]]), is.integer(answer[[4L]]))
+  text <- answer[[3L]]
+  if (answer[[4L]] == 0L && is.raw(text)) text <- if (any(text == 0)) text else rawToChar(text)
+  list(status = answer[[1L]], headers = answer[[2L]], body = text, kind = answer[[4L]])
+}
+
+failures <- 0L
+checks <- 0L
+
+check <- function(what, got, wanted) {
+  checks <<- checks + 1L
+  if (identical(got, wanted)) return(invisible(TRUE))
+  failures <<- failures + 1L
+  cat("FAILED: ", what, "\n  wanted: ", sep = "")
+  cat(deparse(wanted), sep = "\n          ")
+  cat("  got:    ")
+  cat(deparse(got), sep = "\n          ")
+  invisible(FALSE)
+}
+
+finish <- function() {
+  cat(checks, "checks,", failures, "failed\n")
+  if (failures) quit(status = 1L)
+}
