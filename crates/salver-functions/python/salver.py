@@ -1,10 +1,13 @@
 """What files of functions may import from Salver: `from salver import HTTPError, Request, Response`."""
 
 import json
+import re
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
 __all__ = ["HTTPError", "Request", "Response"]
+
+_KNOWN = frozenset(HTTPStatus)
 
 
 class Response:
@@ -16,7 +19,7 @@ class Response:
 
     def __init__(self, body=None, status=200, headers=None, content_type=None):
         self.body = body
-        self.status = int(status)
+        self.status = _status(status)
         self.headers = dict(headers or {})
         self.content_type = content_type
 
@@ -25,14 +28,11 @@ class HTTPError(Exception):
     """Raised in a function, it is answered with its status and its message, in the shape of all of Salver's errors."""
 
     def __init__(self, status, message=None, error=None, hint=None, headers=None):
-        self.status = int(status)
-        try:
-            phrase = HTTPStatus(self.status).phrase
-        except ValueError:
-            phrase = "Error"
+        self.status = _status(status)
+        phrase = HTTPStatus(self.status).phrase if self.status in _KNOWN else "Error"
         self.message = phrase if message is None else str(message)
-        self.error = error or phrase.lower().replace(" ", "_").replace("-", "_").replace("'", "")
-        self.hint = hint
+        self.error = error or re.sub("[^a-z]+", "_", phrase.lower().replace("'", ""))
+        self.hint = None if hint is None else str(hint)
         self.headers = dict(headers or {})
         super().__init__(self.status, self.message)
 
@@ -41,23 +41,24 @@ class HTTPError(Exception):
 
 
 class Request:
-    """The request a function was called by. A parameter named `request`, or with this type, gets it."""
+    """The request a function was called by. A parameter named `request`, or with this type, gets it.
 
-    def __init__(self, method, path, query, headers, body, address, arguments):
-        #: The method, in capitals.
-        self.method = method
-        #: The path as it came, not decoded.
-        self.path = path
-        #: What stood behind `?`, as it came.
-        self.query = query
-        #: Header fields: names in lower case to values; those of one name joined by a comma.
-        self.headers = headers
-        #: The body's bytes.
-        self.body = body
-        #: The caller's address; empty when none is known.
-        self.address = address
-        #: The named arguments the server read from path, query and body.
+    It has `method` (in capitals), `path` (as it came, not decoded), `query` (what stood behind `?`, as it came), `headers`
+    (names in lower case to values; those of one name joined by a comma), `body` (bytes), `address` (the caller's; empty
+    when none is known) and `args` (the named arguments the server read from path, query and body).
+    """
+
+    def __init__(self, call, arguments):
+        self._call = call
         self.args = arguments
+
+    def __getattr__(self, name):
+        # Taken from the call only when asked for: most functions look at one or two.
+        if name not in ("method", "path", "query", "headers", "body", "address"):
+            raise AttributeError(f"a request has no attribute {name!r}")
+        value = getattr(self._call, name)
+        setattr(self, name, value)
+        return value
 
     def header(self, name, default=None):
         """The value of a header field, whatever the case of its name."""
@@ -80,3 +81,9 @@ class Request:
             return json.loads(self.text())
         except ValueError as error:
             raise HTTPError(400, f"the body is not JSON: {error}", "invalid_body") from None
+
+
+def _status(status):
+    if not 200 <= int(status) <= 599:
+        raise ValueError(f"{status} is not the status of an answer")
+    return int(status)

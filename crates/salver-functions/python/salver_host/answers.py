@@ -40,7 +40,7 @@ class Stream:
 
 
 def answer(value, call):
-    """The frame, or the [`Stream`], that tells what a function returned. `call` gives the call's fields."""
+    """The frame, or the [`Stream`], that tells what a function returned to `call`."""
     if isinstance(value, salver.Response):
         return _of_response(value, call)
     return _of_value(value, call, 200, [], None)
@@ -118,14 +118,14 @@ def _event(piece):
 
 
 def _accepts(call, media_type):
-    return media_type in call().headers.get("accept", "").lower()
+    return media_type in call.headers.get("accept", "").lower()
 
 
 def problem(error):
     """What an [`salver.HTTPError`] is answered with: the shape of all of Salver's errors."""
     told = {"code": error.status, "error": error.error, "message": error.message}
     if error.hint is not None:
-        told["hint"] = str(error.hint)
+        told["hint"] = error.hint
     headers = {"cache-control": "no-store"}
     if error.status in (429, 503):
         headers["retry-after"] = "1"

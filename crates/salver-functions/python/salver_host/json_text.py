@@ -99,7 +99,8 @@ def _encoded(value):
     try:
         return _bytes(_standard(value))
     except (TypeError, ValueError):
-        return _bytes(_written(value))
+        pass  # What can't be written at all is told below, better.
+    return _bytes(_written(value))
 
 
 def _written(value):

@@ -25,13 +25,17 @@ class Endpoint:
             self.summary, self.description = comments.paragraphs(docstring)
         self.signature = inspect.signature(function)
         self.function = _by_name(function, self.signature)
-        self.parameters, self.request = [], None
+        # The names of parameters that get the request, and of the one that gets all other arguments.
+        self.parameters, self.requests, self.further = [], [], None
         self._read(parameters.hints(function), dict(annotation.parameters))
         # What has to be done before the call; mostly nothing.
-        self.converted = [(each.name, each.taken.convert) for each in self.parameters if each.taken.convert]
+        self.converted = [
+            (each.name, each.taken.convert, not each.required and not each.taken.nullable)
+            for each in self.parameters if each.taken.convert or not each.required
+        ]
         self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
         self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
-        self.completed = bool(self.request or self.bodies or self.nulls)
+        self.completed = bool(self.requests or self.bodies or self.nulls)
 
     def _read(self, hints, said):
         for name, each in self.signature.parameters.items():
@@ -40,14 +44,16 @@ class Endpoint:
             kind, is_list, required, description = said.pop(name, (None, False, None, None))
             taken = parameters.taken(hints[name]) if name in hints else parameters.of_kind(kind, is_list)
             if taken.kind == "request" or (name == "request" and name not in hints):
-                self.request = name
+                self.requests.append(name)
                 continue
             required = required or (self._has_no_default(name) and not taken.nullable)
             self.parameters.append(parameters.Parameter(name, taken, required, description))
-        if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in self.signature.parameters.values()):
-            for name, (kind, is_list, required, description) in said.items():
-                taken = parameters.of_kind(kind, is_list)
-                self.parameters.append(parameters.Parameter(name, taken, bool(required), description))
+        for each in self.signature.parameters.values():
+            if each.kind is inspect.Parameter.VAR_KEYWORD:
+                for name, (kind, is_list, required, description) in said.items():
+                    taken = parameters.of_kind(kind, is_list)
+                    self.parameters.append(parameters.Parameter(name, taken, bool(required), description))
+                self.further = f"**{each.name}"
 
     def _has_no_default(self, name):
         parameter = self.signature.parameters.get(name)
@@ -55,24 +61,27 @@ class Endpoint:
 
     def convert(self, arguments):
         """Makes of JSON's values those the parameters take."""
-        for name, convert in self.converted:
+        for name, convert, has_default in self.converted:
             if name in arguments:
-                try:
-                    arguments[name] = convert(arguments[name])
-                except Exception as error:
-                    raise faults.ArgumentFault(f'the argument "{name}" is not right: {error}') from error
+                value = arguments[name]
+                if value is None and has_default:
+                    del arguments[name]
+                elif convert is not None:
+                    try:
+                        arguments[name] = convert(value)
+                    except Exception as error:
+                        raise faults.ArgumentFault(f"`{name}` is not right: {error}") from error
 
     def complete(self, arguments, call):
         """Adds what is no argument of the call: the request, its body, and `None` for what may be left away."""
-        if self.request:
-            parts = (call.method, call.path, call.query, call.headers, call.body, call.address)
-            arguments[self.request] = salver.Request(*parts, dict(arguments))
+        if self.requests:
+            arguments.update(dict.fromkeys(self.requests, salver.Request(call, dict(arguments))))
         for name, read in self.bodies:
             if name not in arguments:
                 try:
                     value = read(call)
                 except Exception as error:
-                    raise faults.ArgumentFault(f'the body is not right for "{name}": {error}') from error
+                    raise faults.ArgumentFault(f"the body is not right for `{name}`: {error}") from error
                 if value is not None:
                     arguments[name] = value
         for name in self.nulls:
@@ -80,22 +89,26 @@ class Endpoint:
 
     def misfit(self, error, arguments):
         """What to say of a call that raised a `TypeError` before the function began: which argument does not fit."""
-        try:
-            self.signature.bind(**arguments)
-        except TypeError as why:
-            return faults.ArgumentFault(f"the arguments don't fit {self.name}: {why}")
+        own = self.signature.parameters
+        for name, each in own.items():
+            if each.kind in _NAMED and name not in arguments and self._has_no_default(name):
+                return faults.ArgumentFault(f"`{name}` is missing")
+        for name in arguments:
+            if name not in own and not self.further:
+                return faults.ArgumentFault(f"`{self.name}` has no parameter `{name}`")
         return error
 
     def offer(self):
         """Its part of the offer."""
         method, path = self.route or (None, None)
         prefix = bool(path) and path.endswith("/*")
+        further = [parameters.Parameter(self.further, parameters.Taken(), False)] if self.further else []
         return {
             "function": self.name,
             "method": method,
             "path": (path[:-2] or "/") if prefix else path,
             "prefix": prefix,
-            "parameters": [parameter.offer() for parameter in self.parameters],
+            "parameters": [parameter.offer() for parameter in self.parameters + further],
             "summary": self.summary,
             "description": self.description,
             "pure": self.pure,

@@ -63,7 +63,9 @@ def hints(function):
         found = {}
         for name, hint in getattr(target, "__annotations__", {}).items():
             try:
-                found[name] = eval(hint, target.__globals__) if isinstance(hint, str) else hint
+                while isinstance(hint, str):  # In a file that makes texts of all hints, one may be a text of a text.
+                    hint = eval(hint, target.__globals__)
+                found[name] = hint
             except Exception:
                 continue
         return found
@@ -131,13 +133,17 @@ def _list(origin, arguments):
     element = taken(arguments[0]) if arguments and arguments[0] is not typing.Any else Taken()
     if origin is tuple and not (len(arguments) == 2 and arguments[1] is ...):
         element = Taken() if len(set(arguments)) != 1 else element
-    one = element.convert
+    if element.nullable:
+        element = Taken(is_list=element.is_list, convert=element.convert)
     make = origin if origin in (tuple, set, frozenset) else None
-    if one is not None:
-        make = make or list
-        return Taken(element.kind, not element.is_list, convert=lambda value: make([one(each) for each in value]))
+    one = element.convert
+
+    def each_converted(value):
+        return (make or list)([one(each) for each in value])
+
+    convert = make if one is None else each_converted
     # Of a list of lists the offer can only say that it is one.
-    return Taken("any" if element.is_list else element.kind, True, convert=make)
+    return Taken("any" if element.is_list else element.kind, True, convert=convert)
 
 
 def _mapping(arguments):
@@ -164,10 +170,10 @@ def _dataclass(hint):
             raise ValueError("it is not an object")
         for name in value:
             if name not in parts:
-                raise ValueError(f'there is no member "{name}"')
+                raise ValueError(f"there is no member `{name}`")
         for name in required:
             if name not in value:
-                raise ValueError(f'the member "{name}" is missing')
+                raise ValueError(f"the member `{name}` is missing")
         given = {}
         for name, each in value.items():
             convert = parts[name].convert

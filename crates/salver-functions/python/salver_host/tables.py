@@ -1,4 +1,5 @@
-"""Tables, arrays and pictures of numpy, pandas, pyarrow and matplotlib. None of them is imported unless the file did."""
+"""Tables, arrays and pictures of numpy, pandas, pyarrow and matplotlib, none of which is imported unless the file did.
+"""
 
 import io
 import sys

@@ -113,13 +113,13 @@ def failure(endpoint, error, arguments=None, begun=False):
         return answers.problem(error)
     if isinstance(error, MemoryError):
         traceback.clear_frames(error.__traceback__)  # They hold what filled the memory.
-        message = f"the function {endpoint.name} needs more memory than it may have"
+        message = f"the function `{endpoint.name}` needs more memory than it may have"
         return answers.failure(answers.OUT_OF_MEMORY, message, faults.detail(error))
     if isinstance(error, TypeError) and arguments is not None and faults.in_call(error):
         error = endpoint.misfit(error, arguments)
     if isinstance(error, faults.ArgumentFault):
         return answers.failure(answers.WRONG_ARGUMENT, str(error), f"in a call of {endpoint.name}: {error}")
-    return answers.failure(answers.RAISED, f"the function {endpoint.name} raised an error", faults.detail(error))
+    return answers.failure(answers.RAISED, f"the function `{endpoint.name}` raised an error", faults.detail(error))
 
 
 def _end(error):

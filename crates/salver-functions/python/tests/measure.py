@@ -1,7 +1,7 @@
 """Measures calls a second of one worker: `python3 measure.py [SECONDS]`.
 
-Frames are sent in blocks of several calls, so that this client costs next to nothing and the worker never waits: what is
-measured is what a call costs the worker. Beside it stands the same one call at a time, and the worker's CPU time a call.
+Frames are sent in blocks of several calls, so that this client costs next to nothing and the worker never waits: what
+is measured is what a call costs the worker. Beside it stands the same one call at a time, and the worker's CPU time.
 """
 
 import os
@@ -72,7 +72,8 @@ def main():
                 for block in (BLOCK, 1):
                     count, took, cpu = measured(worker, one * block, answer_bytes * block, seconds)
                     calls = count * block
-                    print(f"{told}, {block} in flight: {calls / took:,.0f} calls/s, {1e6 * cpu / calls:.1f} us CPU a call")
+                    rate, cost_us = calls / took, 1e6 * cpu / calls
+                    print(f"{told}, {block} in flight: {rate:,.0f} calls/s, {cost_us:.1f} us CPU a call")
 
 
 if __name__ == "__main__":

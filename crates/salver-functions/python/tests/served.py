@@ -1,4 +1,4 @@
-"""Drives the host as the server does: a control channel, a socket that workers connect to, frames in both directions."""
+"""Drives the host as the server does: a control channel, a socket workers connect to, frames in both directions."""
 
 import json
 import os
@@ -132,11 +132,13 @@ class Worker(Wire):
 class Served:
     """A file that is served; a context manager."""
 
-    def __init__(self, source, name="sample.py", interpreter=sys.executable, environment=None):
+    def __init__(self, source, name="sample.py", beside=None, environment=None):
         self._folder = tempfile.TemporaryDirectory(prefix="salver-")
         self.folder = Path(self._folder.name)
         self.file = self.folder / name
         self.file.write_bytes(source if isinstance(source, bytes) else textwrap.dedent(source).encode())
+        for other, text_beside in (beside or {}).items():
+            (self.folder / other).write_text(text_beside)
         self.log = self.folder / "log"
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.folder / "socket"))
@@ -145,7 +147,7 @@ class Served:
         ours, theirs = socket.socketpair()
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [interpreter, str(HOST), str(self.file), str(self.folder / "socket")],
+                [sys.executable, str(HOST), str(self.file), str(self.folder / "socket")],
                 stdin=theirs, stdout=log, stderr=log, env={**os.environ, **(environment or {})},
             )
         theirs.close()
