@@ -43,9 +43,9 @@ class HTTPError(Exception):
 class Request:
     """The request a function was called by. A parameter named `request`, or with this type, gets it.
 
-    It has `method` (in capitals), `path` (as it came, not decoded), `query` (what stood behind `?`, as it came), `headers`
-    (names in lower case to values; those of one name joined by a comma), `body` (bytes), `address` (the caller's; empty
-    when none is known) and `args` (the named arguments the server read from path, query and body).
+    It has `method` (in capitals), `path` (as it came, not decoded), `query` (what stood behind `?`, as it came),
+    `headers` (names in lower case to values; those of one name joined by a comma), `body` (bytes), `address` (the
+    caller's; empty when none is known) and `args` (the named arguments the server read from path, query and body).
     """
 
     def __init__(self, call, arguments):

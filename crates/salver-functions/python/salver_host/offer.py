@@ -139,7 +139,7 @@ def load(path):
     path = os.path.abspath(path)
     with open(path, "rb") as opened:
         source = importlib.util.decode_source(opened.read())
-    tree = ast.parse(source, path)
+    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     name = os.path.splitext(os.path.basename(path))[0]
     if name in sys.modules:  # A file may be named as one of the interpreter's own modules.
         name = f"functions.{name}"

@@ -33,8 +33,8 @@ def main(file, path):
         worker.end(1)  # Threads the file started would hold up an ordinary end.
     names = [thread.name for thread in threading.enumerate() if thread is not threading.current_thread()]
     if names:
-        print(f"{file}: threads started while it was loaded don't run in its workers: {', '.join(names)}",
-              file=sys.stderr)
+        told_names = ", ".join(names)
+        print(f"{file}: threads started while it was loaded don't run in its workers: {told_names}", file=sys.stderr)
     control.sendall(wire.frame(b"R", told))
     Zygote(control, path, loaded.endpoints).serve()
 
@@ -111,7 +111,8 @@ class Zygote:
             if child == 0:
                 return
             if child in self._children and child not in self._killed and os.WIFSIGNALED(status):
-                print(f"a worker ended by signal {os.WTERMSIG(status)}", file=sys.stderr)
+                # Not printed: a handler may have interrupted what is being printed.
+                os.write(2, b"a worker ended by signal %d\n" % os.WTERMSIG(status))
             self._children.discard(child)
             self._killed.discard(child)
 

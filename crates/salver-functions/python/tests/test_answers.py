@@ -36,7 +36,8 @@ LOOP = {"a": 1}
 LOOP["loop"] = [LOOP]
 TWICE = [1]
 VALUES = {
-    "int": 3, "big": 2 ** 100, "str": 'a"b\\\\\\n\\u00e9\\x01', "float": 0.1, "bool": True, "none": None, "dict": {"a": [1, {"b": None}]},
+    "int": 3, "big": 2 ** 100, "str": 'a"b\\\\\\n\\u00e9\\x01', "float": 0.1, "bool": True, "none": None,
+    "dict": {"a": [1, {"b": None}]},
     "tuple": (1, 2), "empty": [{}, [], ""], "nan": float("nan"), "infinite": -math.inf, "nans": [1.0, {"x": math.nan}],
     "keys": {1: "a", 2.5: "b", None: "c", True: "d", Colour.RED: "e", datetime.date(2026, 1, 2): "f"},
     "dataclass": Point(1.5), "dataclasses": [Point(1.5)], "enum": Colour.RED, "enums": [Level.HIGH, Colour.RED],

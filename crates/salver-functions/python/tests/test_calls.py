@@ -40,7 +40,6 @@ def asked_too(r: Request): return r.json()
 def spelled(r: Request): return r.text()
 def length(r: Request): return len(r.body)
 def nothing(): return None
-@(lambda f: f)
 def boom(n: int): return unknown_name
 def typed(n: int): return n + "1"
 def of_table(t: typing.Dict[str, Point]): return told(*[each.x for each in t.values()])
