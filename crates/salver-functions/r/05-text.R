@@ -33,24 +33,30 @@ url_decode_one <- function(x) {
   text
 }
 
+byte_ampersand <- as.raw(0x26)
+byte_percent <- as.raw(0x25)
+byte_plus <- as.raw(0x2b)
+
 # `a=1&b=2` as a named list, without pairs that lack a key or a value.
 parse_query <- function(text) {
   if (!nzchar(text)) return(list())
+  bytes <- charToRaw(text)
+  # One pair without escapes is the most frequent.
+  if (!any(bytes == byte_ampersand | bytes == byte_percent | bytes == byte_plus)) {
+    pair <- strsplit(text, "=", fixed = TRUE)[[1L]]
+    if (length(pair) == 2L && nzchar(pair[1L])) {
+      value <- list(pair[2L])
+      names(value) <- pair[1L]
+      return(value)
+    }
+  }
   pairs <- strsplit(text, "&", fixed = TRUE)[[1L]]
   at <- regexpr("=", pairs, fixed = TRUE)
-  keep <- at > 1L & at < nchar(pairs, "bytes")
-  if (!all(keep)) {
-    pairs <- pairs[keep]
-    at <- at[keep]
-  }
-  keys <- substr(pairs, 1L, at - 1L)
-  values <- substr(pairs, at + 1L, 1000000000L)
-  if (grepl("%", text, fixed = TRUE) || grepl("+", text, fixed = TRUE)) {
-    keys <- url_decode(keys, plus = TRUE)
-    values <- url_decode(values, plus = TRUE)
-  }
-  values <- as.list(values)
-  names(values) <- keys
+  keys <- url_decode(substr(pairs, 1L, at - 1L), plus = TRUE)
+  values <- url_decode(substr(pairs, at + 1L, 1000000000L), plus = TRUE)
+  keep <- nzchar(keys) & nzchar(values)
+  values <- as.list(values[keep])
+  names(values) <- keys[keep]
   values
 }
 

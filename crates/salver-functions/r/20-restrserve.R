@@ -55,41 +55,55 @@ request_object <- function() {
   .content_type <- NULL
   .context <- NULL
   .id <- NULL
+  # Whether one of the fields above but the query was asked for or set since the call came.
+  .touched <- TRUE
 
   # Takes a call over. Everything of the one before goes.
   .accept <- function(call_method, call_path, query, fields, bytes) {
     method <<- call_method
-    path <<- if (grepl("%", call_path, fixed = TRUE)) url_decode_one(call_path) else call_path
+    path <<- call_path
     body <<- bytes
-    if (!is.null(decode)) decode <<- NULL
-    if (length(parameters_path)) parameters_path <<- list()
     .query_text <<- query
     .fields <<- fields
-    .form_bytes <<- if (length(bytes)) bytes else NULL
-    if (length(.parameters_body)) .parameters_body <<- list()
-    if (length(.files)) .files <<- list()
+    .form_bytes <<- bytes
+    if (!is.null(decode)) decode <<- NULL
+    if (length(parameters_path)) parameters_path <<- list()
+    if (.touched) .forget()
+  }
+  .forget <- function() {
+    .touched <<- FALSE
+    .parameters_body <<- list()
+    .files <<- list()
     .headers <<- NULL
     .cookies <<- NULL
     .content_type <<- NULL
     .context <<- NULL
     .id <<- NULL
   }
+  # Makes of the body what its media type says.
+  .decode <- function(handlers) {
+    if (length(body) == 0L) return(NULL)
+    if (is.function(decode)) {
+      body <<- decode(body)
+    } else if (!is_form(content_type) && (is.raw(body) || !is.null(content_type))) {
+      body <<- handlers$get_decode(content_type)(body)
+    }
+    NULL
+  }
   .read_query <- function() {
     .parameters_query <<- parse_query(.query_text)
     .query_text <<- NULL
   }
-  .read_headers <- function() {
-    .headers <<- headers_of_fields(.fields)
-    .fields <<- NULL
-  }
   .read_form <- function() {
     form <- form_of_body(.form_bytes, content_type)
     .form_bytes <<- NULL
+    .touched <<- TRUE
     .parameters_body <<- form$values
     .files <<- form$files
   }
 
   set_id <- function(id = uuid()) {
+    .touched <<- TRUE
     .id <<- id
     invisible(self)
   }
@@ -103,7 +117,10 @@ request_object <- function() {
     if (is.null(value)) default else value
   }
   get_param_query <- function(name) {
-    if (!is.null(.query_text)) .read_query()
+    if (!is.null(.query_text)) {
+      .parameters_query <<- parse_query(.query_text)
+      .query_text <<- NULL
+    }
     .parameters_query[[name]]
   }
   get_param_body <- function(name) parameters_body[[name]]
@@ -117,26 +134,28 @@ request_object <- function() {
   self <- environment()
   bind <- function(name, active) makeActiveBinding(name, active, self)
   bind("parameters_query", function(value) {
-    if (!missing(value)) .parameters_query <<- value
-    else if (!is.null(.query_text)) .read_query()
-    if (!missing(value)) .query_text <<- NULL
+    if (!missing(value)) {
+      .query_text <<- NULL
+      .parameters_query <<- value
+    } else if (!is.null(.query_text)) {
+      .read_query()
+    }
     .parameters_query
   })
   bind("headers", function(value) {
-    if (!missing(value)) {
-      .fields <<- NULL
-      .headers <<- value
-    } else if (is.null(.headers)) {
-      .read_headers()
-    }
+    .touched <<- TRUE
+    if (!missing(value)) .headers <<- value
+    else if (is.null(.headers)) .headers <<- headers_of_fields(.fields)
     .headers
   })
   bind("cookies", function(value) {
+    .touched <<- TRUE
     if (!missing(value)) .cookies <<- value
     else if (is.null(.cookies)) .cookies <<- cookies_of_headers(headers)
     .cookies
   })
   bind("content_type", function(value) {
+    .touched <<- TRUE
     if (!missing(value)) .content_type <<- value
     else if (is.null(.content_type)) .content_type <<- headers[["content-type"]]
     .content_type
@@ -152,13 +171,14 @@ request_object <- function() {
     .files
   })
   bind("context", function(value) {
+    .touched <<- TRUE
     if (!missing(value)) .context <<- value
     else if (is.null(.context)) .context <<- new.env(parent = emptyenv())
     .context
   })
   bind("id", function(value) {
     if (!missing(value)) stop("request id is read only; use `set_id`")
-    if (is.null(.id)) .id <<- uuid()
+    if (is.null(.id)) set_id()
     .id
   })
   bind("request_id", function(value) id)
@@ -191,6 +211,7 @@ new_request <- function(path = "/", method = c(
   self$.content_type <- content_type
   self$decode <- decode
   self$body <- body
+  self$.form_bytes <- body
   self
 }
 

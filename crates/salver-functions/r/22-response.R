@@ -49,6 +49,27 @@ response_object <- function() {
     cookies <<- other$cookies
     encode <<- other$encode
   }
+  # Makes of the body what the content type says; once, so that nothing encodes it again.
+  .encode <- function(handlers) {
+    if (is.null(body) || (!is.null(names(body)) && is_file_body(body))) return(NULL)
+    if (is.function(encode)) {
+      body <<- encode(body)
+      encode <<- NULL
+    } else {
+      # A type that is registered as it stands is found without reading it.
+      known <- .subset2(handlers, "handlers")[[content_type]]
+      body <<- if (is.null(known$encode)) handlers$get_encode(content_type)(body) else known$encode(body)
+    }
+    NULL
+  }
+  # The list that the host takes.
+  .answer <- function() {
+    if (is.function(encode)) .encode(NULL)
+    if (is.character(body) && length(body) == 1L && !length(headers) && !length(cookies) && is.null(names(body))) {
+      return(list(status_code, c("Content-Type" = content_type), body, 0L))
+    }
+    answer_of_fields(status_code, content_type, headers, cookies, body)
+  }
 
   reset <- function() {
     .clear("text/plain")
@@ -169,22 +190,18 @@ response_fields <- function(headers, cookies) {
   fields
 }
 
-# The list that the host takes.
-answer_of_response <- function(response) {
-  body <- response$body
-  encode <- response$encode
-  if (is.function(encode)) body <- encode(body)
-  type <- response$content_type
-  status <- as.integer(response$status_code)
+is_file_body <- function(body) {
+  key <- names(body)
+  !is.null(key) && is.character(body) && (key[1L] == "file" || key[1L] == "tmpfile")
+}
+
+answer_of_fields <- function(status, type, headers, cookies, body) {
   kind <- 0L
-  if (is.character(body)) {
-    key <- names(body)
-    if (is.null(key)) {
-      if (length(body) != 1L) body <- paste(body, collapse = "\n")
-    } else {
-      kind <- if (key[1L] == "file") 1L else if (key[1L] == "tmpfile") 2L else 0L
-      body <- unname(body[1L])
-    }
+  if (is_file_body(body)) {
+    kind <- if (names(body)[1L] == "file") 1L else 2L
+    body <- unname(body[1L])
+  } else if (is.character(body)) {
+    body <- paste(body, collapse = "\n")
   } else if (is.null(body)) {
     body <- raw()
   } else if (!is.raw(body)) {
@@ -192,11 +209,7 @@ answer_of_response <- function(response) {
     type <- "text/plain"
     status <- 500L
   }
-  fields <- c("Content-Type" = type)
-  if (length(response$headers) || length(response$cookies)) {
-    fields <- c(fields, response_fields(response$headers, response$cookies))
-  }
-  list(status, fields, body, kind)
+  list(as.integer(status), c("Content-Type" = type, response_fields(headers, cookies)), body, kind)
 }
 
 print_response <- function(x, ...) {

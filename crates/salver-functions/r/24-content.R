@@ -48,9 +48,7 @@ content_handlers_factory <- function() {
       message <- "500 Internal Server Error: can't encode the body - invalid 'content_type'"
       raise(state$http_error$internal_server_error(body = list(error = message)))
     }
-    # What is asked for most is found without reading the type.
-    found <- handlers[[content_type]]
-    if (is.null(found)) found <- handlers[[.key(content_type)]]
+    found <- handlers[[.key(content_type)]]
     if (is.null(found$encode)) raise(state$http_error$internal_server_error())
     found$encode
   }
@@ -95,38 +93,16 @@ new_encode_decode <- function(id = "EncodeDecodeMiddleware") {
   self <- new.env(parent = emptyenv())
   self$id <- id
   self$ContentHandlers <- state$content_handlers
-  self$process_request <- function(request, response) decode_request(request, self$ContentHandlers)
-  self$process_response <- function(request, response) encode_response(response, self$ContentHandlers)
+  self$process_request <- function(request, response) request$.decode(self$ContentHandlers)
+  self$process_response <- function(request, response) response$.encode(self$ContentHandlers)
+  keys <- c("process_request", "process_response", "ContentHandlers")
+  own <- mget(keys, self)
+  # Whether nobody replaced anything, so that an application may do the same by itself.
+  makeActiveBinding("plain", function(value) identical(mget(keys, self), own), self)
   class(self) <- c("EncodeDecodeMiddleware", "Middleware")
   self
 }
 
-decode_request <- function(request, handlers) {
-  body <- request$body
-  if (length(body) == 0L) return(NULL)
-  decode <- request$decode
-  type <- request$content_type
-  if (is.function(decode)) {
-    request$body <- decode(body)
-  } else if (!is_form(type)) {
-    if (is.null(type) && !is.raw(body)) return(NULL)
-    request$body <- handlers$get_decode(type)(body)
-  }
-}
-
 is_form <- function(type) {
   is_string(type) && grepl("^(application/x-www-form-urlencoded|multipart/form-data)", type, ignore.case = TRUE)
-}
-
-encode_response <- function(response, handlers) {
-  body <- response$body
-  if (is.null(body)) return(NULL)
-  if (is.character(body) && !is.null(names(body)) && names(body)[1L] %in% c("file", "tmpfile")) return(NULL)
-  encode <- response$encode
-  if (is.function(encode)) {
-    response$encode <- NULL
-  } else {
-    encode <- handlers$get_encode(response$content_type)
-  }
-  response$body <- encode(body)
 }

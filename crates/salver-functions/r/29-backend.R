@@ -49,7 +49,7 @@ new_backend <- function(..., jit_level = 0L, precompile = TRUE) {
   self$start <- function(app, http_port = 8080, ..., background = FALSE) start_application(app, background)
   self$set_request <- backend_set_request
   self$convert_response <- function(response) {
-    answer <- answer_of_response(response)
+    answer <- response$.answer()
     body <- answer[[3L]]
     if (answer[[4L]] > 0L) body <- stats::setNames(list(body), if (answer[[4L]] == 1L) "file" else "tmpfile")
     fields <- answer[[2L]][-1L]

@@ -80,18 +80,25 @@ application_offer <- function() {
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))
-  if (inherits(object, "R6")) state$foreign <- foreign_worker(object) else prepare_worker(object)
+  state$answer <- if (inherits(object, "R6")) foreign_worker(object) else restrserve_worker(object)
   list(application = TRUE, endpoints = restrserve_endpoints(object))
 }
 
 # One request and one response serve all calls of a worker.
-prepare_worker <- function(app) {
-  state$request <- request_object()
-  state$response <- response_object()
-  state$accept <- state$request$.accept
-  state$clear <- state$response$.clear
-  state$run <- app$.run
-  state$app <- app
+restrserve_worker <- function(app) {
+  request <- request_object()
+  response <- response_object()
+  accept <- request$.accept
+  clear <- response$.clear
+  answer <- response$.answer
+  run <- app$.run
+  app$.prepare()
+  function(method, path, query, headers, body, address) {
+    accept(method, if (any(charToRaw(path) == byte_percent)) url_decode_one(path) else path, query, headers, body)
+    clear(.subset2(app, "content_type"))
+    run(request, response)
+    answer()
+  }
 }
 
 restrserve_endpoints <- function(app) {
@@ -125,10 +132,5 @@ compile_globals <- function() {
 
 # Answers a request to an application.
 call_application <- function(method, path, query, headers, body, address) {
-  if (is.null(state$run)) return(state$answer(method, path, query, headers, body, address))
-  state$accept(method, path, query, headers, body)
-  response <- state$response
-  state$clear(state$app$content_type)
-  state$run(state$request, response)
-  answer_of_response(response)
+  state$answer(method, path, query, headers, body, address)
 }
