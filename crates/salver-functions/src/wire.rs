@@ -11,7 +11,7 @@
 //!
 //! | from, to | kind | payload |
 //! |---|---|---|
-//! | zygote, server | `R` | the file is loaded: the text of a JSON object, [`Offer`] (not length-prefixed: the rest of the frame) |
+//! | zygote, server | `R` | the file is loaded: the text of a JSON object, an *offer* (not length-prefixed: the rest of the frame) |
 //! | zygote, server | `X` | the file can't be loaded: why, as text (the rest of the frame); the zygote ends |
 //! | server, zygote | `F` | `u32`: fork so many workers |
 //! | server, zygote | `K` | `u32`: kill the worker with this process id |
@@ -23,3 +23,7 @@
 //!
 //! A worker has one call at a time. It ends when its connection does. What user code writes to standard output or error
 //! goes to pipes of the zygote, never into a frame.
+
+pub(crate) mod answer;
+pub(crate) mod call;
+pub(crate) mod frame;

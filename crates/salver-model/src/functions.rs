@@ -4,6 +4,7 @@
 //! vocabulary where they stand.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -116,6 +117,9 @@ pub enum ParameterKind {
 pub struct Call {
     /// Which of [`Interface::endpoints`]; `None` for an application, which finds it itself.
     pub endpoint: Option<usize>,
+    /// What `endpoint` was looked up in, so that the same is called when the file is loaded again meanwhile; `None` for
+    /// what the file offers when the call gets its worker.
+    pub interface: Option<Arc<Interface>>,
     /// The method, in capitals.
     pub method: String,
     /// The path below where the file is mounted, beginning with `/`, as it came (not decoded).

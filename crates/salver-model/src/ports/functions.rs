@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::functions::{Answer, Call, Interface, Workers};
 use crate::spec::FunctionSpec;
 
@@ -29,6 +29,9 @@ pub trait Functions: Debug + Send + Sync {
 
     /// Moves whenever [`Functions::interface`] may have.
     fn version(&self) -> u64;
+
+    /// Why the file as it is now can't be served, also while its last good state is; `None` when all is well.
+    fn fault(&self) -> Option<Error>;
 
     /// Runs one call.
     ///

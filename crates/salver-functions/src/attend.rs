@@ -1,0 +1,87 @@
+//! One zygote from its start to its end: it loads the file, and then forks and kills workers as it is told.
+
+mod attendant;
+mod failure;
+mod output;
+mod start;
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{Fuse, FusedFuture};
+use salver_model::Result;
+use salver_model::functions::Interface;
+use salver_model::limits::FUNCTION_OFFER_BYTES_MAX;
+use tokio::sync::{mpsc, oneshot};
+
+use self::attendant::Attendant;
+use self::failure::Unloaded;
+use self::output::Tail;
+pub(crate) use self::start::Start;
+use self::start::Started;
+use crate::offer;
+use crate::pool::Pool;
+use crate::process::Zygote;
+use crate::wire::frame::Input;
+
+/// How long what user code still says is read when its processes were ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Starts a zygote, says in `loaded` what became of the file, and speaks with the zygote until nobody has it any more.
+/// Dropped, it ends all its processes.
+pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<Result<Arc<Zygote>>>) {
+    let mut started = match start.spawn() {
+        Ok(started) => started,
+        Err(error) => return drop(loaded.send(Err(error))),
+    };
+    let tail = Tail::default();
+    let (out, err) = (started.child.stdout.take(), started.child.stderr.take());
+    let mut output = pin!(output::pump(&start.spec.name, out, err, &tail).fuse());
+    match alongside(output.as_mut(), load(&mut started)).await {
+        Ok(interface) => {
+            let (orders, told) = mpsc::unbounded_channel();
+            let zygote = Arc::new(Zygote::new(start.number, Arc::new(interface), orders));
+            let attendant = Attendant::new(&zygote, pool, told);
+            drop(loaded.send(Ok(zygote)));
+            alongside(output.as_mut(), attendant.attend(&mut started)).await;
+            let _ = alongside(output.as_mut(), started.end()).await;
+            listen(output).await;
+        }
+        Err(unloaded) => {
+            let status = alongside(output.as_mut(), started.end()).await;
+            listen(output).await;
+            drop(loaded.send(Err(unloaded.into_error(&start, status, &tail.text()))));
+        }
+    }
+}
+
+/// Does `work` while the output is read.
+async fn alongside<T>(mut output: Pin<&mut Fuse<impl Future<Output = ()>>>, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        result = &mut work => return result,
+        () = &mut output, if !output.is_terminated() => {}
+    }
+    work.await
+}
+
+/// Reads the end of the output. A process that left the group may hold it open for as long as it likes.
+async fn listen(output: Pin<&mut Fuse<impl Future<Output = ()>>>) {
+    if !output.is_terminated() {
+        drop(tokio::time::timeout(LAST_WORDS, output).await);
+    }
+}
+
+/// Waits until the file is loaded.
+async fn load(started: &mut Started) -> Result<Interface, Unloaded> {
+    let mut input = Input::default();
+    let frame = input.frame(&mut started.control, FUNCTION_OFFER_BYTES_MAX).await;
+    match frame.map_err(Unloaded::Ended)? {
+        (b'R', text) => offer::read(&text).map_err(|error| Unloaded::Ended(error.into())),
+        (b'X', text) => Err(Unloaded::Said(String::from_utf8_lossy(&text).into_owned())),
+        (kind, _) => Err(Unloaded::Ended(io::Error::other(format!("a frame of kind {kind} in place of an offer")))),
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a file can't be served, in words that say what to do.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use salver_model::functions::Language;
+use salver_model::{Code, Error};
+
+use super::start::Start;
+
+/// Why a file is not loaded.
+#[derive(Debug)]
+pub(super) enum Unloaded {
+    /// The process says why.
+    Said(String),
+    /// The process ended, or said what it may not.
+    Ended(io::Error),
+}
+
+impl Unloaded {
+    /// The error for whoever asks for the file. `tail` is what the process wrote last.
+    pub(super) fn into_error(self, start: &Start, status: io::Result<ExitStatus>, tail: &str) -> Error {
+        let (name, file) = (&start.spec.name, start.spec.file.display());
+        let hint = format!("correct {file}; it is loaded again when it changes");
+        match self {
+            Self::Said(why) => unavailable(format!("`{name}` can't be loaded: {}", why.trim())).with_hint(hint),
+            Self::Ended(why) => {
+                let how = status.ok().filter(|_| why.kind() == io::ErrorKind::UnexpectedEof).map(how);
+                let how = how.unwrap_or_else(|| why.to_string());
+                let last = tail.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
+                unavailable(format!("the process of `{name}` ended while it loaded the file ({how}){last}"))
+                    .with_hint(hint)
+                    .with_source(if tail.is_empty() { why.to_string() } else { tail.to_owned() })
+            }
+        }
+    }
+}
+
+/// The error when a process can't be started at all.
+pub(super) fn unstarted(start: &Start, error: io::Error) -> Error {
+    let name = &start.spec.name;
+    let program = start.program.executable.display();
+    let package = match start.spec.language {
+        Language::R => "r-base-core",
+        Language::Python => "python3",
+    };
+    let message = format!("`{name}` can't be run: the program `{program}` can't be started");
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("install it (Debian: `apt install {package}`), or set `interpreter` to where it is")
+        }
+        _ => "see the cause in the server's log".to_owned(),
+    };
+    unavailable(message).with_hint(hint).with_source(error)
+}
+
+fn unavailable(message: String) -> Error {
+    Error::new(Code::EntryUnavailable, message)
+}
+
+/// How a process ended, in words.
+fn how(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no status".to_owned(),
+    }
+}

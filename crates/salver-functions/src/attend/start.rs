@@ -1,0 +1,101 @@
+//! Starts the process of a zygote.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::spec::FunctionSpec;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::process::{Child, Command};
+
+use super::failure::unstarted;
+use crate::process::kill;
+use crate::program::Program;
+
+/// Tells processes how much memory they may have.
+const MEMORY: &str = "SALVER_MEMORY_BYTES_MAX";
+/// Tells the host of R which R the settings name.
+const INTERPRETER: &str = "SALVER_INTERPRETER";
+
+/// What a zygote is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    /// Which one it is.
+    pub(crate) number: u64,
+    pub(crate) spec: Arc<FunctionSpec>,
+    pub(crate) program: Program,
+    /// Where its socket is to be.
+    pub(crate) directory: PathBuf,
+}
+
+/// A zygote's process, and all that were forked from it, which end when this is dropped.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) pid: u32,
+    pub(super) child: Child,
+    pub(super) control: UnixStream,
+    pub(super) listener: UnixListener,
+    socket: PathBuf,
+}
+
+impl Start {
+    /// Starts the process.
+    pub(super) fn spawn(&self) -> Result<Started> {
+        self.try_spawn().map_err(|error| unstarted(self, error))
+    }
+
+    fn try_spawn(&self) -> io::Result<Started> {
+        let socket = self.directory.join(format!("{}.socket", self.number));
+        let listener = UnixListener::bind(&socket)?;
+        let (ours, theirs) = StdUnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let control = UnixStream::from_std(ours)?;
+        let mut command = Command::new(&self.program.executable);
+        command
+            .args(&self.program.arguments)
+            .arg(std::path::absolute(&self.spec.file)?)
+            .arg(&socket)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(bytes) = self.spec.memory_bytes_max {
+            command.env(MEMORY, bytes.to_string());
+        }
+        if let Some(interpreter) = &self.spec.interpreter {
+            command.env(INTERPRETER, interpreter);
+        }
+        command.envs(self.spec.environment.iter().map(|(name, value)| (name, value)));
+        let child = command.spawn()?;
+        let pid = child.id().ok_or_else(|| io::Error::other("the process ended before it began"))?;
+        Ok(Started { pid, child, control, listener, socket })
+    }
+}
+
+impl Started {
+    /// Ends all processes of the group, and waits for the first of them.
+    pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
+        self.kill();
+        self.child.wait().await
+    }
+
+    /// Until the zygote was waited for, nobody else can have its id.
+    fn kill(&self) {
+        if let Some(group) = self.child.id().and_then(|pid| i32::try_from(pid).ok()) {
+            kill(-group);
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.kill();
+        drop(fs::remove_file(&self.socket));
+    }
+}

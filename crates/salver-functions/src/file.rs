@@ -1,0 +1,100 @@
+//! A file of user code, as the port shows it.
+
+mod answer;
+mod errors;
+mod keep;
+mod stamp;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwapOption;
+use async_trait::async_trait;
+use salver_model::functions::{Answer, Call, Interface, Workers};
+use salver_model::ports::Functions;
+use salver_model::spec::FunctionSpec;
+use salver_model::{Error, Result};
+use tempfile::TempDir;
+
+use crate::pool::{Pool, Refusal};
+use crate::program::Program;
+
+/// A file of functions, with the processes that run them.
+///
+/// Nothing runs before somebody polls [`FunctionFile::keep`], and nothing goes on running after that was dropped.
+#[derive(Debug)]
+pub struct FunctionFile {
+    spec: Arc<FunctionSpec>,
+    program: Program,
+    /// For sockets and what the program needs; nobody else may look into it.
+    directory: TempDir,
+    pool: Arc<Pool>,
+    interface: ArcSwapOption<Interface>,
+    version: AtomicU64,
+    fault: Mutex<Option<Error>>,
+}
+
+impl FunctionFile {
+    /// Prepares to serve a file with the host of its language.
+    ///
+    /// # Errors
+    /// `Internal` when there is no room for the private directory.
+    pub fn open(spec: FunctionSpec, program: Program) -> Result<Arc<Self>> {
+        let unwritable = |error: std::io::Error| {
+            Error::internal(format!("the private directory of `{}` can't be written", spec.name)).with_source(error)
+        };
+        // Made with mode 0700.
+        let directory = tempfile::Builder::new().prefix("salver-").tempdir().map_err(unwritable)?;
+        let program = program.installed(directory.path()).map_err(unwritable)?;
+        let fault = Mutex::new(Some(errors::loading(&spec)));
+        Ok(Arc::new(Self {
+            pool: Arc::new(Pool::new(&spec)),
+            spec: Arc::new(spec),
+            program,
+            directory,
+            interface: ArcSwapOption::empty(),
+            version: AtomicU64::new(0),
+            fault,
+        }))
+    }
+
+    /// Why there is nobody to take a call.
+    fn refusal(&self, refusal: Refusal) -> Error {
+        match refusal {
+            Refusal::Full => errors::full(&self.spec),
+            Refusal::Late => errors::late(&self.spec),
+            Refusal::Unavailable => self.fault().unwrap_or_else(|| errors::ending(&self.spec)),
+        }
+    }
+
+    fn set_fault(&self, fault: Option<Error>) {
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+}
+
+#[async_trait]
+impl Functions for FunctionFile {
+    fn spec(&self) -> &FunctionSpec {
+        &self.spec
+    }
+
+    fn interface(&self) -> Result<Arc<Interface>> {
+        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| errors::ending(&self.spec)))
+    }
+
+    fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn fault(&self) -> Option<Error> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Error::shared)
+    }
+
+    async fn call(&self, call: Call) -> Result<Answer> {
+        self.answer(&call).await
+    }
+
+    fn workers(&self) -> Workers {
+        self.pool.counts()
+    }
+}

@@ -1,0 +1,52 @@
+//! What is said to a call that gets no answer.
+
+use salver_model::spec::FunctionSpec;
+use salver_model::{Code, Error};
+
+/// The file was not loaded yet.
+pub(super) fn loading(spec: &FunctionSpec) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{}` is being loaded", spec.name)).with_hint("try again in a moment")
+}
+
+/// The server stops serving it.
+pub(super) fn ending(spec: &FunctionSpec) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{}` is no longer served", spec.name))
+        .with_hint("the server is being stopped")
+}
+
+/// There is no such file.
+pub(super) fn unreadable(spec: &FunctionSpec, error: std::io::Error) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{}` can't be loaded: its file can't be read", spec.name))
+        .with_hint(format!("see that {} is there and may be read", spec.file.display()))
+        .with_source(error)
+}
+
+/// As many calls wait as may.
+pub(super) fn full(spec: &FunctionSpec) -> Error {
+    let (name, max) = (&spec.name, spec.waiting_max);
+    Error::new(Code::Overloaded, format!("`{name}` is busy, and {max} calls wait for it already"))
+        .with_hint(MORE_WORKERS)
+}
+
+/// No worker came free in time.
+pub(super) fn late(spec: &FunctionSpec) -> Error {
+    let (name, s) = (&spec.name, spec.wait.as_secs_f64());
+    Error::new(Code::Overloaded, format!("`{name}` is busy, and none of its workers came free in {s} s"))
+        .with_hint(MORE_WORKERS)
+}
+
+const MORE_WORKERS: &str = "try again later; with more workers more calls run at the same time";
+
+/// A call ran for too long.
+pub(super) fn slow(spec: &FunctionSpec) -> Error {
+    let s = spec.timeout.unwrap_or_default().as_secs_f64();
+    Error::new(Code::Timeout, format!("the call of `{}` ran longer than {s} s and was ended", spec.name))
+        .with_hint("let it do less at a time, or allow it more time in the settings")
+}
+
+/// The process of a call ended.
+pub(super) fn ended(spec: &FunctionSpec, error: std::io::Error) -> Error {
+    Error::new(Code::FunctionFailed, format!("the process of the function ended while it worked on `{}`", spec.name))
+        .with_hint("it crashed, left, or was killed (out of memory?); the server's log has what it wrote")
+        .with_source(error)
+}

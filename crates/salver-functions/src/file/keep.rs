@@ -1,0 +1,186 @@
+//! Keeps a file loaded: first, again when it changes, and again when its processes end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use salver_model::limits::{FUNCTION_IDLE_MS_MAX, FUNCTION_RETRY_MS_MAX};
+use salver_model::ports::Functions;
+use salver_model::{Error, Result};
+use tokio::sync::oneshot;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::stamp::Stamp;
+use super::{FunctionFile, errors};
+use crate::attend::{self, Start};
+use crate::process::Zygote;
+
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+/// Half of the wait before the second try; each further one is twice as long.
+const RETRY_MIN: Duration = Duration::from_millis(250);
+const RETRY_MAX: Duration = Duration::from_millis(FUNCTION_RETRY_MS_MAX);
+/// A zygote that lived so long did not end because of the file.
+const STEADY: Duration = Duration::from_secs(60);
+const IDLE_MAX: Duration = Duration::from_millis(FUNCTION_IDLE_MS_MAX);
+
+impl FunctionFile {
+    /// Loads the file, and again whenever it changes; keeps as many workers as there are to be. Goes on for ever;
+    /// dropped, it ends all processes.
+    pub async fn keep(self: Arc<Self>) {
+        let mut keeper = Keeper {
+            file: Arc::clone(&self),
+            zygotes: JoinSet::new(),
+            loading: None,
+            seen: None,
+            number: 0,
+            failures: 0,
+            retry: None,
+            loaded: Instant::now(),
+        };
+        let mut looks = tokio::time::interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let retry = keeper.retry;
+            tokio::select! {
+                _ = looks.tick() => keeper.look().await,
+                result = result(&mut keeper.loading) => keeper.settle(result),
+                () = self.pool.fallen() => keeper.fell(),
+                () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => keeper.load(),
+                Some(_) = keeper.zygotes.join_next() => {}
+            }
+        }
+    }
+}
+
+struct Keeper {
+    file: Arc<FunctionFile>,
+    zygotes: JoinSet<()>,
+    loading: Option<Loading>,
+    /// What the file looked like when it was last seen; `None` while it can't be.
+    seen: Option<Stamp>,
+    number: u64,
+    /// How often in a row the file did not load, or its zygote ended soon.
+    failures: u32,
+    /// When it is tried again.
+    retry: Option<Instant>,
+    /// When it was last loaded.
+    loaded: Instant,
+}
+
+/// A zygote that has not loaded the file yet.
+struct Loading {
+    result: oneshot::Receiver<Result<Arc<Zygote>>>,
+    task: AbortHandle,
+    began: Instant,
+}
+
+/// What became of the file that is being loaded. Never ready while none is.
+async fn result(loading: &mut Option<Loading>) -> Result<Arc<Zygote>> {
+    let Some(loading) = loading else { return std::future::pending().await };
+    (&mut loading.result)
+        .await
+        .unwrap_or_else(|gone| Err(Error::internal("what loads the file broke down").with_source(gone)))
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.file.set_fault(Some(errors::ending(&self.file.spec)));
+        self.file.pool.close();
+    }
+}
+
+impl Keeper {
+    /// Loads the file if it is another than before.
+    async fn look(&mut self) {
+        self.file.pool.tend(IDLE_MAX);
+        let path = &self.file.spec.file;
+        let mut stamp = Stamp::of(path).await;
+        if stamp.as_ref().ok() != self.seen.as_ref() && stamp.is_ok() {
+            stamp = Stamp::settled(path).await;
+        }
+        match stamp {
+            Ok(stamp) if self.seen == Some(stamp) => {}
+            Ok(stamp) => {
+                self.seen = Some(stamp);
+                self.failures = 0;
+                self.load();
+            }
+            Err(error) => {
+                self.seen = None;
+                self.failed(errors::unreadable(&self.file.spec, error));
+            }
+        }
+    }
+
+    /// Begins to load the file as it is now; what was being loaded is another one and ends.
+    fn load(&mut self) {
+        self.retry = None;
+        self.number += 1;
+        let start = Start {
+            number: self.number,
+            spec: Arc::clone(&self.file.spec),
+            program: self.file.program.clone(),
+            directory: self.file.directory.path().to_owned(),
+        };
+        let (sender, result) = oneshot::channel();
+        let task = self.zygotes.spawn(attend::run(start, Arc::clone(&self.file.pool), sender));
+        if let Some(before) = self.loading.replace(Loading { result, task, began: Instant::now() }) {
+            before.task.abort();
+        }
+    }
+
+    fn settle(&mut self, result: Result<Arc<Zygote>>) {
+        let began = self.loading.take().map(|loading| loading.began);
+        match result {
+            Ok(zygote) => {
+                let ms = began.map_or(0, |began| began.elapsed().as_millis());
+                let (entry, endpoints) = (&self.file.spec.name, zygote.interface.endpoints.len());
+                tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
+                self.loaded = Instant::now();
+                self.file.interface.store(Some(Arc::clone(&zygote.interface)));
+                self.file.version.fetch_add(1, Ordering::AcqRel);
+                self.file.set_fault(None);
+                self.file.pool.adopt(zygote);
+            }
+            Err(error) => {
+                self.failed(error);
+                self.failures += 1;
+                self.retry = Some(Instant::now() + self.wait());
+            }
+        }
+    }
+
+    /// The file can't be served as it is.
+    fn failed(&self, error: Error) {
+        // The same again is not worth a line.
+        if self.file.fault().is_none_or(|known| known.message != error.message) {
+            let entry = &self.file.spec.name;
+            tracing::warn!(target: "function", %entry, "{}", error.chain());
+        }
+        self.file.set_fault(Some(error));
+        self.file.pool.refuse();
+    }
+
+    /// The zygote ended by itself.
+    fn fell(&mut self) {
+        let entry = &self.file.spec.name;
+        tracing::warn!(target: "function", %entry, "the process that has loaded the file ended; it is started again");
+        if self.loaded.elapsed() > STEADY {
+            self.failures = 0;
+        }
+        if self.loading.is_none() {
+            self.retry = Some(Instant::now() + self.wait());
+        }
+        self.failures += 1;
+    }
+
+    /// How long to wait before the next try: not at all the first time.
+    fn wait(&self) -> Duration {
+        match self.failures {
+            0 => Duration::ZERO,
+            failures => RETRY_MIN.saturating_mul(1 << failures.min(16)).min(RETRY_MAX),
+        }
+    }
+}

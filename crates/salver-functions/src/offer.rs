@@ -1,0 +1,126 @@
+//! What a loaded file says it offers, as JSON, made the words of the model.
+
+use salver_model::functions::{Endpoint, Interface, Matching, Parameter, ParameterKind};
+use serde::Deserialize;
+
+/// Reads the text of an offer.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn read(text: &[u8]) -> serde_json::Result<Interface> {
+    serde_json::from_slice::<Offer>(text).map(Interface::from)
+}
+
+#[derive(Deserialize)]
+struct Offer {
+    application: bool,
+    title: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    endpoints: Vec<Offered>,
+}
+
+#[derive(Deserialize)]
+struct Offered {
+    function: String,
+    method: Option<String>,
+    path: Option<String>,
+    #[serde(default)]
+    prefix: bool,
+    #[serde(default)]
+    parameters: Vec<Taken>,
+    summary: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    pure: bool,
+}
+
+#[derive(Deserialize)]
+struct Taken {
+    name: String,
+    #[serde(default)]
+    kind: Kind,
+    #[serde(default)]
+    list: bool,
+    #[serde(default)]
+    required: bool,
+    description: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Any,
+    Boolean,
+    Integer,
+    Number,
+    Text,
+    Object,
+    Bytes,
+}
+
+impl From<Offer> for Interface {
+    fn from(offer: Offer) -> Self {
+        let Offer { application, title, description, endpoints } = offer;
+        Self { application, endpoints: endpoints.into_iter().map(Endpoint::from).collect(), title, description }
+    }
+}
+
+impl From<Offered> for Endpoint {
+    fn from(offered: Offered) -> Self {
+        let Offered { function, method, path, prefix, parameters, summary, description, pure } = offered;
+        Self {
+            function,
+            // A route without a method answers all of them.
+            route: path.map(|path| (method.unwrap_or_else(|| "*".to_owned()), path)),
+            matching: if prefix { Matching::Prefix } else { Matching::Exact },
+            parameters: parameters.into_iter().map(Parameter::from).collect(),
+            summary,
+            description,
+            pure,
+        }
+    }
+}
+
+impl From<Taken> for Parameter {
+    fn from(taken: Taken) -> Self {
+        let Taken { name, kind, list, required, description } = taken;
+        let kind = match kind {
+            Kind::Any => ParameterKind::Any,
+            Kind::Boolean => ParameterKind::Boolean,
+            Kind::Integer => ParameterKind::Integer,
+            Kind::Number => ParameterKind::Number,
+            Kind::Text => ParameterKind::Text,
+            Kind::Object => ParameterKind::Object,
+            Kind::Bytes => ParameterKind::Bytes,
+        };
+        Self { name, kind, list, required, description }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::functions::{Matching, ParameterKind};
+
+    use super::read;
+
+    #[test]
+    fn an_offer() {
+        let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
+            {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
+             "description": null, "parameters": [
+                {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
+            {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
+             "description": null, "pure": false}]}"#;
+        let interface = read(text).unwrap();
+        assert_eq!((interface.application, interface.description.as_deref()), (false, Some("d")));
+        let [fib, g] = &interface.endpoints[..] else { panic!("two endpoints") };
+        assert_eq!(fib.route, Some(("GET".to_owned(), "/fib".to_owned())));
+        assert_eq!((fib.matching, fib.pure, fib.summary.as_deref()), (Matching::Prefix, true, Some("s")));
+        let n = &fib.parameters[0];
+        assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
+        assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));
+        assert!(read(b"{}").is_err());
+    }
+}

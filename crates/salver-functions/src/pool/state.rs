@@ -1,0 +1,253 @@
+//! The pool under its lock: nothing here waits.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use salver_model::functions::Workers;
+use tokio::sync::oneshot;
+
+use super::counts::Counts;
+use super::{Bounds, Refusal};
+use crate::process::{Mark, Order, Worker, Zygote};
+
+/// A worker that is to be dropped, once the lock is free: closing its connection is a system call.
+type Unused = Option<Box<Worker>>;
+
+#[derive(Debug)]
+pub(super) struct State {
+    bounds: Bounds,
+    /// What workers are forked from; `None` before the first load and after it ended by itself.
+    zygote: Option<Arc<Zygote>>,
+    /// The number of the zygote whose workers serve.
+    generation: u64,
+    /// Whether there will be none soon.
+    refuses: bool,
+    /// Free workers; the last is the one that was busy last.
+    idle: Vec<Box<Worker>>,
+    /// Who waits, first come first. Those who left are still in it.
+    waiting: VecDeque<oneshot::Sender<Box<Worker>>>,
+    /// How many of them still wait.
+    waiters: usize,
+    /// Workers that were ordered and are not there yet.
+    starting: usize,
+    /// Workers that are busy.
+    busy: usize,
+    /// Of them, those that are busy for the last time.
+    leaving: usize,
+    /// Busy workers of earlier generations.
+    old: usize,
+    pub(super) counts: Counts,
+}
+
+impl State {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            zygote: None,
+            generation: 0,
+            refuses: false,
+            idle: Vec::new(),
+            waiting: VecDeque::new(),
+            waiters: 0,
+            starting: 0,
+            busy: 0,
+            leaving: 0,
+            old: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// A free worker, which is busy from now on.
+    pub(super) fn take(&mut self) -> Option<Box<Worker>> {
+        if self.busy >= self.bounds.workers_max {
+            return None;
+        }
+        let mut worker = self.idle.pop()?;
+        while worker.is_spent() {
+            worker.mark().kill();
+            self.counts.lost += 1;
+            worker = self.idle.pop()?;
+        }
+        worker.begin(self.bounds.calls_max);
+        self.busy += 1;
+        if worker.mark().is_last {
+            self.leaving += 1;
+            self.grow();
+        }
+        Some(worker)
+    }
+
+    /// Takes a place among those who wait.
+    pub(super) fn wait(&mut self, sender: oneshot::Sender<Box<Worker>>) -> Result<(), Refusal> {
+        if self.refuses {
+            return Err(Refusal::Unavailable);
+        }
+        if self.waiters >= self.bounds.waiting_max {
+            return Err(Refusal::Full);
+        }
+        if self.waiting.len() > 2 * self.waiters + 64 {
+            self.waiting.retain(|sender| !sender.is_closed());
+        }
+        self.waiting.push_back(sender);
+        self.waiters += 1;
+        self.grow();
+        Ok(())
+    }
+
+    /// Somebody who waited went away.
+    pub(super) fn left(&mut self) {
+        self.waiters -= 1;
+    }
+
+    pub(super) fn arrived(&mut self, worker: Box<Worker>) -> Unused {
+        if worker.mark().generation() != self.generation {
+            return Some(worker);
+        }
+        self.starting = self.starting.saturating_sub(1);
+        self.idle.push(worker);
+        self.hand_out();
+        None
+    }
+
+    pub(super) fn missing(&mut self, number: u64, count: usize) {
+        if number == self.generation {
+            self.starting = self.starting.saturating_sub(count);
+            self.counts.lost += count as u64;
+            self.grow();
+        }
+    }
+
+    pub(super) fn give_back(&mut self, mut worker: Box<Worker>) -> Unused {
+        if worker.mark().generation() != self.generation {
+            self.old -= 1;
+            return Some(worker);
+        }
+        self.busy -= 1;
+        let unused = if worker.mark().is_last {
+            self.leaving -= 1;
+            Some(worker)
+        } else {
+            worker.idle_since = Instant::now();
+            self.idle.push(worker);
+            None
+        };
+        self.hand_out();
+        unused
+    }
+
+    /// A busy worker is no more.
+    pub(super) fn lost(&mut self, mark: &Mark) {
+        self.counts.lost += 1;
+        if mark.generation() == self.generation {
+            self.busy -= 1;
+            self.leaving -= usize::from(mark.is_last);
+            self.hand_out();
+            self.grow();
+        } else {
+            self.old -= 1;
+        }
+    }
+
+    /// Whether this was the zygote that workers are forked from.
+    pub(super) fn fell(&mut self, number: u64) -> bool {
+        let is_current = self.zygote.as_ref().is_some_and(|zygote| zygote.number == number);
+        if is_current {
+            self.zygote = None;
+            self.starting = 0;
+        }
+        is_current
+    }
+
+    pub(super) fn adopt(&mut self, zygote: Arc<Zygote>) -> Vec<Box<Worker>> {
+        self.generation = zygote.number;
+        self.zygote = Some(zygote);
+        self.refuses = false;
+        self.counts.loads += 1;
+        self.old += self.busy;
+        (self.busy, self.leaving, self.starting) = (0, 0, 0);
+        self.grow();
+        std::mem::take(&mut self.idle)
+    }
+
+    /// Does nothing while there is a zygote: one that serves an earlier state of the file.
+    pub(super) fn refuse(&mut self) {
+        if self.zygote.is_none() {
+            self.refuses = true;
+            // Dropping the senders wakes those who wait.
+            self.waiting.clear();
+        }
+    }
+
+    pub(super) fn close(&mut self) -> (Vec<Box<Worker>>, Option<Arc<Zygote>>) {
+        let zygote = self.zygote.take();
+        self.refuse();
+        self.starting = 0;
+        (std::mem::take(&mut self.idle), zygote)
+    }
+
+    pub(super) fn tend(&mut self, idle: Duration) -> Vec<Box<Worker>> {
+        let (mut unused, mut kept) = (Vec::new(), Vec::new());
+        let mut ready = self.idle.len();
+        for worker in std::mem::take(&mut self.idle) {
+            if worker.is_spent() {
+                worker.mark().kill();
+                self.counts.lost += 1;
+                unused.push(worker);
+            } else if ready + self.busy > self.bounds.workers_min && worker.idle_since.elapsed() > idle {
+                unused.push(worker);
+            } else {
+                kept.push(worker);
+                continue;
+            }
+            ready -= 1;
+        }
+        self.idle = kept;
+        self.grow();
+        unused
+    }
+
+    pub(super) fn workers(&self) -> Workers {
+        let busy = self.busy + self.old;
+        Workers {
+            alive: self.idle.len() + busy,
+            busy,
+            waiting: self.waiters,
+            lost: self.counts.lost,
+            loads: self.counts.loads,
+            wait: self.counts.wait(),
+        }
+    }
+
+    /// Gives free workers to those who wait.
+    fn hand_out(&mut self) {
+        while let Some(sender) = self.waiting.pop_front() {
+            if sender.is_closed() {
+                continue;
+            }
+            let Some(worker) = self.take() else {
+                self.waiting.push_front(sender);
+                self.grow();
+                return;
+            };
+            // The receiver closes only under the lock, so that it takes the worker.
+            if let Err(worker) = sender.send(worker) {
+                drop(self.give_back(worker));
+                return;
+            }
+            self.waiters -= 1;
+        }
+    }
+
+    /// Orders the workers that are missing.
+    fn grow(&mut self) {
+        let Some(zygote) = &self.zygote else { return };
+        let there = self.idle.len() + self.busy - self.leaving;
+        let needed = (self.busy - self.leaving + self.waiters).clamp(self.bounds.workers_min, self.bounds.workers_max);
+        let missing = needed.saturating_sub(there + self.starting);
+        if missing > 0 {
+            self.starting += missing;
+            zygote.tell(Order::Fork(missing));
+        }
+    }
+}

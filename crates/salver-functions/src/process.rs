@@ -1,0 +1,9 @@
+//! The processes that run user code, as the server holds them.
+
+mod signal;
+mod worker;
+mod zygote;
+
+pub(crate) use signal::{kill, kill_member};
+pub(crate) use worker::{Ended, Mark, Worker};
+pub(crate) use zygote::{Order, Zygote};

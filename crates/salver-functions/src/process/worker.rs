@@ -1,0 +1,132 @@
+//! A process that answers one call at a time, and the connection to it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Buf;
+use salver_model::functions::Call;
+use salver_model::limits::FUNCTION_ANSWER_BYTES_MAX;
+use salver_model::{Code, Error, Result};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+
+use super::zygote::{Order, Zygote};
+use crate::wire::answer::{self, First, Next};
+use crate::wire::call;
+use crate::wire::frame::Input;
+
+/// The memory for the head of calls is kept from one to the next unless it grew beyond this.
+const HEAD_BYTES_KEPT: usize = 64 * 1024;
+
+/// A worker. Whoever drops it ends its connection, and with it, unless it is busy, the process.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    stream: UnixStream,
+    input: Input,
+    head: Vec<u8>,
+    mark: Mark,
+    /// Calls it was given.
+    calls: u64,
+    /// When it was last given back.
+    pub(crate) idle_since: Instant,
+}
+
+/// Which worker it is, for whoever has to end it.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    pid: u32,
+    zygote: Arc<Zygote>,
+    /// Whether the call it has is its last.
+    pub(crate) is_last: bool,
+}
+
+impl Mark {
+    /// Which zygote it was forked from.
+    pub(crate) fn generation(&self) -> u64 {
+        self.zygote.number
+    }
+
+    /// Has its process killed, whatever it does.
+    pub(crate) fn kill(&self) {
+        self.zygote.tell(Order::Kill(self.pid));
+    }
+}
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The process did not take in the whole call, so that user code saw nothing of it.
+    Before(io::Error),
+    /// User code may have worked on the call.
+    During(io::Error),
+    /// There is nothing to be sent: why.
+    Refused(Error),
+}
+
+impl Worker {
+    pub(crate) fn new(stream: UnixStream, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
+        let head = Vec::with_capacity(1024);
+        let mark = Mark { pid, zygote, is_last: false };
+        Self { stream, input, head, mark, calls: 0, idle_since: Instant::now() }
+    }
+
+    /// Which one it is.
+    pub(crate) fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
+    /// It gets a call, the last one if it may have no more than `calls_max`.
+    pub(crate) fn begin(&mut self, calls_max: u64) {
+        self.calls += 1;
+        self.mark.is_last = self.calls >= calls_max;
+    }
+
+    /// Whether a worker that has no call is of no use any more: its connection ended, or it said something unasked.
+    pub(crate) fn is_spent(&self) -> bool {
+        // Costs no system call while the reactor knows of nothing to read.
+        let quiet = matches!(self.stream.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        !quiet || !self.input.is_empty()
+    }
+
+    /// Sends a call and reads the first of what it answers.
+    ///
+    /// # Errors
+    /// How the connection ended.
+    pub(crate) async fn call(&mut self, call: &Call) -> Result<First, Ended> {
+        let endpoint = self.find(call).map_err(Ended::Refused)?;
+        call::head(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
+        let mut frame = Buf::chain(&self.head[..], &call.body[..]);
+        self.stream.write_all_buf(&mut frame).await.map_err(Ended::Before)?;
+        if self.head.capacity() > HEAD_BYTES_KEPT {
+            self.head = Vec::new();
+        }
+        let (kind, frame) = self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
+            match error.kind() {
+                // What the kernel says when bytes were left unread in a connection that was closed.
+                io::ErrorKind::ConnectionReset => Ended::Before(error),
+                _ => Ended::During(error),
+            }
+        })?;
+        answer::first(kind, frame).map_err(Ended::During)
+    }
+
+    /// Reads the next piece of an answer that comes in pieces.
+    ///
+    /// # Errors
+    /// The connection ended, or the process says what it may not.
+    pub(crate) async fn next(&mut self) -> io::Result<Next> {
+        let (kind, frame) = self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await?;
+        answer::next(kind, frame)
+    }
+
+    /// The number of the endpoint that `call` is for, in this worker's file.
+    fn find(&self, call: &Call) -> Result<Option<usize>> {
+        let Some(endpoint) = call.endpoint else { return Ok(None) };
+        let found = self.mark.zygote.endpoint(endpoint, call.interface.as_ref());
+        found.map(Some).ok_or_else(|| {
+            Error::new(Code::EntryUnavailable, "the file was loaded again and has this function no more")
+                .with_hint("ask again")
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! The frame of a call.
+
+use salver_model::functions::Call;
+use salver_model::{Code, Error, Result};
+
+/// Stands for the endpoint when the file is an application.
+const APPLICATION: i32 = -1;
+
+/// Writes all of the frame but the body, which follows it.
+///
+/// # Errors
+/// `BodyTooLarge` for a call that is longer than a frame can say.
+pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> Result<()> {
+    out.clear();
+    out.extend_from_slice(&[0; 4]);
+    out.push(b'C');
+    let endpoint = endpoint.map_or(Ok(APPLICATION), i32::try_from).map_err(|_| too_long())?;
+    out.extend_from_slice(&endpoint.to_le_bytes());
+    for text in [&call.method, &call.path, &call.query] {
+        bytes(out, text.as_bytes())?;
+    }
+    length(out, call.headers.len())?;
+    for (name, value) in &call.headers {
+        bytes(out, name.as_bytes())?;
+        bytes(out, value.as_bytes())?;
+    }
+    bytes(out, &call.arguments)?;
+    bytes(out, call.address.as_deref().unwrap_or_default().as_bytes())?;
+    length(out, call.body.len())?;
+    let whole = u32::try_from(out.len() - 4 + call.body.len()).map_err(|_| too_long())?;
+    out[..4].copy_from_slice(&whole.to_le_bytes());
+    Ok(())
+}
+
+fn bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    length(out, bytes.len())?;
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+fn length(out: &mut Vec<u8>, length: usize) -> Result<()> {
+    out.extend_from_slice(&u32::try_from(length).map_err(|_| too_long())?.to_le_bytes());
+    Ok(())
+}
+
+fn too_long() -> Error {
+    Error::new(Code::BodyTooLarge, "a call of a function can't have more than 4 GiB")
+        .with_hint("send the body in parts, or hand over where it lies")
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::functions::Call;
+
+    use super::head;
+
+    #[test]
+    fn a_call_byte_for_byte() {
+        let call = Call {
+            endpoint: Some(2),
+            method: "GET".to_owned(),
+            path: "/a".to_owned(),
+            headers: vec![("b".to_owned(), "cd".to_owned())],
+            arguments: "{}".into(),
+            body: "xyz".into(),
+            ..Call::default()
+        };
+        let mut out = vec![9; 3];
+        head(&mut out, &call, call.endpoint).unwrap();
+        let mut expected = Vec::new();
+        expected.extend_from_slice(b"\x35\0\0\0C\x02\0\0\0\x03\0\0\0GET\x02\0\0\0/a\0\0\0\0");
+        expected.extend_from_slice(b"\x01\0\0\0\x01\0\0\0b\x02\0\0\0cd\x02\0\0\0{}\0\0\0\0\x03\0\0\0");
+        assert_eq!(out, expected);
+        assert_eq!(out.len() + call.body.len(), 4 + 0x35);
+        head(&mut out, &call, None).unwrap();
+        assert_eq!(out[5..9], [0xff; 4]);
+    }
+}

@@ -1,0 +1,14 @@
+//! Files of functions as the server has them: real processes of Python and R, used well and badly.
+
+#[path = "pool/abuse.rs"]
+mod abuse;
+#[path = "pool/answers.rs"]
+mod answers;
+#[path = "pool/life.rs"]
+mod life;
+#[path = "pool/queue.rs"]
+mod queue;
+#[path = "pool/reload.rs"]
+mod reload;
+#[path = "pool/served.rs"]
+mod served;
