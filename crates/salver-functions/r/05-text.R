@@ -80,8 +80,8 @@ from_http_date <- function(x) {
   parts <- regmatches(x, regexec(pattern, x))[[1L]]
   month <- match(parts[3L], month_names)
   if (length(parts) != 7L || is.na(month)) stop("Parse date string failed.")
-  number <- as.integer(parts)
-  ISOdatetime(number[4L], month, number[2L], number[5L], number[6L], number[7L], tz = "GMT")
+  number <- as.integer(parts[c(2L, 4:7)])
+  ISOdatetime(number[2L], month, number[1L], number[3L], number[4L], number[5L], tz = "GMT")
 }
 
 base64_signs <- c(LETTERS, letters, 0:9, "+", "/")

@@ -51,8 +51,8 @@ read_block <- function(lines) {
   tagged <- startsWith(lines, "@")
   words <- sub("^@([[:alnum:]_]+).*$", "\\1", lines)
   rests <- trimws(sub("^@[[:alnum:]_]+", "", lines))
-  # Lines that follow a tag without one of their own go on with it.
-  prose <- lines[cumsum(tagged) == 0L & nzchar(lines)]
+  # Lines that follow a tag without one of their own go on with it, but for tags of the whole file.
+  prose <- lines[cumsum(tagged & !startsWith(words, "api")) == 0L & !tagged & nzchar(lines)]
   if (length(prose)) block$summary <- prose[1L]
   if (length(prose) > 1L) block$description <- paste(prose[-1L], collapse = "\n")
   for (i in which(tagged)) {

@@ -200,7 +200,7 @@ new_request <- function(path = "/", method = c(
                         cookies = list(), content_type = NULL, decode = NULL, ...) {
   method <- match.arg(method)
   if (!is_path(path)) stop("Assertion on 'path' failed: Must start with '/'.")
-  names(headers) <- tolower(names(headers))
+  if (length(headers)) names(headers) <- tolower(names(headers))
   self <- request_object()
   self$.accept(method, "/", "", NULL, NULL)
   self$path <- path

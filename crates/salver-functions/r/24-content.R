@@ -11,7 +11,7 @@ from_json <- function(x) {
 encode_text <- function(x) {
   if (is.raw(x)) return(rawToChar(x))
   x <- as.character(x)
-  if (length(x) == 1L) x else paste(x, collapse = "\n")
+  if (length(x) == 1L && !is.na(x)) x else paste(x, collapse = "\n")
 }
 
 encode_bytes <- function(x) if (is.raw(x)) x else encode_text(x)
@@ -46,7 +46,7 @@ content_handlers_factory <- function() {
   get_encode <- function(content_type) {
     if (!is_string(content_type)) {
       message <- "500 Internal Server Error: can't encode the body - invalid 'content_type'"
-      raise(state$http_error$internal_server_error(body = list(error = message)))
+      raise(state$http_error$internal_server_error(body = base::list(error = message)))
     }
     found <- handlers[[.key(content_type)]]
     if (is.null(found$encode)) raise(state$http_error$internal_server_error())

@@ -79,7 +79,7 @@ backend_set_request <- function(request, path = "/", parameters_query = NULL, he
   request$.accept(method, path, "", fields, if (is.null(body)) raw() else body)
   query <- parameters_query[nzchar(names(parameters_query)) & nzchar(parameters_query)]
   request$parameters_query <- as.list(query)
-  request
+  invisible(request)
 }
 
 start_application <- function(app, background) {

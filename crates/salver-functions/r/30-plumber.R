@@ -6,15 +6,15 @@ adopt_plumber <- function(...) {
   plumber$Plumber$set("public", "run", overwrite = TRUE, plumber_run)
 }
 
-# Takes the place of `Plumber$run`: R6 puts it into the router's own environment, so it holds nothing but what it is
-# given; `self` and `private` are the router's.
-plumber_run <- function(host = "127.0.0.1", port = getOption("plumber.port", NULL), ..., debug = NULL, docs = NULL,
-                        swagger = NULL, swaggerCallback = NULL, quiet = FALSE) {
+# Takes the place of `Plumber$run`. R6 makes it a method of each router, in the router's own environment: so it sees
+# `self`, `private` and plumber's namespace, but nothing of this one.
+plumber_run <- function(host = "127.0.0.1", port = NULL, swagger = NULL, debug = rlang::missing_arg(),
+                        swaggerCallback = NULL, ..., docs = rlang::missing_arg(), quiet = FALSE) {
   if (isTRUE(private$disable_run)) {
     stop("Plumber router `$run()` method should not be called while `plumb()`ing a file")
   }
-  if (!is.null(debug)) self$setDebug(debug)
-  if (!is.null(docs)) self$setDocs(docs)
+  if (!rlang::is_missing(debug)) self$setDebug(debug)
+  if (!rlang::is_missing(docs)) self$setDocs(docs)
   getOption("salver.start_plumber")(self)
 }
 
@@ -100,8 +100,9 @@ answer_of_rook <- function(answer) {
   } else if (is.character(body)) {
     body <- paste(unname(body), collapse = "\n")
   }
-  # A header may have several values (`Set-Cookie`): each becomes a field of its own.
+  # A header may have several values (`Set-Cookie`): each becomes a field of its own. The length is the server's.
   values <- lapply(answer$headers, paste)
+  values <- values[tolower(names(values)) != "content-length"]
   fields <- stats::setNames(unlist(values, use.names = FALSE), rep(names(values), lengths(values)))
   list(as.integer(answer$status), fields, body, kind)
 }

@@ -1,11 +1,10 @@
 # What the host does, in R: the runtime's sources in an environment of their own, byte-compiled.
 
-runtime_directory <- function() {
-  script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])
-  normalizePath(file.path(dirname(script), "..", "..", "r"))
-}
+tests_directory <- normalizePath(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])))
 
-start_host <- function(directory = runtime_directory()) {
+test_file <- function(name) file.path(tests_directory, name)
+
+start_host <- function(directory = test_file("../../r")) {
   salver <- new.env(parent = .BaseNamespaceEnv)
   # As the host: by the bytes of the names, whatever the locale.
   for (file in sort(list.files(directory, "[.]R$", full.names = TRUE), method = "radix")) {
