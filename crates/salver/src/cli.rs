@@ -1,5 +1,6 @@
 //! The command line: what can be typed. What it means stands in the file of each command.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
@@ -34,6 +35,12 @@ pub(crate) enum Command {
     Completions {
         /// Which shell.
         shell: Shell,
+    },
+    /// Run a file of R for a server that started this.
+    #[command(name = crate::functions::R_HOST, hide = true)]
+    RHost {
+        /// What the server says: the file and a socket.
+        arguments: Vec<OsString>,
     },
 }
 

@@ -7,6 +7,7 @@ mod config;
 mod data_dir;
 mod export;
 mod failure;
+mod functions;
 mod ingest;
 mod observe;
 mod output;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
+        Command::RHost { arguments } => return salver_functions::host::run_r(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

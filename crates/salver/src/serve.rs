@@ -8,7 +8,7 @@ use std::time::Duration;
 use salver_config::Checked;
 use salver_model::observation::Observer;
 use salver_model::{Code, Error, Name};
-use salver_service::{Entry, Service, Snapshot};
+use salver_service::{Entry, Service};
 use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
@@ -16,7 +16,7 @@ use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::observe::Log;
 use crate::settings::Need;
-use crate::{observe, output, settings, signals, streams, wire};
+use crate::{functions, observe, output, settings, signals, streams, wire};
 
 /// How long the list of entries waits for the last of them to load. Serving doesn't wait.
 const ANNOUNCE: Duration = Duration::from_secs(10);
@@ -86,14 +86,16 @@ async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool)
         open_browser(&url);
     }
     let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
+    functions::settled(service.functions(), ANNOUNCE).await;
     let streams: Vec<Name> = service.streams().iter().map(|stream| stream.spec().name.clone()).collect();
-    let listing = listing(&service.catalog().snapshot(), &streams, &url);
+    let listing = listing(&service, &streams, &url);
     // Whoever started the server may have stopped reading, or not read at all; it serves on.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
     log.announced();
 }
 
-fn listing(snapshot: &Snapshot, streams: &[Name], url: &str) -> String {
+fn listing(service: &Service, streams: &[Name], url: &str) -> String {
+    let snapshot = service.catalog().snapshot();
     let width =
         snapshot.entries().take(ANNOUNCE_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
     let mut out = String::from("\n");
@@ -107,6 +109,14 @@ fn listing(snapshot: &Snapshot, streams: &[Name], url: &str) -> String {
     let count = snapshot.entries().count();
     if count > ANNOUNCE_ENTRIES_MAX {
         out.push_str(&format!("  ... and {} more\n", count - ANNOUNCE_ENTRIES_MAX));
+    }
+    for file in service.functions() {
+        let name = file.spec().name.as_str();
+        out.push_str(&format!(
+            "  {name:width$}  {}, {url}/api/functions/{}\n",
+            functions::state(file),
+            percent_encoded(name)
+        ));
     }
     out.push_str(&format!("\ntry {url}/\n"));
     if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {

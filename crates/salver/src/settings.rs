@@ -31,7 +31,7 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
     let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
     // A server of nothing that could come back is a slip on the command line.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
-    let only_datasets = checked.databases.is_empty() && checked.streams.is_empty();
+    let only_datasets = checked.databases.is_empty() && checked.streams.is_empty() && checked.functions.is_empty();
     if need == Need::Datasets && is_named && only_datasets && checked.is_all_missing() {
         return Err(Failure::Error(all_missing(&checked, &warnings)));
     }
@@ -72,6 +72,7 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
     }
     for directory in &directories {
         sources.discovered_databases.extend(salver_records::discover(directory));
+        sources.discovered_functions.extend(salver_functions::discover(directory));
         let (found, left_out) = salver_datasets::discover(directory)?;
         for error in left_out {
             output::note(&format!("warning: left out: {}", output::with_hint(&error)));
@@ -128,7 +129,8 @@ fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
     }
     match &sources.file {
         Some(file) => {
-            let message = format!("`{}` declares no [[dataset]], [[database]] or [[stream]]", file.display());
+            let message =
+                format!("`{}` declares no [[dataset]], [[database]], [[stream]] or [[function]]", file.display());
             Error::new(Code::Config, message)
                 .with_hint("`salver config example` shows how, or name files on the command line")
         }

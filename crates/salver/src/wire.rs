@@ -15,7 +15,7 @@ use salver_records::RecordsDatabase;
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
 
-use crate::streams;
+use crate::{functions, streams};
 
 /// Most connections for looking up users.
 const AUTH_CONNECTIONS_MAX: usize = 2;
@@ -27,10 +27,10 @@ pub(crate) struct Wired {
     pub(crate) _keepers: JoinSet<()>,
 }
 
-/// What becomes of streams.
+/// What becomes of streams, and of files of user code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Streams {
-    /// They are opened: this process is their only owner.
+    /// They are opened: this process is the only owner of the streams, and runs the code.
     Open,
     /// They are left to the server.
     LeaveOut,
@@ -52,7 +52,7 @@ pub(crate) fn loader(spec: &DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Loader
 
 /// A service over the datasets, databases and streams of `checked`. Loads begin at once; streams are open when this
 /// returns. Runs inside the runtime.
-pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, streams: Streams) -> Wired {
+pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, owned: Streams) -> Wired {
     let stores = checked.stores.iter().map(|spec| Store {
         name: spec.name.clone(),
         entry: spec.dataset.clone(),
@@ -66,12 +66,16 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
     let mut keepers = refresh::start(&catalog, loaders, observer);
     // First, so that their names are theirs.
-    let streams = match streams {
+    let streams = match owned {
         Streams::Open => streams::open(checked, engine, &catalog, observer),
         Streams::LeaveOut => {
             streams::leave_out(checked, &catalog);
             Vec::new()
         }
+    };
+    let files = match owned {
+        Streams::Open => functions::open(checked, &mut keepers),
+        Streams::LeaveOut => Vec::new(),
     };
     salver_service::streams::start(&catalog, &streams, &mut keepers);
     let opened = open_databases(checked, &catalog, observer);
@@ -79,7 +83,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
-        .with_streams(streams);
+        .with_streams(streams)
+        .with_functions(files);
     Wired { service: Arc::new(service), _keepers: keepers }
 }
 
