@@ -167,8 +167,8 @@ pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnO
     })
 }
 
-/// A body that a task of its own makes, of `bytes` bytes where that is known. A client that leaves takes the work along;
-/// `failed` hears of an error in the middle, which aborts the answer.
+/// A body that a task of its own makes, of `bytes` bytes where that is known. A client that leaves takes the work
+/// along; `failed` hears of an error in the middle, which aborts the answer.
 pub(crate) fn made<F>(
     bytes: Option<u64>,
     failed: impl FnOnce(&Error) + Send + 'static,

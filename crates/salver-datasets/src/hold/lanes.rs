@@ -38,8 +38,8 @@ pub(super) fn divide(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// The batches of lanes that are read side by side, each with the places of its columns in `schema`. All lanes cut their
-/// batches after the same rows.
+/// The batches of lanes that are read side by side, each with the places of its columns in `schema`. All lanes cut
+/// their batches after the same rows.
 pub(super) fn side_by_side(lanes: Vec<(Vec<usize>, BatchStream)>, schema: SchemaRef) -> BatchStream {
     let (places, streams): (Vec<_>, Vec<_>) = lanes.into_iter().unzip();
     let state = Some((streams, Arc::new(places), schema));

@@ -13,14 +13,14 @@ pub(crate) trait Source: Send + 'static {
     /// The next rows, as they lie in memory: as many as are convenient, some thousands at most; none at the end.
     fn next(&mut self) -> impl Future<Output = Result<Vec<RecordBatch>>> + Send;
 
-    /// The client has taken nothing for a while ([`salver_model::limits::PARK_MS`], less when others wait): whatever can
-    /// be had again is to be dropped. The last `unread` rows that [`Source::next`] gave were not used; `true` promises
-    /// that it gives them again, `false` means that whoever has them has to keep them. Not called while `next` is
-    /// running, and any number of times.
+    /// The client has taken nothing for a while ([`salver_model::limits::PARK_MS`], less when others wait): whatever
+    /// can be had again is to be dropped. The last `unread` rows that [`Source::next`] gave were not used; `true`
+    /// promises that it gives them again, `false` means that whoever has them has to keep them. Not called while `next`
+    /// is running, and any number of times.
     fn park(&mut self, unread: u64) -> bool;
 
-    /// Whether others wait for their turn to read: then nobody is to ask for rows before he needs them, or to keep those
-    /// he does not use.
+    /// Whether others wait for their turn to read: then nobody is to ask for rows before he needs them, or to keep
+    /// those he does not use.
     fn is_crowded(&self) -> bool {
         false
     }

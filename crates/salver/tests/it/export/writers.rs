@@ -1,5 +1,5 @@
-//! What an export reads stays the same, byte for byte, while eight writers change what is behind it. Tables of databases
-//! have the same test beside their snapshots.
+//! What an export reads stays the same, byte for byte, while eight writers change what is behind it. Tables of
+//! databases have the same test beside their snapshots.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
