@@ -7,3 +7,4 @@ mod ranges;
 mod rows;
 mod sessions;
 mod whole;
+mod writers;
