@@ -32,6 +32,14 @@ impl Faults {
         fail(&self.writes)
     }
 
+    pub(super) fn fail_syncs(&self, count: u32) {
+        self.syncs.store(count, Ordering::SeqCst);
+    }
+
+    pub(super) fn syncs_to_fail(&self) -> u32 {
+        self.syncs.load(Ordering::SeqCst)
+    }
+
     pub(super) fn sync(&self) -> io::Result<()> {
         fail(&self.syncs)
     }
