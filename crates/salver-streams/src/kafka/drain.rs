@@ -163,7 +163,7 @@ impl Drainer {
             };
             let Some(first) = frames.first() else {
                 if shared.log.fault().is_some() {
-                    shared.delivery.refuse(written, || shared.log.fault().unwrap_or_else(|| shared.overdue()));
+                    shared.delivery.refuse(next, || shared.log.fault().unwrap_or_else(|| shared.overdue()));
                 }
                 self.wait(next, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;

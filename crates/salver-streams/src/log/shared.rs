@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::{Code, Error, Result};
@@ -19,6 +18,7 @@ use super::tail::{Refusal, Tail};
 use super::waiters::Waiters;
 use super::writer::WAITING_BYTES_LARGE;
 use super::{Appended, LogOptions};
+use crate::clock::now_ms;
 
 /// The middle of a log.
 #[derive(Debug)]
@@ -201,9 +201,4 @@ impl Shared {
         }
         self.closed_one.raise();
     }
-}
-
-/// The time, in milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
