@@ -173,7 +173,7 @@ impl Drainer {
                 next = first.head.offset;
             }
             let end = frames.last().map_or(next, |frame| frame.head.end());
-            if !session.set_pace(end - next) {
+            if !session.set_pace(end - shared.delivery.prefix()) {
                 continue;
             }
             for frame in &frames {
