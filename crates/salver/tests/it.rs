@@ -7,6 +7,8 @@
 #[allow(dead_code)]
 #[path = "records/client.rs"]
 mod client;
+#[allow(dead_code)]
+mod process;
 
 mod it {
     pub(crate) mod server;
