@@ -8,6 +8,7 @@
 #[path = "records/client.rs"]
 mod client;
 #[allow(dead_code)]
+#[path = "it/process.rs"]
 mod process;
 
 mod it {

@@ -8,6 +8,7 @@
 mod client;
 // What other tests use of it is not used here.
 #[allow(dead_code)]
+#[path = "it/process.rs"]
 mod process;
 
 mod streams {

@@ -149,8 +149,8 @@ impl Drainer {
                 self.wait(u64::MAX, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;
             }
-            // What is not written is gone when the process is killed, and its offsets are given to other events. It must
-            // not be in Kafka before, or the table would not have what is there.
+            // What is not written is gone when the process is killed, and its offsets are given to other events. It
+            // must not be in Kafka before, or the table would not have what is there.
             let written = shared.log.written_end();
             let frames = match frames_at(&shared.log, next, TAKE_BYTES) {
                 Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= written).collect::<Vec<_>>(),

@@ -1,5 +1,5 @@
-//! The thread that writes: everything that waits goes to disk at once, with one write and one sync. Where somebody waits
-//! only for it to be written, the sync comes later, for all that was written until then.
+//! The thread that writes: everything that waits goes to disk at once, with one write and one sync. Where somebody
+//! waits only for it to be written, the sync comes later, for all that was written until then.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A clock that is set, forwards and backwards, while events come in. In a process of its own: the clock is everybody's.
+//! A clock that is set, forwards and backwards, while events come in. In a process of its own: the clock is
+//! everybody's.
 
 use std::process::Command;
 use std::sync::Arc;
