@@ -1,10 +1,10 @@
 //! Events on their way to Kafka: one drainer a stream reads the log and sends it, in order.
 //!
 //! An event goes to Kafka when it is written to the log, so that the log has, whatever becomes of this process, all
-//! that the topic has; the sync follows, and the checkpoint waits for it. The log is the truth; what is delivered is a
-//! prefix of it, which grows with the reports of an idempotent producer and is written down once a second. After a crash
-//! the end of the topic is compared with the log (`catch_up`), so that an event is in the topic once. While the broker is
-//! away, events stay in the log.
+//! that the topic has; the sync follows, and the checkpoint waits for it. The log is the truth; what is delivered is
+//! a prefix of it, which grows with the reports of an idempotent producer and is written down once a second. After
+//! a crash the end of the topic is compared with the log (`catch_up`), so that an event is in the topic once. While
+//! the broker is away, events stay in the log.
 
 mod catch_up;
 mod checkpoint;
