@@ -2,7 +2,6 @@
 
 mod command;
 mod killed;
-mod process;
 mod ranges;
 mod rows;
 mod sessions;
