@@ -50,6 +50,7 @@ pub struct Engine {
     /// Where exports decode: on as many threads as there are for queries, and always the same, because every thread
     /// keeps memory of its own for what it may need again.
     decoding: Option<Runtime>,
+    decoders: usize,
     /// What decoders may take, in KiB, while they wait.
     waiting_decoders: Arc<Semaphore>,
     /// How many files may be kept open for exports.
@@ -99,6 +100,7 @@ impl Engine {
             budget: Budget::new(memory_bytes / 2),
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
+            decoders: threads,
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
         }))
@@ -119,6 +121,11 @@ impl Engine {
     /// The places for files that are kept open for exports.
     pub(crate) fn held_files(&self) -> &Arc<Semaphore> {
         &self.held_files
+    }
+
+    /// How many threads decode for exports.
+    pub(crate) fn decoders(&self) -> usize {
+        self.decoders
     }
 
     /// The room, in KiB, for decoders that wait for whoever reads them.

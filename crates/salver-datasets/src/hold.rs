@@ -1,8 +1,8 @@
 //! Datasets held for exports: their rows in parts, each of which can be read again and from any row on.
 //!
 //! Resident rows are handed out as they lie in memory. Rows in Parquet files are read directly, without a plan: of each
-//! column the page that is just needed, from files that were opened once for the version. What replaces a file under
-//! its name does not change what is held; what is written over it is noticed.
+//! column the page that is just needed, from files that were opened once for the version, and some columns beside
+//! others. What replaces a file under its name does not change what is held; what is written over it is noticed.
 
 mod ahead;
 mod columns;
@@ -10,6 +10,7 @@ mod decode;
 mod file;
 mod files;
 mod head;
+mod lanes;
 mod parquet;
 mod resident;
 

@@ -144,12 +144,12 @@ pub(crate) fn rows(
     encoding: Encoding,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
-    made(failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
+    made(None, failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
 /// A body of pieces that are text already. `failed` hears of an error in the middle.
 pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnOnce(&Error) + Send + 'static) -> Body {
-    made(failed, move |mut outlet| async move {
+    made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
         while let Some(text) = texts.next().await {
@@ -167,16 +167,21 @@ pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnO
     })
 }
 
-/// A body that a task of its own makes.
-fn made<F>(failed: impl FnOnce(&Error) + Send + 'static, make: impl FnOnce(Outlet) -> F) -> Body
+/// A body that a task of its own makes, of `bytes` bytes where that is known. A client that leaves takes the work
+/// along; `failed` hears of an error in the middle, which aborts the answer.
+pub(crate) fn made<F>(
+    bytes: Option<u64>,
+    failed: impl FnOnce(&Error) + Send + 'static,
+    make: impl FnOnce(Outlet) -> F,
+) -> Body
 where
     F: Future<Output = Result<(), Broken>> + Send + 'static,
 {
-    let (outlet, body) = Outlet::new(None);
+    let (outlet, body) = Outlet::new(bytes);
     let left = outlet.left();
     let making = make(outlet);
     tokio::spawn(async move {
-        // A client that leaves takes the work along, also when it leaves between two pieces.
+        // Also when it leaves between two pieces.
         let outcome = tokio::select! {
             outcome = making => outcome,
             () = left => return,
@@ -189,7 +194,7 @@ where
 }
 
 /// Why a body is not completed.
-enum Broken {
+pub(crate) enum Broken {
     /// Something went wrong.
     Failed(Error),
     /// The client stopped to read: nobody's error.
@@ -202,6 +207,7 @@ impl From<Error> for Broken {
     }
 }
 
-fn compressor(coding: Coding) -> Result<Option<Compressor>> {
+/// What packs a body, unless it goes out as it is.
+pub(crate) fn compressor(coding: Coding) -> Result<Option<Compressor>> {
     (coding != Coding::Identity).then(|| Compressor::new(coding)).transpose()
 }

@@ -77,7 +77,7 @@ pub const LEASES_MAX: usize = 50_000;
 /// Most files of datasets kept open for exports; those beyond are opened when they are read.
 pub const HELD_FILES_MAX: usize = 512;
 /// Bytes of decoders of datasets' files that wait for whoever reads them; others begin their pages anew each time.
-pub const WAITING_DECODER_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const WAITING_DECODER_BYTES_MAX: usize = 48 * 1024 * 1024;
 /// Ids of cursors and exports whose time ran out that are remembered, to tell them from those that never were.
 pub const EXPIRED_LEASES_MAX: usize = 100_000;
 /// How long a cursor or an export keeps its decoder for a client that does not come, in milliseconds.

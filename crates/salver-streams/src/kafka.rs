@@ -1,8 +1,10 @@
 //! Events on their way to Kafka: one drainer a stream reads the log and sends it, in order.
 //!
-//! The log is the truth; what is delivered is a prefix of it, which grows with the reports of an idempotent producer
-//! and is written down once a second. After a crash the end of the topic is compared with the log (`catch_up`), so that
-//! an event is in the topic once. While the broker is away, events stay in the log.
+//! An event goes to Kafka when it is written to the log, so that the log has, whatever becomes of this process, all
+//! that the topic has; the sync follows, and the checkpoint waits for it. The log is the truth; what is delivered is
+//! a prefix of it, which grows with the reports of an idempotent producer and is written down once a second. After
+//! a crash the end of the topic is compared with the log (`catch_up`), so that an event is in the topic once. While
+//! the broker is away, events stay in the log.
 
 mod catch_up;
 mod checkpoint;
@@ -99,17 +101,22 @@ impl Kafka {
     }
 
     async fn wait(&self, range: Range<u64>, wants_places: bool) -> Result<Vec<Placement>> {
+        let end = range.end;
         match self.shared.delivery.wait(range, wants_places) {
             Wait::Over(answer) => answer,
-            Wait::On(answer) => match tokio::time::timeout(Duration::from_millis(BROKER_MS_MAX), answer).await {
-                Ok(Ok(answer)) => answer,
-                // The way ends, or takes too long.
-                Ok(Err(_)) => Err(self.shared.overdue()),
-                Err(_) => {
-                    self.shared.suspect();
-                    Err(self.shared.overdue())
+            Wait::On(answer) => {
+                // Kafka gets nothing that is not written.
+                self.shared.log.hasten(end);
+                match tokio::time::timeout(Duration::from_millis(BROKER_MS_MAX), answer).await {
+                    Ok(Ok(answer)) => answer,
+                    // The way ends, or takes too long.
+                    Ok(Err(_)) => Err(self.shared.overdue()),
+                    Err(_) => {
+                        self.shared.suspect();
+                        Err(self.shared.overdue())
+                    }
                 }
-            },
+            }
         }
     }
 

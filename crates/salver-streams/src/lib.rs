@@ -3,6 +3,7 @@
 //! `stream` is the port and the way of an append. `event` finds events in text, checks them and follows their shape;
 //! `log` keeps them; `kafka` hands them on; `table` shows them as rows.
 
+mod clock;
 mod event;
 mod id;
 mod kafka;

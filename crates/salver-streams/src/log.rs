@@ -1,7 +1,8 @@
 //! The log: frames of events in files, in order, on disk when it says so.
 //!
 //! An append gives its frame a place under a short lock (`tail`) and returns; one thread (`writer`) brings everything
-//! that waits into the `active` segment with one write and one sync, and tells all who wait. Readers take what is in
+//! that waits into the `active` segment with one write and one sync, and tells all who wait. What only has to outlive
+//! this process is written, and synced some milliseconds later with what came meanwhile. Readers take what is in
 //! memory, or `walk` along a `segment`. `recover` finds it all again after any kind of end.
 //!
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
@@ -157,6 +158,7 @@ impl Log {
     }
 
     /// Everything below is on disk.
+    #[cfg(test)]
     pub(crate) fn durable_end(&self) -> u64 {
         self.shared.durable.load(Ordering::SeqCst)
     }
@@ -186,10 +188,25 @@ impl Log {
         shared.arrived.until(|| (shared.next.load(Ordering::SeqCst) > from).then_some(())).await;
     }
 
-    /// Waits until the event at `from` is on disk.
-    pub(crate) async fn synced(&self, from: u64) {
+    /// Everything below is written: no end of this process takes it any more, only one of the machine. After a disk's
+    /// failure it may be less than before, until that is written again elsewhere.
+    pub(crate) fn written_end(&self) -> u64 {
+        self.shared.written.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the event at `from` is written.
+    pub(crate) async fn written(&self, from: u64) {
         let shared = &self.shared;
-        shared.drained.until(|| shared.is_durable(from.saturating_add(1)).then_some(())).await;
+        shared.wrote.until(|| (shared.written.load(Ordering::SeqCst) > from).then_some(())).await;
+    }
+
+    /// Sees that everything below `end` is written soon: somebody waits for it.
+    pub(crate) fn hasten(&self, end: u64) {
+        let shared = &self.shared;
+        let end = end.min(shared.next.load(Ordering::SeqCst));
+        if shared.written.load(Ordering::SeqCst) < end && shared.wished.fetch_max(end, Ordering::SeqCst) < end {
+            shared.bell.ring();
+        }
     }
 
     /// The closed segments, oldest first.
@@ -235,6 +252,18 @@ impl Log {
         self.groups.all()
     }
 
+    /// The next syncs fail, so many.
+    #[cfg(test)]
+    pub(crate) fn fail_syncs(&self, count: u32) {
+        self.faults.fail_syncs(count);
+    }
+
+    /// How many syncs are still to fail.
+    #[cfg(test)]
+    pub(crate) fn syncs_to_fail(&self) -> u32 {
+        self.faults.syncs_to_fail()
+    }
+
     /// Bytes of events on disk.
     #[cfg(test)]
     pub(crate) fn bytes_on_disk(&self) -> u64 {
@@ -257,7 +286,7 @@ impl Log {
         match ended {
             Ok(true) => Ok(()),
             Ok(false) => {
-                let lost = self.shared.next.load(Ordering::SeqCst) - self.durable_end();
+                let lost = self.shared.next.load(Ordering::SeqCst) - self.shared.durable.load(Ordering::SeqCst);
                 let dir = self.shared.options.dir.display();
                 let why = self.fault().map_or_else(String::new, |fault| format!(": {}", fault.message));
                 Err(Error::new(

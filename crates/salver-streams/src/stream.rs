@@ -11,7 +11,7 @@ mod seen;
 mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -25,6 +25,7 @@ use self::gather::{Extra, Gathering};
 use self::quarantine::Quarantine;
 use self::rows::Rows;
 use self::seen::Seen;
+use crate::clock::{Steady, now_ms};
 use crate::event::{Checker, Picks, Rule, Splitter, Step};
 use crate::id;
 use crate::kafka::Kafka;
@@ -39,6 +40,8 @@ pub struct LogStream {
     quarantine: Quarantine,
     picks: Picks,
     seen: Mutex<Seen>,
+    /// Says how long ids are known: a clock that is set must not make the log forget them.
+    steady: Steady,
     kafka: Option<Kafka>,
     _keepers: JoinSet<()>,
 }
@@ -70,7 +73,7 @@ impl LogStream {
         let mut keepers = JoinSet::new();
         keepers.spawn(rows.clone().keep());
         let seen = Mutex::new(seen);
-        Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, kafka, _keepers: keepers }))
+        Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, steady: Steady::new(), kafka, _keepers: keepers }))
     }
 
     /// What can't be promised is not begun: it would be written later all the same, and once more when the client tries
@@ -78,7 +81,7 @@ impl LogStream {
     fn admit(&self, envelope: &Envelope) -> Result<()> {
         match (envelope.ack, &self.kafka) {
             (Ack::Memory, _) => Ok(()),
-            (Ack::Broker, Some(kafka)) => kafka.reachable(),
+            (Ack::Broker, Some(kafka)) => kafka.reachable().and_then(|()| self.log.fault().map_or(Ok(()), Err)),
             _ => self.log.fault().map_or(Ok(()), Err),
         }
     }
@@ -101,7 +104,7 @@ impl LogStream {
         let Some(frame) = events.take_frame() else { return Ok(events.receipt(0..0, String::new, quarantine_end)) };
         let count = u64::from(frame.count());
         let placed = self.log.append(frame)?;
-        let now_ms = now_ms();
+        let now_ms = self.steady.now_ms();
         for (offset, hash) in (placed.first..).zip(hashes) {
             if let Some(hash) = hash {
                 seen.insert(hash, offset, now_ms);
@@ -184,9 +187,8 @@ impl EventStream for LogStream {
         match &self.kafka {
             Some(kafka) if ack == Ack::Broker => {
                 let begin = receipt.end - receipt.taken.min(receipt.end);
-                // On disk as well, or the table would not have, after a crash, what was said to be safe.
-                let delivered = kafka.delivered(begin..receipt.through);
-                tokio::try_join!(delivered, self.log.durable(receipt.through))?;
+                // In the log's file it is too by then; whether the disk has that yet does not matter for its safety.
+                kafka.delivered(begin..receipt.through).await?;
             }
             _ => self.log.durable(receipt.through).await?,
         }
@@ -262,10 +264,4 @@ impl EventStream for LogStream {
         })
         .await
     }
-}
-
-/// Now, in milliseconds since 1970.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use guard::{Directory, Guard};
+use guard::{Directory, Guard, Running};
 pub use kafka::{Kafka, TopicRecord, kafka};
 
 /// How long a server may take to start.
@@ -151,7 +151,7 @@ pub struct Server {
     kind: Kind,
     port: u16,
     /// Before the directory: the server ends before its files do.
-    guard: Mutex<Option<Guard>>,
+    running: Running,
     directory: Directory,
     count: AtomicU32,
     /// PostgreSQL: the template made for the statements with this hash.
@@ -178,7 +178,7 @@ impl Server {
         let mut server = Self {
             kind,
             port: 0,
-            guard: Mutex::new(None),
+            running: Running::default(),
             directory,
             count: AtomicU32::new(0),
             templates: Mutex::default(),
@@ -219,20 +219,17 @@ impl Server {
 
     /// Stops the server where it stands; it keeps its connections and answers nothing.
     pub fn pause(&self) {
-        self.signal("STOP");
+        self.running.signal("STOP");
     }
 
     /// Lets a stopped server go on.
     pub fn resume(&self) {
-        self.signal("CONT");
+        self.running.signal("CONT");
     }
 
     /// Kills the server; its files stay.
     pub fn kill(&self) {
-        self.signal("KILL");
-        if let Some(guard) = self.guard.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            guard.end(true);
-        }
+        self.running.kill();
     }
 
     /// Starts a killed server again, on the same port and files.
@@ -255,24 +252,8 @@ impl Server {
             // A quick end that leaves no shared memory behind, unlike KILL.
             _ => (postgres::command(self.directory.path(), self.port), "QUIT"),
         };
-        let mut guard = Guard::start(self.directory.path(), signal, &command);
-        let client = self.client(None);
-        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
-        let up = loop {
-            if client.run("select 1").is_ok() {
-                break true;
-            }
-            if guard.server_is_gone() || Instant::now() > patience {
-                break false;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        if up {
-            *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
-        } else {
-            guard.end(true);
-        }
-        up
+        let (guard, client) = (Guard::start(self.directory.path(), signal, &command), self.client(None));
+        self.running.up(guard, || client.run("select 1").is_ok())
     }
 
     fn prepare(&self) {
@@ -321,12 +302,6 @@ impl Server {
             url: format!("{scheme}://salver:salver@127.0.0.1:{}/{name}", self.port),
             client: self.client(Some(name)),
             _directory: None,
-        }
-    }
-
-    fn signal(&self, signal: &str) {
-        if let Some(guard) = &*self.guard.lock().unwrap_or_else(PoisonError::into_inner) {
-            guard.signal(signal);
         }
     }
 

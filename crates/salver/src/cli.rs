@@ -163,11 +163,18 @@ pub(crate) struct IngestArguments {
     #[arg(long)]
     pub(crate) unordered: bool,
 
+    #[command(flatten)]
+    pub(crate) work: LongWork,
+}
+
+/// What is said of work on a server that takes a while and may be interrupted.
+#[derive(Args, Debug)]
+pub(crate) struct LongWork {
     /// Begin anew, even if an earlier run was interrupted.
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// How long a batch is tried again while the server is busy or away, in seconds.
+    /// How long a request is tried again while the server is busy or away, in seconds.
     #[arg(long = "patience", value_name = "SECONDS", default_value_t = 300)]
     pub(crate) patience_s: u64,
 
@@ -230,17 +237,8 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub(crate) url: String,
 
-    /// Begin anew, even if an earlier run was interrupted.
-    #[arg(long)]
-    pub(crate) restart: bool,
-
-    /// How long a request is tried again while the server is busy or away, in seconds.
-    #[arg(long = "patience", value_name = "SECONDS", default_value_t = 300)]
-    pub(crate) patience_s: u64,
-
-    /// A header of each request, as in `Authorization: Bearer ...`.
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) work: LongWork,
 }
 
 /// Formats of `salver export`.

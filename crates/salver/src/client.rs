@@ -11,6 +11,7 @@ use ureq::http::{Response, Uri};
 use ureq::typestate::{WithBody, WithoutBody};
 use ureq::{Agent, Body, RequestBuilder};
 
+use crate::cli::LongWork;
 use crate::failure::Failure;
 
 /// Longest wait for a connection, in seconds.
@@ -45,16 +46,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The server at `url`, to be sent `headers` with each request.
+    /// The server at `url`, asked with the headers and the patience of `work`.
     ///
     /// # Errors
-    /// Wrong usage, when either can't be read.
-    pub(crate) fn new(
-        url: &str,
-        headers: &[String],
-        patience_s: u64,
-        interrupted: &Arc<AtomicBool>,
-    ) -> Result<Self, Failure> {
+    /// Wrong usage, when the address or a header can't be read.
+    pub(crate) fn new(url: &str, work: &LongWork, interrupted: &Arc<AtomicBool>) -> Result<Self, Failure> {
         let base = url.trim_end_matches('/');
         let is_whole = base.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some() && uri.query().is_none());
         if !is_whole || !(base.starts_with("http://") || base.starts_with("https://")) {
@@ -62,7 +58,7 @@ impl Client {
             return Err(usage(message, "write it as in `http://127.0.0.1:8080`"));
         }
         let mut pairs = Vec::new();
-        for header in headers {
+        for header in &work.headers {
             match header.split_once(':') {
                 Some((name, value)) => pairs.push((name.trim().to_owned(), value.trim().to_owned())),
                 None => return Err(usage(format!("`{header}` is not a header"), "write it as in `Name: value`")),
@@ -77,7 +73,7 @@ impl Client {
             .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
-        let (base, patience) = (base.to_owned(), Duration::from_secs(patience_s));
+        let (base, patience) = (base.to_owned(), Duration::from_secs(work.patience_s));
         Ok(Self { agent, base, patience, headers: pairs, interrupted: Arc::clone(interrupted) })
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
     let layout = Layout::of(arguments.format, arguments.output.as_deref())?;
     let target = Target::of(arguments)?;
     let interrupted = signals::interrupted()?;
-    let client = Client::new(&target.base, &arguments.headers, arguments.patience_s, &interrupted)?;
+    let client = Client::new(&target.base, &arguments.work, &interrupted)?;
     match arguments.output.as_deref() {
         Some(path) => to_file(arguments, &target, &client, layout, path, &interrupted),
         None => to_stdout(arguments, &target, &client, layout, &interrupted),

@@ -7,6 +7,9 @@
 #[allow(dead_code)]
 #[path = "records/client.rs"]
 mod client;
+#[allow(dead_code)]
+#[path = "it/process.rs"]
+mod process;
 
 mod it {
     pub(crate) mod server;

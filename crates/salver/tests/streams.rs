@@ -6,16 +6,20 @@
 
 #[path = "records/client.rs"]
 mod client;
+// What other tests use of it is not used here.
+#[allow(dead_code)]
+#[path = "it/process.rs"]
+mod process;
 
 mod streams {
-    use super::client;
+    use super::{client, process};
 
     pub(crate) mod doors;
-    pub(crate) mod process;
 
     mod append;
     mod confluent;
     mod consumers;
+    mod full;
     mod groups;
     mod ingest;
     mod killed;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
+use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use salver_model::limits::{PIECE_BYTES_MAX, WAITING_DECODER_BYTES_MAX};
 use salver_model::{Error, Result};
@@ -15,13 +16,18 @@ use crate::partitions::constant;
 use crate::residency::{batch_of, conform};
 
 /// Most rows of a batch.
-const BATCH_ROWS_MAX: usize = 8_192;
+const BATCH_ROWS_MAX: usize = 16_384;
 /// Fewest, however wide they are.
 const BATCH_ROWS_MIN: usize = 16;
 /// What writers make a page of, unpacked, in bytes.
 const PAGE_BYTES: u64 = 1024 * 1024;
 /// What decompression holds between two pages, in bytes.
 const DECOMPRESSION_BYTES: u64 = 128 * 1024;
+
+/// What it costs to put a value to its place, as so many unpacked bytes.
+const VALUE_COST: u64 = 4;
+/// The same of a text.
+const TEXT_COST: u64 = 16;
 
 /// The columns that are wanted of a dataset.
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub(super) struct Wanted {
     pub(super) columns: Vec<usize>,
     /// Them.
     pub(super) schema: SchemaRef,
+    /// These and what others read beside them: together they are a batch, so all must cut it after the same row.
+    pub(super) beside: Arc<[usize]>,
 }
 
 /// The columns of a file that hold those.
@@ -38,6 +46,8 @@ pub(super) struct FileColumns {
     wanted: Arc<Wanted>,
     /// The top-level columns that are read, in the order of the file.
     roots: Vec<usize>,
+    /// How many rows make a batch.
+    pub(super) batch_rows: usize,
     /// What is read, where the file's own names would not tell columns apart.
     renamed: Option<SchemaRef>,
     /// The wanted columns that are in files, though this one may lack some.
@@ -46,19 +56,16 @@ pub(super) struct FileColumns {
 
 impl FileColumns {
     pub(super) fn new(sources: &Sources, footer: &Footer, wanted: &Arc<Wanted>) -> Self {
-        let fields = wanted.columns.iter().filter(|column| **column < sources.own);
-        let own: Vec<_> = fields.filter_map(|column| sources.schema.fields().get(*column).cloned()).collect();
-        let place = |name: &str| footer.names.iter().position(|own| own == name);
-        let mut roots: Vec<usize> = own.iter().filter_map(|field| place(field.name())).collect();
-        roots.sort_unstable();
-        roots.dedup();
+        let own = sources.fields(&wanted.columns);
+        let roots = footer.roots(&own);
+        let batch_rows = batch_rows(footer, &footer.roots(&sources.fields(&wanted.beside)));
         let file = footer.metadata.schema().fields();
         let is_renamed = roots.iter().any(|root| *file[*root].name() != footer.names[*root]);
         let renamed = is_renamed.then(|| {
             let field = |root: &usize| file[*root].as_ref().clone().with_name(footer.names[*root].as_str());
             Arc::new(Schema::new(roots.iter().map(field).collect::<Vec<Field>>()))
         });
-        Self { wanted: Arc::clone(wanted), roots, renamed, own: Arc::new(Schema::new(own)) }
+        Self { wanted: Arc::clone(wanted), roots, batch_rows, renamed, own: Arc::new(Schema::new(own)) }
     }
 
     /// Whether nothing of the file is needed but the number of its rows.
@@ -71,39 +78,16 @@ impl FileColumns {
         ProjectionMask::roots(footer.metadata.parquet_schema(), self.roots.iter().copied())
     }
 
-    /// How many rows make a batch that is neither too large for memory nor too small to be worth the turn.
-    pub(super) fn batch_rows(&self, footer: &Footer) -> usize {
-        let row_bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
-            // Text that repeats is written once and unpacked each time.
-            let unpacked = |column: &ColumnChunkMetaData| {
-                positive(column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)))
-            };
-            self.read_of(group).map(unpacked).sum::<u64>() / positive(group.num_rows()).max(1)
-        });
-        let row_bytes = row_bytes.max().unwrap_or(0).max(1);
-        let rows = usize::try_from(PIECE_BYTES_MAX as u64 / row_bytes).unwrap_or(BATCH_ROWS_MAX);
-        rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
-    }
-
     /// What a reader takes between two batches, in KiB, about: of each column a page, what its values are looked up in,
     /// and the state of its decompression.
     pub(super) fn waiting_kib(&self, footer: &Footer) -> u32 {
         let bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
             let waiting = |column: &ColumnChunkMetaData| positive(column.uncompressed_size()).min(PAGE_BYTES);
-            self.read_of(group).map(|column| waiting(column) + DECOMPRESSION_BYTES).sum::<u64>()
+            read_of(group, &self.roots).map(|column| waiting(column) + DECOMPRESSION_BYTES).sum::<u64>()
         });
         // More than there is room for would never get a place.
         let most = WAITING_DECODER_BYTES_MAX as u64 / 1024;
         u32::try_from((bytes.max().unwrap_or(0) / 1024).clamp(1, most)).unwrap_or(u32::MAX)
-    }
-
-    /// The column chunks of a row group that are read.
-    fn read_of<'a>(&self, group: &'a RowGroupMetaData) -> impl Iterator<Item = &'a ColumnChunkMetaData> + use<'a, '_> {
-        let schema = group.schema_descr_ptr();
-        let leaves = group.columns().iter().enumerate();
-        leaves
-            .filter(move |(leaf, _)| self.roots.binary_search(&schema.get_column_root_idx(*leaf)).is_ok())
-            .map(|(_, column)| column)
     }
 
     /// The wanted columns of `rows` rows of which nothing was read.
@@ -146,6 +130,42 @@ impl FileColumns {
         });
         batch_of(&self.wanted.schema, columns.collect::<Result<_>>()?, rows)
     }
+}
+
+/// How many rows make a batch that is neither too large for memory nor too small to be worth the turn, when the columns
+/// `roots` are read.
+fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
+    let row_bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
+        // Text that repeats is written once and unpacked each time.
+        let unpacked = |column: &ColumnChunkMetaData| {
+            positive(column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)))
+        };
+        read_of(group, roots).map(unpacked).sum::<u64>() / positive(group.num_rows()).max(1)
+    });
+    let row_bytes = row_bytes.max().unwrap_or(0).max(1);
+    let rows = usize::try_from(PIECE_BYTES_MAX as u64 / row_bytes).unwrap_or(BATCH_ROWS_MIN);
+    rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
+}
+
+/// The column chunks of a row group that belong to the columns `roots`.
+fn read_of<'a>(group: &'a RowGroupMetaData, roots: &[usize]) -> impl Iterator<Item = &'a ColumnChunkMetaData> {
+    let schema = group.schema_descr_ptr();
+    let leaves = group.columns().iter().enumerate();
+    leaves
+        .filter(move |(leaf, _)| roots.binary_search(&schema.get_column_root_idx(*leaf)).is_ok())
+        .map(|(_, column)| column)
+}
+
+/// What it costs to read a column of a file, as against others: its bytes are unpacked, and each of its values is put
+/// to its place, texts with more trouble.
+pub(super) fn cost(footer: &Footer, root: usize) -> u64 {
+    let groups = footer.metadata.metadata().row_groups().iter();
+    let chunks = groups.flat_map(|group| read_of(group, &[root]).collect::<Vec<_>>());
+    let costs = chunks.map(|chunk| {
+        let value = if chunk.column_type() == PhysicalType::BYTE_ARRAY { TEXT_COST } else { VALUE_COST };
+        positive(chunk.uncompressed_size()).saturating_add(positive(chunk.num_values()).saturating_mul(value))
+    });
+    costs.fold(0, u64::saturating_add)
 }
 
 fn positive(number: i64) -> u64 {

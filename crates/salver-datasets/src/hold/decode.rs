@@ -37,7 +37,6 @@ struct Current {
     columns: FileColumns,
     /// `None` when nothing of the file is needed but the number of its rows.
     reader: Option<ParquetRecordBatchReader>,
-    batch_rows: usize,
     /// What the reader takes while it waits, in KiB, about.
     kib: u32,
     /// The row of the dataset behind the last that is read of this file.
@@ -122,7 +121,6 @@ impl Current {
         }
         let columns = FileColumns::new(sources, &footer, wanted);
         let (start, end) = (rows.start - base, (rows.end - base).min(known));
-        let batch_rows = columns.batch_rows(&footer);
         let (mut reader, mut kib) = (None, 1);
         if !columns.is_empty() {
             kib = columns.waiting_kib(&footer);
@@ -134,7 +132,7 @@ impl Current {
             let built = ParquetRecordBatchReaderBuilder::new_with_metadata(Pages(Arc::clone(&file)), metadata)
                 .with_row_groups((first..behind).collect())
                 .with_projection(columns.mask(&footer))
-                .with_batch_size(batch_rows)
+                .with_batch_size(columns.batch_rows)
                 // The other policy makes a bit of each row that is left out.
                 .with_row_selection_policy(RowSelectionPolicy::Selectors)
                 .with_offset(size(skip))
@@ -142,7 +140,7 @@ impl Current {
                 .build();
             reader = Some(built.map_err(|cause| file.failed(cause))?);
         }
-        Ok(Self { number, file, columns, reader, batch_rows, kib, end: base + end })
+        Ok(Self { number, file, columns, reader, kib, end: base + end })
     }
 
     /// The rows from the dataset's row `at` on.
@@ -150,7 +148,7 @@ impl Current {
         let sources = &opened.sources;
         let left = usize::try_from(self.end - at).unwrap_or(usize::MAX);
         let Some(reader) = &mut self.reader else {
-            return self.columns.unread(sources, self.number, left.min(self.batch_rows));
+            return self.columns.unread(sources, self.number, left.min(self.columns.batch_rows));
         };
         let batch = match reader.next() {
             Some(Ok(batch)) if batch.num_rows() <= left => batch,

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow::datatypes::FieldRef;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
@@ -44,6 +45,17 @@ pub(super) struct Footer {
     /// The first row of each row group, and last how many rows there are.
     pub(super) starts: Vec<u64>,
     indexed: Mutex<Option<Option<ArrowReaderMetadata>>>,
+}
+
+impl Footer {
+    /// Which of the file's top-level columns hold `fields`, in the order of the file.
+    pub(super) fn roots(&self, fields: &[FieldRef]) -> Vec<usize> {
+        let place = |field: &FieldRef| self.names.iter().position(|own| own == field.name());
+        let mut roots: Vec<usize> = fields.iter().filter_map(place).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
 }
 
 impl OpenFile {

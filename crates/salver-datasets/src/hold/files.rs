@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, SchemaRef};
+use arrow::datatypes::{Field, FieldRef, SchemaRef};
 use salver_model::{Result, Value};
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -134,6 +134,12 @@ impl Sources {
     /// How many rows.
     pub(super) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Those of `columns` that are in files, though not every file may have them.
+    pub(super) fn fields(&self, columns: &[usize]) -> Vec<FieldRef> {
+        let own = columns.iter().filter(|column| **column < self.own);
+        own.filter_map(|column| self.schema.fields().get(*column).cloned()).collect()
     }
 
     /// The file that a row is in.

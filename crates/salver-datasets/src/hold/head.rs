@@ -23,7 +23,8 @@ const HEAD_BYTES_MAX: usize = 1024 * 1024;
 pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     let schema = Arc::clone(&opened.sources.schema);
     let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS_MAX);
-    let wanted = Wanted { columns: (0..schema.fields().len()).collect(), schema: Arc::clone(&schema) };
+    let columns: Vec<usize> = (0..schema.fields().len()).collect();
+    let wanted = Wanted { beside: columns.as_slice().into(), columns, schema: Arc::clone(&schema) };
     let mut decoder = Decoder::new(Arc::clone(opened), Arc::new(wanted), 0..rows, Arc::new(Semaphore::new(0)));
     let mut batches = Vec::new();
     while let Some(batch) = decoder.next().ok()? {

@@ -11,13 +11,16 @@ use salver_model::reply::BatchStream;
 use salver_model::{Filter, Result};
 
 use super::ahead::stream_of;
-use super::columns::Wanted;
+use super::columns::{Wanted, cost};
 use super::decode::Decoder;
 use super::files::{Files, Opened};
-use super::head;
+use super::{head, lanes};
 use crate::cuts::Cuts;
 use crate::engine::Engine;
 use crate::infer::plain;
+
+/// Most rows that one thread reads alone.
+const ALONE_ROWS_MAX: u64 = 16 * 1024;
 
 /// The rows of a dataset in Parquet files.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub(crate) struct HeldParquet {
     opened: Arc<Opened>,
     head: Option<RecordBatch>,
     cuts: Cuts,
+    /// What it costs to read each column, as against the others.
+    costs: Vec<u64>,
     file: Option<HeldFile>,
     engine: Arc<Engine>,
 }
@@ -38,7 +43,8 @@ impl HeldParquet {
         let file = file_of(&opened)?;
         // Of a file that is opened anew for each read nobody would notice that it is another by now.
         let head = files.head().filter(|_| opened.kept(0).is_some()).cloned();
-        Ok(Self { about, opened, head, cuts, file, engine })
+        let costs = costs_of(&opened);
+        Ok(Self { about, opened, head, cuts, costs, file, engine })
     }
 
     fn stream(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
@@ -58,10 +64,39 @@ impl HeldParquet {
     }
 
     fn decoded(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
-        let wanted = Arc::new(Wanted { columns: columns.to_vec(), schema: self.schema_of(columns) });
+        let costs: Vec<u64> = columns.iter().map(|column| self.costs.get(*column).copied().unwrap_or(0)).collect();
+        // Whoever wants few rows has them sooner from one thread.
+        let threads = if rows.end - rows.start > ALONE_ROWS_MAX { self.engine.decoders() } else { 1 };
+        let mut lanes = lanes::divide(&costs, threads);
+        if lanes.len() == 1 {
+            return self.lane(rows, columns.to_vec(), columns);
+        }
+        let streams = lanes.drain(..).map(|places| {
+            let own = places.iter().map(|place| columns[*place]).collect();
+            let stream = self.lane(rows.clone(), own, columns);
+            (places, stream)
+        });
+        lanes::side_by_side(streams.collect(), self.schema_of(columns))
+    }
+
+    /// The columns `own` of `rows`, which are read beside the others of `all`.
+    fn lane(&self, rows: Range<u64>, own: Vec<usize>, all: &[usize]) -> BatchStream {
+        let wanted = Arc::new(Wanted { schema: self.schema_of(&own), columns: own, beside: all.into() });
         let room = Arc::clone(self.engine.waiting_decoders());
         stream_of(Arc::clone(&self.engine), Decoder::new(Arc::clone(&self.opened), wanted, rows, room))
     }
+}
+
+/// What it costs to read each of the dataset's columns, by the first file; nothing where that can't be told.
+fn costs_of(opened: &Opened) -> Vec<u64> {
+    let sources = &opened.sources;
+    let first = opened.kept(0).and_then(|file| file.footer().ok());
+    let cost = |column: usize| {
+        let footer = first.as_ref()?;
+        let root = *footer.roots(&sources.fields(&[column])).first()?;
+        Some(cost(footer, root))
+    };
+    (0..sources.schema.fields().len()).map(|column| cost(column).unwrap_or(0)).collect()
 }
 
 /// The one file that has all rows and exactly the dataset's columns.

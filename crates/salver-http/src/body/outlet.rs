@@ -7,7 +7,7 @@
 //!
 //! How much that bound is, and how long pieces should be, follows the client. Short pieces cost the quick one a turn
 //! of several threads each; long ones lie about in memory for each of many slow ones. So they grow with what was taken
-//! without a pause, slowly enough that what the system buffers for a connection does not count as a client's haste.
+//! without a pause, beyond what the system buffers for a connection, which is not the client's haste.
 
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,10 @@ use super::{Body, Pieces};
 const PIECE_BYTES_MIN: usize = 64 * 1024;
 /// Bytes of a piece for a client that takes them as fast as they are made: some fit in a processor's second cache.
 const PIECE_BYTES_MAX: usize = 512 * 1024;
-/// How many pieces of a size are taken before the next is one piece longer.
-const GROWTH: usize = 32;
+/// What the system takes for a connection, in bytes, though the client reads nothing.
+const SYSTEM_BYTES: usize = 8 * 1024 * 1024;
+/// By how many bytes that were taken beyond that a piece gets one byte longer.
+const GROWTH: usize = 16;
 /// Pieces that may be made and not taken.
 const UNTAKEN_PIECES: usize = 3;
 /// A client that lets a piece wait for so long pauses.
@@ -74,7 +76,8 @@ impl Outlet {
 
     /// How many bytes the next piece should have, about.
     pub(crate) fn piece_bytes(&self) -> usize {
-        (self.run_bytes / GROWTH).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX)
+        let grown = self.run_bytes.saturating_sub(SYSTEM_BYTES) / GROWTH;
+        (PIECE_BYTES_MIN + grown).min(PIECE_BYTES_MAX)
     }
 
     /// Whether the client should take something before more is made than what is begun already, `begun_bytes`.
@@ -99,7 +102,21 @@ impl Outlet {
     /// # Errors
     /// [`Idle`] when it took nothing for `patience`; waiting may go on.
     pub(crate) async fn room(&mut self, patience: Duration) -> Result<(), Idle> {
-        while self.is_full(0) {
+        self.below(UNTAKEN_PIECES, patience).await
+    }
+
+    /// Waits until the client has taken nearly everything, for a producer that does not begin again for less.
+    ///
+    /// # Errors
+    /// As [`Outlet::room`].
+    pub(crate) async fn drained(&mut self, patience: Duration) -> Result<(), Idle> {
+        self.below(1, patience).await
+    }
+
+    /// Waits until fewer bytes are untaken than `pieces` pieces have.
+    async fn below(&mut self, pieces: usize, patience: Duration) -> Result<(), Idle> {
+        self.gather();
+        while self.untaken_bytes >= pieces * self.piece_bytes() {
             let since = Instant::now();
             let taken = tokio::time::timeout(patience, self.taken()).await;
             if since.elapsed() >= PAUSE {
@@ -107,6 +124,7 @@ impl Outlet {
                 self.trim();
             }
             taken.map_err(|_| Idle)?;
+            self.gather();
         }
         Ok(())
     }

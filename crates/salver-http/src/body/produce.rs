@@ -4,8 +4,8 @@
 //! encoded away from the threads that answer requests, and puts them into the outlet. When the client takes nothing
 //! for a while, the source is parked, and what is left of the body is the pieces that were made.
 
-use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -15,7 +15,6 @@ use futures::stream::FuturesOrdered;
 use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
 use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
 use salver_model::{Error, Result};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::source::{Feed, Source};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
@@ -27,16 +26,8 @@ const PIECE_ROWS_MAX: usize = 8_192;
 const FIRST_ROWS: usize = 512;
 /// Pieces encoded at the same time for one answer.
 const PIECES_AT_ONCE: usize = 2;
-/// Bodies that may have rows and a decoder at the same time, of those whose source can be parked. The others wait for
-/// their turn with nothing but the pieces they have made.
-const AWAKE_MAX: usize = 16;
-/// How long a turn is at least, when others wait for theirs.
-const TURN: Duration = Duration::from_millis(250);
 /// How long a client may take nothing before its source is parked, when others wait for their turn.
 const PATIENCE: Duration = Duration::from_millis(20);
-
-/// The turns.
-static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(AWAKE_MAX)));
 
 /// Makes a body of the rows of `source`. The outlet is ended only when the body is complete.
 pub(super) async fn produce<S: Source>(
@@ -47,8 +38,8 @@ pub(super) async fn produce<S: Source>(
 ) -> Result<(), Broken> {
     let lane = Lane::new(&schema, encoding)?;
     let is_text = encoding.format.is_text();
-    let (feed, jobs, turn) = (Feed::new(source), FuturesOrdered::new(), None);
-    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, turn }.run().await
+    let (feed, jobs) = (Feed::new(source), FuturesOrdered::new());
+    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None }.run().await
 }
 
 struct Producer<S> {
@@ -60,7 +51,6 @@ struct Producer<S> {
     is_text: bool,
     /// Bytes of a row of the last piece, encoded.
     row_bytes: Option<usize>,
-    turn: Option<Turn>,
 }
 
 /// A piece that is being made.
@@ -78,24 +68,17 @@ struct Done {
 impl<S: Source> Producer<S> {
     async fn run(mut self) -> Result<(), Broken> {
         loop {
-            // Whose turn is over begins nothing any more, and goes to the end of the queue.
-            let is_over = self.turn.as_ref().is_some_and(Turn::is_over);
-            while !is_over && self.launch() {}
-            if self.turn.is_some() && !is_over {
-                self.feed.ask();
+            while self.launch() {}
+            // While others wait for their turn nobody takes one for rows that he can't use yet.
+            let is_crowded = self.feed.is_crowded();
+            if !is_crowded || !self.outlet.is_full(0) {
+                self.feed.ask(if is_crowded { 1 } else { 2 });
             }
             if self.jobs.is_empty() && !self.feed.is_asked() {
-                if is_over {
-                    self.feed.park();
-                    self.turn = None;
-                }
                 if self.feed.is_done() {
                     return self.finish().await;
                 }
-                match self.turn {
-                    Some(_) => self.wait().await?,
-                    None => self.turn = Some(Turn::begin(self.feed.park()).await),
-                }
+                self.wait().await?;
                 continue;
             }
             let Self { jobs, feed, outlet, .. } = &mut self;
@@ -144,16 +127,15 @@ impl<S: Source> Producer<S> {
 
     /// Waits for the client, first with everything at hand, then without what can be had again.
     async fn wait(&mut self) -> Result<(), Broken> {
-        let patience = self.turn.as_ref().map_or(PATIENCE, Turn::patience);
+        let patience = if self.feed.is_crowded() { PATIENCE } else { Duration::from_millis(PARK_MS) };
         if self.outlet.room(patience).await.is_ok() {
             return Ok(());
         }
         self.outlet.trim();
-        if self.feed.park() {
-            self.turn = None;
-        }
         let stall = Duration::from_millis(STALL_MS_MAX).saturating_sub(patience);
-        self.outlet.room(stall).await.map_err(|Idle| Broken::Gone)
+        // Finding the place again is worth more than one piece.
+        let waited = if self.feed.park() { self.outlet.drained(stall).await } else { self.outlet.room(stall).await };
+        waited.map_err(|Idle| Broken::Gone)
     }
 
     async fn finish(mut self) -> Result<(), Broken> {
@@ -284,27 +266,5 @@ impl Chain {
         piece = compressor.write(&self.plain, false)?;
         piece.append(&mut compressor.finish()?);
         Ok(piece)
-    }
-}
-
-/// The right to have rows.
-struct Turn {
-    /// `None` where the source can't be parked, so that nothing would be won by waiting.
-    place: Option<OwnedSemaphorePermit>,
-    since: Instant,
-}
-
-impl Turn {
-    async fn begin(can_park: bool) -> Self {
-        let place = if can_park { Arc::clone(&TURNS).acquire_owned().await.ok() } else { None };
-        Self { place, since: Instant::now() }
-    }
-
-    fn is_over(&self) -> bool {
-        self.place.is_some() && TURNS.available_permits() == 0 && self.since.elapsed() > TURN
-    }
-
-    fn patience(&self) -> Duration {
-        if self.place.is_some() && TURNS.available_permits() == 0 { PATIENCE } else { Duration::from_millis(PARK_MS) }
     }
 }

@@ -13,11 +13,17 @@ pub(crate) trait Source: Send + 'static {
     /// The next rows, as they lie in memory: as many as are convenient, some thousands at most; none at the end.
     fn next(&mut self) -> impl Future<Output = Result<Vec<RecordBatch>>> + Send;
 
-    /// The client has taken nothing for a while ([`salver_model::limits::PARK_MS`], less when many wait): whatever can
-    /// be had again is to be dropped. The last `unread` rows that [`Source::next`] gave were not used; `true` promises
-    /// that it gives them again, `false` means that whoever has them has to keep them. Not called while `next` is
-    /// running, and any number of times.
+    /// The client has taken nothing for a while ([`salver_model::limits::PARK_MS`], less when others wait): whatever
+    /// can be had again is to be dropped. The last `unread` rows that [`Source::next`] gave were not used; `true`
+    /// promises that it gives them again, `false` means that whoever has them has to keep them. Not called while `next`
+    /// is running, and any number of times.
     fn park(&mut self, unread: u64) -> bool;
+
+    /// Whether others wait for their turn to read: then nobody is to ask for rows before he needs them, or to keep
+    /// those he does not use.
+    fn is_crowded(&self) -> bool {
+        false
+    }
 }
 
 /// Rows at hand, and those that follow; none of them can be had again.
@@ -58,9 +64,9 @@ impl<S: Source> Feed<S> {
         Self { source: Some(source), asked: None, rows: VecDeque::new(), ended: false }
     }
 
-    /// Asks for more rows, unless there are enough or no more.
-    pub(super) fn ask(&mut self) {
-        if self.ended || self.rows.len() > 1 {
+    /// Asks for more rows, unless `enough` batches are at hand or there are no more.
+    pub(super) fn ask(&mut self, enough: usize) {
+        if self.ended || self.rows.len() >= enough {
             return;
         }
         if let Some(mut source) = self.source.take() {
@@ -85,6 +91,11 @@ impl<S: Source> Feed<S> {
         self.ended = rows.is_empty();
         self.rows.extend(rows.into_iter().filter(|batch| batch.num_rows() > 0));
         Ok(())
+    }
+
+    /// Whether others wait for their turn to read.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.source.as_ref().is_some_and(Source::is_crowded)
     }
 
     /// Whether rows are at hand.

@@ -10,12 +10,12 @@ use salver_model::{Code, Error, Result};
 
 use super::ask::Parameters;
 use super::revive;
-use super::whole::{Ending, send_whole, takes_trailers};
+use super::whole::{Ending, made_whole, takes_trailers};
 use super::work::Work;
 use super::{count_header, number};
 use crate::app::App;
 use crate::body::off_the_loop;
-use crate::body::{Body, Encoding, Outlet};
+use crate::body::{Body, Encoding};
 use crate::exchange::Exchange;
 use crate::export_state::{Opened, Token};
 use crate::respond::compress;
@@ -221,11 +221,10 @@ impl Ask<'_> {
             encoding: self.encoding.clone(),
             before: 0,
         };
-        let (outlet, body) = Outlet::new(None);
         let skip =
             if self.has_header { 0 } else { self.header_bytes(&self.opened.held.schema_of(&self.opened.columns)) };
         let keeps = Some(token.clone());
-        send_whole(self.app, work, outlet, Ending { skip: skip as u64, says_rows, tag: None, keeps });
+        let body = made_whole(self.app, work, None, Ending { skip: skip as u64, says_rows, tag: None, keeps });
         Ok(answer_with(headers, body))
     }
 }

@@ -10,9 +10,9 @@ use salver_model::ports::{FileKind, Held, HeldFile};
 use salver_model::{Code, Error, Result};
 
 use super::ask::Ask;
-use super::outlet::{self, Broken};
+use super::outlet::observed;
 use crate::app::App;
-use crate::body::{Body, Outlet, off_the_loop};
+use crate::body::{self, Body, Broken, Outlet, off_the_loop};
 
 /// Bytes that are read at a time.
 const PIECE_BYTES: u64 = 256 * 1024;
@@ -29,10 +29,8 @@ pub(super) fn of(held: &dyn Held, ask: &Ask) -> Option<HeldFile> {
 
 /// A body of the bytes of `file`, which is that of `held`, from `first` to before `end`.
 pub(super) fn body(app: &App, held: &Arc<dyn Held>, file: &HeldFile, first: u64, end: u64) -> Body {
-    let (outlet, body) = Outlet::new(Some(end - first));
     let (held, file) = (Arc::clone(held), file.clone());
-    outlet::spawn(app, outlet, move |outlet| send(held, file, first, end, outlet));
-    body
+    body::made(Some(end - first), observed(app), move |outlet| send(held, file, first, end, outlet))
 }
 
 async fn send(held: Arc<dyn Held>, file: HeldFile, first: u64, end: u64, mut outlet: Outlet) -> Result<(), Broken> {

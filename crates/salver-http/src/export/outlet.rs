@@ -1,7 +1,7 @@
 //! Where the bytes of an export go: to a client, or nowhere when only their number is wanted; all of them, or a part.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use salver_formats::{Coding, Compressor};
 use salver_model::limits::{PARK_MS, STALL_MS_MAX};
@@ -9,30 +9,11 @@ use salver_model::observation::Observation;
 use salver_model::{Error, Result};
 
 use crate::app::App;
-use crate::body::Outlet;
-use crate::body::off_the_loop;
+use crate::body::{Broken, Outlet, compressor, off_the_loop};
 use crate::export_state::{Marks, Measured};
 
-/// Bytes of a piece at first, and for a client that takes them slowly: so little waits for each of many.
-const PIECE_BYTES_MIN: usize = 64 * 1024;
-/// Bytes of a piece for a client that takes them as fast as they are made.
-const PIECE_BYTES_MAX: usize = 512 * 1024;
-/// A client that lets a piece wait for so long is slow.
-const SLOW: Duration = Duration::from_millis(20);
-
-/// Why a body is not completed.
-pub(super) enum Broken {
-    /// Something went wrong.
-    Failed(Error),
-    /// The client left, or stopped to read: nobody's error.
-    Gone,
-}
-
-impl From<Error> for Broken {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
+/// Bytes of a piece that nobody takes.
+const PIECE_BYTES: usize = 512 * 1024;
 
 /// How it stands after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,24 +26,10 @@ pub(super) enum Flow {
     Enough,
 }
 
-/// Makes a body in a task of its own. A client that leaves takes the work along; an error in the middle is observed,
-/// and aborts the answer.
-pub(super) fn spawn<F>(app: &App, outlet: Outlet, make: impl FnOnce(Outlet) -> F)
-where
-    F: Future<Output = Result<(), Broken>> + Send + 'static,
-{
+/// Who hears of an error in the middle of a body.
+pub(super) fn observed(app: &App) -> impl FnOnce(&Error) + Send + 'static {
     let service = Arc::clone(&app.service);
-    let left = outlet.left();
-    let making = make(outlet);
-    tokio::spawn(async move {
-        let outcome = tokio::select! {
-            outcome = making => outcome,
-            () = left => return,
-        };
-        if let Err(Broken::Failed(error)) = outcome {
-            service.observer().observe(&Observation::RequestFailed { error: &error });
-        }
-    });
+    move |error| service.observer().observe(&Observation::RequestFailed { error })
 }
 
 /// Where the bytes go.
@@ -75,7 +42,6 @@ pub(super) struct Sink {
     /// Bytes that were made, left out or not, before they are compressed.
     made: u64,
     marks: Marks,
-    piece_bytes: usize,
 }
 
 impl Sink {
@@ -84,8 +50,7 @@ impl Sink {
     /// # Errors
     /// When the compressor can't be made.
     pub(super) fn whole(outlet: Outlet, coding: Coding) -> Result<Self> {
-        let compressor = (coding != Coding::Identity).then(|| Compressor::new(coding)).transpose()?;
-        Ok(Self { outlet: Some(outlet), compressor, ..Self::counting() })
+        Ok(Self { outlet: Some(outlet), compressor: compressor(coding)?, ..Self::counting() })
     }
 
     /// The same without the first `skip` bytes.
@@ -101,27 +66,18 @@ impl Sink {
 
     /// To nobody.
     pub(super) fn counting() -> Self {
-        Self {
-            outlet: None,
-            compressor: None,
-            skip: 0,
-            wanted: u64::MAX,
-            made: 0,
-            marks: Marks::default(),
-            piece_bytes: PIECE_BYTES_MIN,
-        }
+        Self { outlet: None, compressor: None, skip: 0, wanted: u64::MAX, made: 0, marks: Marks::default() }
     }
 
     /// How many bytes the next piece should have.
     pub(super) fn piece_bytes(&self) -> usize {
-        self.piece_bytes
+        self.outlet.as_ref().map_or(PIECE_BYTES, Outlet::piece_bytes)
     }
 
     /// Takes a piece, and waits until there is room for the next, for as long as `patience` lasts.
     pub(super) async fn put(&mut self, mut piece: Vec<u8>, patience: Duration) -> Result<Flow, Broken> {
         self.made += piece.len() as u64;
         if self.outlet.is_none() {
-            self.piece_bytes = PIECE_BYTES_MAX;
             return Ok(Flow::Going);
         }
         if self.skip > 0 {
@@ -158,7 +114,6 @@ impl Sink {
     pub(super) async fn settle(&mut self) -> Result<(), Broken> {
         let Some(outlet) = &mut self.outlet else { return Ok(()) };
         outlet.trim();
-        self.piece_bytes = PIECE_BYTES_MIN;
         let patience = Duration::from_millis(STALL_MS_MAX.saturating_sub(PARK_MS));
         outlet.room(patience).await.map_err(|_| Broken::Gone)
     }
@@ -182,12 +137,6 @@ impl Sink {
 
     async fn room(&mut self, patience: Duration) -> Result<Flow, Broken> {
         let Some(outlet) = &mut self.outlet else { return Ok(Flow::Going) };
-        let since = Instant::now();
-        if outlet.room(patience).await.is_err() {
-            return Ok(Flow::Stalled);
-        }
-        self.piece_bytes = if since.elapsed() > SLOW { self.piece_bytes / 2 } else { self.piece_bytes * 2 }
-            .clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
-        Ok(Flow::Going)
+        Ok(if outlet.room(patience).await.is_ok() { Flow::Going } else { Flow::Stalled })
     }
 }

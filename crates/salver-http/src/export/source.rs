@@ -82,4 +82,8 @@ impl Source for HeldRows {
     fn park(&mut self, unread: u64) -> bool {
         self.rest(unread)
     }
+
+    fn is_crowded(&self) -> bool {
+        self.work.can_seek() && self.work.app.exports.turns.are_wanted()
+    }
 }

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Coding, Format};
 use salver_model::entry::Kind;
-use salver_model::observation::Observation;
 use salver_model::ports::{Held, HeldFile};
 use salver_model::{Code, Error, Result, Version};
 use salver_service::{Service, Snapshot};
@@ -14,13 +13,13 @@ use salver_service::{Service, Snapshot};
 use super::ask::{Ask, Parameters, split};
 use super::count_header;
 use super::file;
-use super::outlet::{self, Broken, Sink};
+use super::outlet::{Sink, observed};
 use super::range::Wish;
 use super::revive;
 use super::source::HeldRows;
 use super::work::{Work, is_repeatable, too_many_rows};
 use crate::app::App;
-use crate::body::{self, Body, Encoding, Outlet};
+use crate::body::{self, Body, Broken, Encoding};
 use crate::exchange::Exchange;
 use crate::export_state::{Measured, Tag, Token};
 use crate::{conditional, problem};
@@ -177,16 +176,13 @@ impl<'a> Export<'a> {
             None if !says_rows && bytes.is_none() && self.encoding.format != Format::Parquet => {
                 let work = self.work();
                 let schema = work.held.schema_of(&work.columns);
-                let service = Arc::clone(&self.app.service);
-                let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
-                body::rows(schema, HeldRows::behind(&work, 0), self.encoding.clone(), failed)
+                body::rows(schema, HeldRows::behind(&work, 0), self.encoding.clone(), observed(self.app))
             }
             None => {
-                // A body whose length is told has no place for what follows it.
-                let (outlet, body) = Outlet::new(bytes.filter(|_| !says_rows));
                 let tag = self.tag.filter(|_| self.is_divisible());
-                send_whole(self.app, self.work(), outlet, Ending { skip: 0, says_rows, tag, keeps: None });
-                body
+                // A body whose length is told has no place for what follows it.
+                let bytes = bytes.filter(|_| !says_rows);
+                made_whole(self.app, self.work(), bytes, Ending { skip: 0, says_rows, tag, keeps: None })
             }
         };
         answer_with(StatusCode::OK, headers, body)
@@ -214,21 +210,19 @@ impl<'a> Export<'a> {
     }
 
     fn made_part(&self, measured: Option<&Measured>, first: u64, end: u64) -> Body {
-        let (outlet, body) = Outlet::new(Some(end - first));
         let mark = measured.filter(|_| self.encoding.format.is_text()).and_then(|known| known.before(first));
         let (byte, row) = mark.unwrap_or((0, 0));
         // The bytes before the first row come with it.
         let (byte, row) = if row == 0 { (0, 0) } else { (byte, row) };
         let work = self.work().behind(row);
-        outlet::spawn(self.app, outlet, |outlet| async move {
+        body::made(Some(end - first), observed(self.app), |outlet| async move {
             let mut sink = Sink::part(outlet, first - byte, end - first);
             work.run(&mut sink).await?;
             if let (Some(outlet), _) = sink.finish().await? {
                 outlet.end(None);
             }
             Ok(())
-        });
-        body
+        })
     }
 
     fn unsatisfiable(&self, total: u64) -> Response<Body> {
@@ -264,10 +258,10 @@ pub(super) struct Ending {
     pub(super) keeps: Option<Token>,
 }
 
-/// Makes a body while it is sent.
-pub(super) fn send_whole(app: &Arc<App>, work: Work, outlet: Outlet, ending: Ending) {
+/// A body that is made while it is sent, of `bytes` bytes where that is known.
+pub(super) fn made_whole(app: &Arc<App>, work: Work, bytes: Option<u64>, ending: Ending) -> Body {
     let own = Arc::clone(app);
-    outlet::spawn(app, outlet, |outlet| async move {
+    body::made(bytes, observed(app), |outlet| async move {
         let _kept = ending.keeps.map(|token| revive::keep_alive(&own, token));
         let mut sink = Sink::whole(outlet, work.encoding.coding)?.without(ending.skip);
         let rows = work.run(&mut sink).await?.unwrap_or(0);
@@ -279,7 +273,7 @@ pub(super) fn send_whole(app: &Arc<App>, work: Work, outlet: Outlet, ending: End
             outlet.end(ending.says_rows.then(|| HeaderMap::from_iter([rows_trailer(rows)])));
         }
         Ok(())
-    });
+    })
 }
 
 fn rows_trailer(rows: u64) -> (http::HeaderName, HeaderValue) {

@@ -13,10 +13,10 @@ use salver_model::ports::Held;
 use salver_model::{Code, Error, Result};
 use salver_service::exports::{Range, Reader};
 
-use super::outlet::{Broken, Flow, Sink};
+use super::outlet::{Flow, Sink};
 use super::source::HeldRows;
 use crate::app::App;
-use crate::body::{Encoding, off_the_loop};
+use crate::body::{Broken, Encoding, off_the_loop};
 
 /// Pieces of text that are encoded at the same time for one body.
 const PIECES_AT_ONCE: usize = 2;

@@ -112,15 +112,20 @@ impl Turns {
         Ok(turn)
     }
 
+    /// Whether somebody waits for a turn.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether a turn should be given up.
     pub(crate) fn is_over(&self, seated: &Seated) -> bool {
         let is_long = seated.turn.as_ref().is_some_and(|turn| turn.since.elapsed() > TURN);
-        is_long && self.waiting.load(Ordering::Relaxed) > 0
+        is_long && self.are_wanted()
     }
 
     /// How long a client may take nothing before its turn is another's.
     pub(crate) fn patience(&self) -> Duration {
-        if self.waiting.load(Ordering::Relaxed) > 0 { GLANCE } else { Duration::from_millis(PARK_MS) }
+        if self.are_wanted() { GLANCE } else { Duration::from_millis(PARK_MS) }
     }
 
     /// A place for a decoder that nobody uses at the moment, if there is one.

@@ -5,6 +5,7 @@
 //! over. Nothing has to be written for each event to know this.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use ahash::RandomState;
@@ -29,11 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of the log that are read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// Where events from `prefix` on are in the topic already, by their offsets.
+/// Where events from `prefix` on are in the topic already, by their offsets: of those below `sent`.
 pub(super) fn catch_up(
     shared: &Shared,
     topic: &Topic,
     (prefix, positions): (u64, &[u64]),
+    sent: u64,
 ) -> Result<HashMap<u64, Placement>, String> {
     let told = |error: KafkaError| error.to_string();
     let consumer: BaseConsumer<Listener> = shared.settings.consumer().create_with_context(Listener).map_err(told)?;
@@ -43,7 +45,7 @@ pub(super) fn catch_up(
         from.add_partition_offset(&shared.topic, number(partition), offset).map_err(told)?;
     }
     consumer.assign(&from).map_err(told)?;
-    let mut walk = Walk::new(shared, topic.partitions, prefix);
+    let mut walk = Walk::new(shared, topic.partitions, prefix..sent);
     let mut is_behind = vec![true; topic.partitions as usize];
     let (mut last_own, mut last_any) = (Instant::now(), Instant::now());
     while is_behind.contains(&true) || last_own.elapsed() < SETTLED {
@@ -92,9 +94,11 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(shared: &'a Shared, partitions: u32, prefix: u64) -> Self {
-        let end = shared.log.ends().next.min(prefix + LAG_MAX + WINDOW);
-        Self { shared, partitions, expected: None, next: prefix, end, found: HashMap::new(), others: 0 }
+    fn new(shared: &'a Shared, partitions: u32, range: Range<u64>) -> Self {
+        // Not all of the log. After the machine fell, it may be that its last events were sent and are in the log no
+        // more; one that comes now is not among them, however alike it is.
+        let end = range.end.min(range.start + LAG_MAX + WINDOW);
+        Self { shared, partitions, expected: None, next: range.start, end, found: HashMap::new(), others: 0 }
     }
 
     /// Looks at a record of the topic; says whether it is one of the log's events.
@@ -132,7 +136,7 @@ impl<'a> Walk<'a> {
             Some(last) => self.next = last.head.end().max(self.next + 1),
             None => self.next = self.end,
         }
-        frames.iter().for_each(|frame| expected.add(frame));
+        frames.iter().filter(|frame| frame.head.offset < self.end).for_each(|frame| expected.add(frame));
         Ok(())
     }
 }

@@ -155,6 +155,17 @@ impl Delivery {
         Wait::On(receiver)
     }
 
+    /// Tells those who wait for what is behind `offset` that it can't be sent.
+    pub(super) fn refuse(&self, offset: u64, error: impl Fn() -> Error) {
+        let mut inner = self.lock();
+        let refused = inner.waiters.split_off(&(offset.saturating_add(1), 0));
+        inner.next_end = inner.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
+        drop(inner);
+        for waiter in refused.into_values() {
+            let _ = waiter.answer.send(Err(error()));
+        }
+    }
+
     /// Lets those go who wait: nothing more is reported.
     pub(super) fn let_go(&self) {
         let mut inner = self.lock();

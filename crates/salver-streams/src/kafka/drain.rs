@@ -36,6 +36,8 @@ pub(super) struct Drainer {
     checkpoint: Option<Checkpoint>,
     /// Something may have been sent since the last clean checkpoint.
     is_in_doubt: bool,
+    /// Nothing from here on was ever sent.
+    sent: u64,
     /// The prefix in the checkpoint on disk.
     saved: u64,
     saving: Option<JoinHandle<Result<u64>>>,
@@ -45,13 +47,15 @@ pub(super) struct Drainer {
 }
 
 impl Drainer {
-    /// A drainer that goes on from `checkpoint`.
+    /// A drainer that goes on from `checkpoint`. What the log has by now may have been sent, and nothing that comes.
     pub(super) fn new(shared: Arc<Shared>, admin: AdminClient<Listener>, checkpoint: Option<Checkpoint>) -> Self {
+        let sent = shared.log.ends().next;
         Self {
             shared,
             admin,
             checkpoint,
             is_in_doubt: true,
+            sent,
             saved: 0,
             saving: None,
             suspects: BTreeSet::new(),
@@ -102,7 +106,7 @@ impl Drainer {
             *position = if *position > *end { 0 } else { *position };
         }
         let found = if self.is_in_doubt {
-            catch_up::catch_up(shared, &topic, (prefix, &positions))?
+            catch_up::catch_up(shared, &topic, (prefix, &positions), self.sent)?
         } else {
             std::collections::HashMap::new()
         };
@@ -145,11 +149,11 @@ impl Drainer {
                 self.wait(u64::MAX, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;
             }
-            // What is not on disk may be gone after a crash, and its offsets be given to other events. It must not be
-            // in Kafka before.
-            let safe = shared.log.durable_end();
+            // What is not written is gone when the process is killed, and its offsets are given to other events. It
+            // must not be in Kafka before, or the table would not have what is there.
+            let written = shared.log.written_end();
             let frames = match frames_at(&shared.log, next, TAKE_BYTES) {
-                Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= safe).collect::<Vec<_>>(),
+                Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= written).collect::<Vec<_>>(),
                 Err(why) => {
                     tracing::error!(stream = %shared.stream, why, "the log can't be read");
                     shared.is_away(&why);
@@ -158,6 +162,9 @@ impl Drainer {
                 }
             };
             let Some(first) = frames.first() else {
+                if shared.log.fault().is_some() {
+                    shared.delivery.refuse(next, || shared.log.fault().unwrap_or_else(|| shared.overdue()));
+                }
                 self.wait(next, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;
             };
@@ -166,7 +173,7 @@ impl Drainer {
                 next = first.head.offset;
             }
             let end = frames.last().map_or(next, |frame| frame.head.end());
-            if !session.set_pace(end - next) {
+            if !session.set_pace(end - shared.delivery.prefix()) {
                 continue;
             }
             for frame in &frames {
@@ -175,6 +182,7 @@ impl Drainer {
                     break;
                 }
             }
+            self.sent = self.sent.max(next);
             // The checkpoint's task has its turn.
             tokio::task::yield_now().await;
         }
@@ -303,10 +311,10 @@ impl Drainer {
         self.shared.delivery.skip_to(gone.end);
     }
 
-    /// Until the event at `next` is on disk, something is to be looked at, or a time is over.
+    /// Until the event at `next` is written, something is to be looked at, or a time is over.
     async fn wait(&self, next: u64, time: Duration) {
         tokio::select! {
-            () = self.shared.log.synced(next) => {}
+            () = self.shared.log.written(next) => {}
             () = self.shared.call.notified() => {}
             () = tokio::time::sleep(time) => {}
         }

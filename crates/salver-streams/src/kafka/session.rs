@@ -98,7 +98,8 @@ impl Session {
         since.elapsed() > STALL
     }
 
-    /// Chooses the pace for `events` that wait; `false` when what is under way at another pace must be delivered first.
+    /// Chooses the pace for `events` that are not in Kafka; `false` when what is under way at another pace must be
+    /// delivered first.
     pub(super) fn set_pace(&mut self, events: u64) -> bool {
         match Pace::of(events) {
             Pace::Crowd => self.crowded = Some(Instant::now()),

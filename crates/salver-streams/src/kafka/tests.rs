@@ -5,6 +5,7 @@ mod delivered;
 mod speed;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -35,14 +36,26 @@ impl Bench {
             id_header: None,
             properties: Vec::new(),
         });
-        let log = Log::open(LogOptions {
-            dir: spec.dir.clone(),
-            segment_bytes: spec.segment_bytes,
-            retain: None,
-            retain_bytes: None,
-            refuse_bytes: None,
-        });
-        Self { spec, log: log.expect("a log"), asides: Arc::default(), _dir: dir }
+        let log = open(&spec);
+        Self { spec, log, asides: Arc::default(), _dir: dir }
+    }
+
+    /// What is in the stream's directory.
+    fn copy(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let entries = std::fs::read_dir(&self.spec.dir).expect("a directory");
+        let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| !path.ends_with("lock"));
+        paths.map(|path| (path.clone(), std::fs::read(path).expect("a file"))).collect()
+    }
+
+    /// Opens the log as if nothing had come onto the disk since.
+    fn fall_back_to(&mut self, files: &[(PathBuf, Vec<u8>)]) {
+        self.log.close().expect("closed");
+        std::fs::remove_dir_all(&self.spec.dir).expect("removed");
+        std::fs::create_dir_all(&self.spec.dir).expect("made again");
+        for (path, bytes) in files {
+            std::fs::write(path, bytes).expect("written");
+        }
+        self.log = open(&self.spec);
     }
 
     fn set(&mut self, change: impl FnOnce(&mut KafkaSpec)) {
@@ -82,6 +95,17 @@ impl Bench {
             .collect();
         self.try_append(&records)
     }
+}
+
+fn open(spec: &StreamSpec) -> Arc<Log> {
+    let log = Log::open(LogOptions {
+        dir: spec.dir.clone(),
+        segment_bytes: spec.segment_bytes,
+        retain: None,
+        retain_bytes: None,
+        refuse_bytes: None,
+    });
+    log.expect("a log")
 }
 
 fn now_ms() -> i64 {

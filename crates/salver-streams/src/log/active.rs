@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::batch::Batch;
+use super::frame::Head;
 use super::index::Index;
 use super::segment::Segment;
 
@@ -23,8 +24,12 @@ const LARGE_BATCH_BYTES: u64 = 256 * 1024;
 pub(super) struct Active {
     pub(super) segment: Arc<Segment>,
     file: File,
-    /// Behind the last frame that is on disk.
+    /// Behind the last frame that was written.
     at: u64,
+    /// Behind the last frame that is on disk.
+    synced_at: u64,
+    /// The frames between the two.
+    unsynced: Vec<Head>,
     /// How far the file was filled.
     filled: u64,
     #[cfg(test)]
@@ -54,22 +59,32 @@ impl Active {
             segment: Arc::new(segment),
             file,
             at,
+            synced_at: at,
+            unsynced: Vec::new(),
             filled: at,
             #[cfg(test)]
             faults: Arc::default(),
         }
     }
 
-    /// Bytes of its frames.
+    /// Bytes of its frames, on disk or not.
     pub(super) fn bytes(&self) -> u64 {
         self.at
     }
 
-    /// Writes a batch behind what is on disk. It is not on disk before [`Active::sync`]; when this fails, the next
-    /// batch is written over what there is of it.
+    /// Writes a batch behind what was written. It outlives this process from then on, and is on disk after the next
+    /// [`Active::sync`]; when this fails, the next batch is written over what there is of it.
     pub(super) fn write(&mut self, batch: &mut Batch) -> io::Result<()> {
         #[cfg(test)]
         self.faults.write()?;
+        self.put_ahead(batch)?;
+        self.at += batch.bytes() as u64;
+        self.unsynced.extend_from_slice(batch.heads());
+        Ok(())
+    }
+
+    /// Puts a batch in its place, with zeros behind it where the file ends there.
+    fn put_ahead(&mut self, batch: &mut Batch) -> io::Result<()> {
         let end = self.at + batch.bytes() as u64;
         let ahead = (end + STEP_BYTES).next_multiple_of(STEP_BYTES);
         if end > self.filled && (batch.bytes() as u64) < LARGE_BATCH_BYTES {
@@ -97,25 +112,29 @@ impl Active {
         Ok(())
     }
 
-    /// Brings a batch that was written onto the disk, and makes it part of the segment.
-    pub(super) fn sync(&mut self, batch: &Batch) -> io::Result<()> {
+    /// Brings onto the disk what was written, and makes it part of the segment: how many bytes.
+    pub(super) fn sync(&mut self) -> io::Result<u64> {
+        if self.unsynced.is_empty() {
+            return Ok(0);
+        }
         #[cfg(test)]
         self.faults.sync()?;
         self.file.sync_data()?;
-        let mut at = self.at;
+        let mut at = self.synced_at;
         self.segment.learn(|index| {
-            for head in batch.heads() {
-                index.add(at, head);
+            for head in self.unsynced.drain(..) {
+                index.add(at, &head);
                 at += head.frame_bytes() as u64;
             }
         });
-        self.at = at;
-        Ok(())
+        let bytes = at - self.synced_at;
+        self.synced_at = at;
+        Ok(bytes)
     }
 
-    /// Cuts off what is no frame, and keeps the index.
+    /// Cuts off what is not on disk, and keeps the index.
     pub(super) fn finish(&self) {
-        if let Err(error) = self.file.set_len(self.at) {
+        if let Err(error) = self.file.set_len(self.synced_at) {
             tracing::warn!(%error, path = %self.segment.path().display(), "a log file could not be cut to its length");
         }
         self.segment.store_index();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::LogOptions;
 use super::lock::lock;
-use super::shared::now_ms;
 use super::writer::Writer;
+use crate::clock::now_ms;
 
 /// Longest time between two looks at the age of events.
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(60);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::{Code, Error, Result};
@@ -19,6 +18,7 @@ use super::tail::{Refusal, Tail};
 use super::waiters::Waiters;
 use super::writer::WAITING_BYTES_LARGE;
 use super::{Appended, LogOptions};
+use crate::clock::now_ms;
 
 /// The middle of a log.
 #[derive(Debug)]
@@ -28,6 +28,11 @@ pub(super) struct Shared {
     /// The same as in the tail, to be looked at without its lock.
     pub(super) next: AtomicU64,
     pub(super) durable: AtomicU64,
+    /// Everything below was given to the system to write: only a fall of the whole machine takes it. No less than
+    /// `durable`.
+    pub(super) written: AtomicU64,
+    /// Somebody waits for what is below to be written.
+    pub(super) wished: AtomicU64,
     pub(super) waiting_bytes: AtomicUsize,
     /// Retention keeps everything from there on.
     pub(super) needed_from: AtomicU64,
@@ -41,6 +46,7 @@ pub(super) struct Shared {
     pub(super) waiters: Waiters,
     pub(super) arrived: Signal,
     pub(super) drained: Signal,
+    pub(super) wrote: Signal,
     pub(super) closed_one: Signal,
 }
 
@@ -54,6 +60,8 @@ impl Shared {
             tail: Mutex::new(tail),
             next: AtomicU64::new(next),
             durable: AtomicU64::new(next),
+            written: AtomicU64::new(next),
+            wished: AtomicU64::new(0),
             waiting_bytes: AtomicUsize::new(0),
             needed_from: AtomicU64::new(needed_from),
             is_retention_due: AtomicBool::new(true),
@@ -64,6 +72,7 @@ impl Shared {
             waiters: Waiters::default(),
             arrived: Signal::default(),
             drained: Signal::default(),
+            wrote: Signal::default(),
             closed_one: Signal::default(),
         }
     }
@@ -115,7 +124,12 @@ impl Shared {
         self.next.load(Ordering::SeqCst) > self.durable.load(Ordering::SeqCst)
     }
 
-    /// Whether what waits should be written at once.
+    /// Whether somebody waits for what is not written.
+    pub(super) fn is_wished(&self) -> bool {
+        self.wished.load(Ordering::SeqCst) > self.written.load(Ordering::SeqCst)
+    }
+
+    /// Whether what waits should be on disk at once.
     pub(super) fn is_urgent(&self) -> bool {
         !self.waiters.is_empty() || self.waiting_bytes.load(Ordering::SeqCst) >= WAITING_BYTES_LARGE
     }
@@ -142,21 +156,27 @@ impl Shared {
         }
     }
 
-    /// Fills a batch with what waits now.
+    /// Fills a batch with what waits to be written now.
     pub(super) fn take(&self, batch: &mut Batch, bytes_max: usize) {
         batch.clear();
-        let (mut from, end) = (self.durable.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
+        let (mut from, end) = (self.written.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
         while lock(&self.tail).fill(batch, from, end, bytes_max) {
             from = batch.end().unwrap_or(end);
         }
     }
 
-    /// A batch is on disk.
-    pub(super) fn publish(&self, batch: &Batch) {
-        let Some(end) = batch.end() else { return };
+    /// Everything below `end` is written; of what a failed sync took back, not any more.
+    pub(super) fn set_written(&self, end: u64) {
+        self.written.store(end, Ordering::SeqCst);
+        self.wrote.raise();
+    }
+
+    /// What is written is on disk, `bytes` more than before.
+    pub(super) fn publish(&self, bytes: u64) {
+        let end = self.written.load(Ordering::SeqCst);
         {
             let mut tail = lock(&self.tail);
-            tail.synced(end, batch.bytes());
+            tail.synced(end, bytes);
             self.waiting_bytes.store(tail.waiting_bytes(), Ordering::SeqCst);
             self.durable.store(end, Ordering::SeqCst);
         }
@@ -181,9 +201,4 @@ impl Shared {
         }
         self.closed_one.raise();
     }
-}
-
-/// The time, in milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

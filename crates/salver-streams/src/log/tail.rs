@@ -167,11 +167,11 @@ impl Tail {
         frames.next().is_some()
     }
 
-    /// Everything below `end` is on disk: a batch of that many bytes came there.
-    pub(super) fn synced(&mut self, end: u64, bytes: usize) {
+    /// Everything below `end` is on disk: so many bytes came there.
+    pub(super) fn synced(&mut self, end: u64, bytes: u64) {
         self.durable = end;
-        self.waiting_bytes -= bytes;
-        self.disk_bytes += bytes as u64;
+        self.waiting_bytes -= bytes as usize;
+        self.disk_bytes += bytes;
     }
 
     /// Takes out some frames that need not be in memory any more, for the caller to drop outside the lock; none when

@@ -32,6 +32,14 @@ impl Faults {
         fail(&self.writes)
     }
 
+    pub(super) fn fail_syncs(&self, count: u32) {
+        self.syncs.store(count, Ordering::SeqCst);
+    }
+
+    pub(super) fn syncs_to_fail(&self) -> u32 {
+        self.syncs.load(Ordering::SeqCst)
+    }
+
     pub(super) fn sync(&self) -> io::Result<()> {
         fail(&self.syncs)
     }
@@ -98,7 +106,11 @@ fn copy_dir(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        match fs::copy(entry.path(), to.join(entry.file_name())) {
+            // What is no part of the log any more is deleted beside.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            copied => assert!(copied.is_ok(), "{copied:?}"),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The thread that writes: everything that waits goes to disk at once, with one write and one sync.
+//! The thread that writes: everything that waits goes to disk at once, with one write and one sync. Where somebody
+//! waits only for it to be written, the sync comes later, for all that was written until then.
 
 use std::io;
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use super::fault::Fault;
 use super::lock::lock;
 use super::shared::Shared;
 
-/// How long events that nobody waits for stay in memory only.
+/// How long events may be appended, and how long written, before they are on disk, when nobody waits for that.
 const DELAY: Duration = Duration::from_millis(50);
-/// Bytes of events that are written without delay.
+/// Bytes of events that come onto the disk without delay.
 pub(super) const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
 /// Most bytes that are written at once: who waits for the first of them waits for all.
 const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -24,13 +25,21 @@ const LINGER: Duration = Duration::from_secs(1);
 /// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(250);
 
+/// What should be done with the events that are not on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    Write,
+    Sync,
+}
+
 /// The thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
     pub(super) active: Active,
     batch: Batch,
-    /// When events were first seen that wait and for which nobody waits.
+    /// When events were first seen that are not on disk.
     seen: Option<Instant>,
     /// When something was written last.
     wrote: Option<Instant>,
@@ -64,8 +73,9 @@ impl Writer {
             // Read first: what was appended before it was set is seen below.
             let is_closing = self.shared.is_closing.load(Ordering::SeqCst);
             self.keep_house();
-            if self.is_due(is_closing) {
-                let result = self.turn();
+            let due = self.due(is_closing);
+            if due != Due::Nothing {
+                let result = self.turn(due);
                 let failed = result.is_err();
                 self.note(result);
                 if failed && is_closing {
@@ -86,26 +96,33 @@ impl Writer {
         !self.shared.has_waiting()
     }
 
-    /// Whether there is something that should be written now.
-    fn is_due(&mut self, is_closing: bool) -> bool {
+    /// What should be done now.
+    fn due(&mut self, is_closing: bool) -> Due {
         if !self.shared.has_waiting() {
             self.seen = None;
-            return false;
+            return Due::Nothing;
         }
         let seen = *self.seen.get_or_insert_with(Instant::now);
-        is_closing || self.shared.is_urgent() || seen.elapsed() >= DELAY
+        if is_closing || self.shared.is_urgent() || seen.elapsed() >= DELAY {
+            Due::Sync
+        } else if self.shared.is_wished() {
+            Due::Write
+        } else {
+            Due::Nothing
+        }
     }
 
     /// Sleeps until something may be due.
     fn rest(&mut self) {
         let shared = &*self.shared;
         let is_closing = || shared.is_closing.load(Ordering::SeqCst) || shared.is_retention_due.load(Ordering::SeqCst);
+        let is_called = || is_closing() || shared.is_urgent() || shared.is_wished();
         if let Some(seen) = self.seen {
             let left = DELAY.saturating_sub(seen.elapsed());
-            shared.bell.sleep(Sleep::Doze, Some(left), || is_closing() || shared.is_urgent());
+            shared.bell.sleep(Sleep::Doze, Some(left), is_called);
         } else if self.wrote.is_some_and(|wrote| wrote.elapsed() < LINGER) {
             let since = Instant::now();
-            shared.bell.sleep(Sleep::Doze, Some(DELAY), || is_closing() || shared.is_urgent());
+            shared.bell.sleep(Sleep::Doze, Some(DELAY), is_called);
             // What came in the meantime has waited long enough.
             self.seen = shared.has_waiting().then_some(since);
         } else {
@@ -113,32 +130,59 @@ impl Writer {
         }
     }
 
-    /// Writes what waits, or as much of it as goes into one batch.
-    fn turn(&mut self) -> io::Result<()> {
-        if !self.shared.is_closing.load(Ordering::SeqCst) {
+    /// Writes what waits, or as much of it as goes into one batch, and syncs it when that is due.
+    fn turn(&mut self, due: Due) -> io::Result<()> {
+        if due == Due::Sync && !self.shared.is_closing.load(Ordering::SeqCst) {
             self.crowd.gather(|| self.shared.waiters.count());
         }
         let began = Instant::now();
+        let written = self.write();
+        if due == Due::Write {
+            return written;
+        }
+        // Also when there was no room for more: what was written has waited long enough.
+        self.sync()?;
+        self.crowd.note(self.shared.waiters.count(), began.elapsed());
+        (self.seen, self.wrote) = (None, Some(Instant::now()));
+        written
+    }
+
+    /// Writes what waits, or as much of it as goes into one batch.
+    fn write(&mut self) -> io::Result<()> {
         if self.is_broken || self.active.bytes() >= self.shared.options.segment_bytes {
             self.roll()?;
         }
-        let room = (self.shared.options.segment_bytes - self.active.bytes()).min(BATCH_BYTES_MAX);
+        let room = self.shared.options.segment_bytes.saturating_sub(self.active.bytes()).min(BATCH_BYTES_MAX);
         self.shared.take(&mut self.batch, room as usize);
+        let Some(end) = self.batch.end() else { return Ok(()) };
         self.active.write(&mut self.batch)?;
-        if let Err(error) = self.active.sync(&self.batch) {
-            // The system may have dropped the pages it could not write, and would not fail again: all of it must be
-            // written anew, and elsewhere.
-            self.is_broken = true;
-            return Err(error);
-        }
-        self.crowd.note(self.shared.waiters.count(), began.elapsed());
-        self.shared.publish(&self.batch);
-        (self.seen, self.wrote) = (None, Some(Instant::now()));
+        self.shared.set_written(end);
         Ok(())
+    }
+
+    /// Brings onto the disk what was written.
+    fn sync(&mut self) -> io::Result<()> {
+        if self.is_broken {
+            return Ok(());
+        }
+        match self.active.sync() {
+            Ok(bytes) => {
+                self.shared.publish(bytes);
+                Ok(())
+            }
+            Err(error) => {
+                // The system may have dropped the pages it could not write, and would not fail again: all of it must be
+                // written anew, and elsewhere.
+                self.is_broken = true;
+                self.shared.set_written(self.shared.durable.load(Ordering::SeqCst));
+                Err(error)
+            }
+        }
     }
 
     /// Closes the active segment and begins the next one.
     pub(super) fn roll(&mut self) -> io::Result<()> {
+        self.sync()?;
         let (dir, base) = (&self.shared.options.dir, self.shared.durable.load(Ordering::SeqCst));
         let create = || Active::create(dir, base);
         let fresh = create().or_else(|error| match error.kind() {

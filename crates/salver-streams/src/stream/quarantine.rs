@@ -8,8 +8,8 @@ use salver_model::ports::Scan;
 use salver_model::spec::StreamSpec;
 use salver_model::{Name, Result};
 
-use super::now_ms;
 use super::rows::Rows;
+use crate::clock::now_ms;
 use crate::event::Checker;
 use crate::kafka::Aside;
 use crate::log::frame::FrameBuilder;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use salver_model::Result;
 use salver_model::spec::StreamSpec;
 
-use super::now_ms;
 use super::seen::{Seen, hash_of};
+use crate::clock::now_ms;
 use crate::log::Log;
 
 /// Bytes of the log that are looked at in one go.

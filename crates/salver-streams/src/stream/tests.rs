@@ -1,5 +1,7 @@
 //! A whole stream: what it takes, what it puts aside, what it knows again.
 
+mod clock;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,8 +7,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::START_S_MAX;
 use super::programs::{UNPRIVILEGED, is_root};
 
 /// How long a stopped process may take to stand still.
@@ -96,6 +98,50 @@ impl Guard {
             let _ = pipe.write_all(b"keep\n");
         }
         let _ = self.shell.wait();
+    }
+}
+
+/// A server that may be ended and started again, as it runs now.
+#[derive(Debug, Default)]
+pub(super) struct Running(Mutex<Option<Guard>>);
+
+impl Running {
+    /// Waits until a server that was started is up; `false` when it ended instead.
+    pub(super) fn up(&self, mut guard: Guard, is_up: impl Fn() -> bool) -> bool {
+        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
+        while !is_up() {
+            if guard.server_is_gone() || Instant::now() > patience {
+                guard.end(true);
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        *self.lock() = Some(guard);
+        true
+    }
+
+    /// Sends it a signal.
+    pub(super) fn signal(&self, signal: &str) {
+        if let Some(guard) = &*self.lock() {
+            guard.signal(signal);
+        }
+    }
+
+    /// Ends it; its files stay.
+    pub(super) fn end(&self) {
+        if let Some(guard) = self.lock().take() {
+            guard.end(true);
+        }
+    }
+
+    /// Kills it; its files stay.
+    pub(super) fn kill(&self) {
+        self.signal("KILL");
+        self.end();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Guard>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

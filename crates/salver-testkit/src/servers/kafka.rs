@@ -5,10 +5,10 @@ use std::io::{Read, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::guard::{Directory, Guard};
+use super::guard::{Directory, Guard, Running};
 use super::programs::program;
 use super::{START_S_MAX, free_port, log_of};
 
@@ -32,7 +32,7 @@ pub struct Kafka {
     /// How Java runs: for few tests in little memory, or long and fast.
     java: Vec<String>,
     /// Before the directory: the broker ends before its files do.
-    guard: Mutex<Option<Guard>>,
+    running: Running,
     directory: Directory,
 }
 
@@ -78,7 +78,7 @@ impl Kafka {
         let mut broker = Self {
             port: 0,
             java: java.iter().map(|&word| word.to_owned()).collect(),
-            guard: Mutex::new(None),
+            running: Running::default(),
             directory: Directory::for_server("kafka"),
         };
         // A port that was free a moment ago may be taken by now; then there is another.
@@ -168,25 +168,22 @@ impl Kafka {
 
     /// Stops the broker where it stands; it keeps its connections and answers nothing.
     pub fn pause(&self) {
-        self.signal("STOP");
+        self.running.signal("STOP");
     }
 
     /// Lets a paused broker go on.
     pub fn resume(&self) {
-        self.signal("CONT");
+        self.running.signal("CONT");
     }
 
     /// Kills the broker; its files stay.
     pub fn kill(&self) {
-        self.signal("KILL");
-        self.stop();
+        self.running.kill();
     }
 
     /// Ends the broker in good order; its files stay.
     pub fn stop(&self) {
-        if let Some(guard) = self.guard.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            guard.end(true);
-        }
+        self.running.end();
     }
 
     /// Starts a broker that was ended, on the same port and files.
@@ -245,23 +242,7 @@ impl Kafka {
         let mut command = vec![program("java").display().to_string()];
         command.extend_from_slice(&self.java);
         command.extend(["-cp", &jars(), "kafka.Kafka", "server.properties"].map(str::to_owned));
-        let mut guard = Guard::start(self.directory.path(), "TERM", &command);
-        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
-        let is_up = loop {
-            if self.answers() {
-                break true;
-            }
-            if guard.server_is_gone() || Instant::now() > patience {
-                break false;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        if is_up {
-            *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = Some(guard);
-        } else {
-            guard.end(true);
-        }
-        is_up
+        self.running.up(Guard::start(self.directory.path(), "TERM", &command), || self.answers())
     }
 
     /// Whether the broker tells of itself: it listens some time before it does.
@@ -293,12 +274,6 @@ impl Kafka {
         let mut answer = vec![0; u32::from_be_bytes(length) as usize];
         stream.read_exact(&mut answer)?;
         Ok(answer)
-    }
-
-    fn signal(&self, signal: &str) {
-        if let Some(guard) = &*self.guard.lock().unwrap_or_else(PoisonError::into_inner) {
-            guard.signal(signal);
-        }
     }
 
     fn log(&self) -> String {

@@ -65,12 +65,12 @@ impl State {
         let kept = std::fs::read_to_string(&state.path).ok();
         let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(&text).ok());
         match kept {
-            Some(kept) if !arguments.restart && state.take_up(&kept, arguments.streams).is_some() => {
+            Some(kept) if !arguments.work.restart && state.take_up(&kept, arguments.streams).is_some() => {
                 let rows = crate::serve::thousands(state.rows());
                 output::note(&format!("{}: goes on behind {rows} rows of an earlier run", output.display()));
             }
             Some(kept) => {
-                if !arguments.restart {
+                if !arguments.work.restart {
                     output::note(&format!(
                         "{}: an earlier run had another server, entry, format or streams; this one begins anew",
                         output.display()

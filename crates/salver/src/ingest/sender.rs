@@ -60,7 +60,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(arguments: &IngestArguments, interrupted: &Arc<AtomicBool>) -> Result<Self, Failure> {
         let name = Name::new(&arguments.stream).map_err(Failure::Usage)?;
-        let client = Client::new(&arguments.url, &arguments.headers, arguments.patience_s, interrupted)?;
+        let client = Client::new(&arguments.url, &arguments.work, interrupted)?;
         let path = format!("/api/streams/{}?ack={}", encoded(name.as_str()), arguments.ack.word());
         Ok(Self { client, path })
     }

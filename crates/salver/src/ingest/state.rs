@@ -64,7 +64,7 @@ impl State {
             head: path.map_or(Ok((0, 0)), |path| head(path, HEAD_BYTES)).map_err(|e| unreadable(&source.name, e))?,
             ahead: BTreeMap::new(),
         };
-        if !arguments.restart {
+        if !arguments.work.restart {
             state.take_up(source);
         }
         // Kept before the first batch goes out, whose answer may be lost.

@@ -2,8 +2,8 @@
 
 mod command;
 mod killed;
-mod process;
 mod ranges;
 mod rows;
 mod sessions;
 mod whole;
+mod writers;

@@ -16,7 +16,9 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::hold::{Held, Holder};
+use super::kept::Kept;
 use super::location::{FileId, Location, beside};
+use super::log_index::LogIndex;
 use super::open;
 use super::version::Clock;
 use super::watch::Watch;
@@ -57,6 +59,8 @@ pub(super) struct Reader {
     pub(super) spare: Vec<Cell<'static>>,
     /// What SQLite said of the last change that was seen, and the version that was told for it.
     pub(super) seen: Option<(i64, u64)>,
+    /// The transaction that is open from read to read.
+    pub(super) kept: Kept,
     pub(super) era: Arc<Era>,
 }
 
@@ -114,6 +118,8 @@ pub(super) struct Connections {
     /// What the writer runs under, for those who stop waiting.
     pub(super) writer_watch: Arc<Watch>,
     pub(super) runs: AtomicU64,
+    /// Somebody looks for transactions of lanes that nobody uses.
+    pub(super) sweeping: AtomicBool,
     /// Places for the connections that hold rows, and these connections.
     pub(super) snapshots: Places,
     held: Mutex<Vec<Weak<Held>>>,
@@ -163,6 +169,7 @@ impl Connections {
             writer: Mutex::default(),
             writer_watch: Arc::new(Watch::new()),
             runs: AtomicU64::new(1),
+            sweeping: AtomicBool::new(false),
             snapshots: Places::default(),
             held: Mutex::default(),
             state: Mutex::default(),
@@ -202,12 +209,24 @@ impl Connections {
                 return None;
             }
             *slot = self.open_reader(Duration::ZERO).ok();
+            if let Some(reader) = slot.as_mut() {
+                reader.kept = Kept::new(LogIndex::of(&reader.connection));
+            }
         }
         let result = work(slot.as_mut()?);
         if slot.as_ref().is_some_and(|reader| reader.era.is_over()) {
             *slot = None;
         }
         Some(result)
+    }
+
+    /// Looks at the connection of every lane that is not in use.
+    pub(super) fn each_lane(&self, mut look: impl FnMut(&mut Reader)) {
+        for lane in &self.lanes {
+            if let Some(reader) = try_lock(&lane.0).as_mut().and_then(|slot| slot.as_mut()) {
+                look(reader);
+            }
+        }
     }
 
     /// Takes a connection out of the pool, or makes one.
@@ -257,7 +276,7 @@ impl Connections {
         }
         let watch = Arc::new(Watch::new());
         watch.set(&mut connection, &era.over).map_err(super::fault::fault)?;
-        Ok(Reader { connection, watch, spare: Vec::new(), seen: None, era })
+        Ok(Reader { connection, watch, spare: Vec::new(), seen: None, kept: Kept::default(), era })
     }
 
     /// A connection that writes, of the era that is.

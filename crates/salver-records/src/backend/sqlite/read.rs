@@ -9,6 +9,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::connections::{Connections, Reader};
 use super::fault;
+use super::kept;
 use super::rows::{self, Stop};
 use super::watch::Watch;
 use crate::cell::RowSink;
@@ -127,17 +128,27 @@ fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch)
 /// One read on the calling thread; `None` when it takes longer, and for every failure of SQLite, which the other way
 /// meets again and can wait for or explain.
 pub(super) fn read_now<S: RowSink>(
-    connections: &Connections,
+    connections: &Arc<Connections>,
     read: &Read,
     sink: &mut dyn FnMut() -> S,
 ) -> Option<Result<S>> {
-    connections.on_lane(|reader| {
+    let mut begins = false;
+    let answer = connections.on_lane(|reader| {
         reader.watch.begin_at_once();
-        let mut sink = sink();
-        match rows::feed((&reader.connection, &mut reader.spare), (0, read), &mut sink, |_| Ok(())) {
-            Ok(()) => Some(Ok(sink)),
-            Err(Stop::Own(error)) => Some(Err(error)),
-            Err(Stop::Sqlite(_)) => None,
-        }
-    })?
+        let kept = reader.keeps();
+        let answer = reader.keeping(|reader| {
+            let mut sink = sink();
+            match rows::feed((&reader.connection, &mut reader.spare), (0, read), &mut sink, |_| Ok(())) {
+                Ok(()) => Some(Ok(sink)),
+                Err(Stop::Own(error)) => Some(Err(error)),
+                Err(Stop::Sqlite(_)) => None,
+            }
+        });
+        begins = reader.keeps() && !kept;
+        answer
+    });
+    if begins {
+        kept::sweep(connections);
+    }
+    answer?
 }

@@ -1,6 +1,7 @@
 //! What the SQLite backend promises, against real files.
 
 mod faults;
+mod keeping;
 mod loads;
 mod measure;
 mod reading;

@@ -38,6 +38,7 @@ impl Clock {
     /// both, sees, and the version is already that of the sentinel.
     pub(super) fn version(&self, connections: &Connections, reader: &mut Reader) -> u64 {
         reader.watch.begin_at_once();
+        reader.refresh();
         let Ok(counter) = data_version(&reader.connection) else { return self.moved() };
         if let Some((seen, version)) = reader.seen
             && seen == counter

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use salver_model::Code;
 use salver_testkit::servers::{Kafka as Broker, kafka};
 
-use super::{Bench, assert_whole, until};
+use super::{Bench, assert_whole, now_ms, number_of, until};
+use crate::log::frame::Record;
 
 /// Appends, from another thread, until it is dropped.
 struct Load<'a> {
@@ -81,6 +82,75 @@ async fn a_drainer_killed_twenty_times() {
     let seen = broker.outside("restarted");
     assert_eq!(seen.len() as u64, count);
     assert_whole(&seen, count);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_failed_sync_takes_back_is_sent_once() {
+    let broker = kafka();
+    broker.create_topic("unsynced", 3, &[]);
+    let bench = Bench::new(broker, "unsynced");
+    let way = bench.start();
+    let mut count = 0;
+    for _ in 0..10 {
+        bench.log.fail_syncs(1);
+        let before = count;
+        while bench.log.syncs_to_fail() > 0 {
+            count = bench.append_numbers(count..count + 5, 7) + 5;
+            // Refused when the disk fails in the meantime; the event goes to Kafka all the same.
+            let _ = way.delivered(count - 5..count).await;
+        }
+        until("the disk is well", || bench.log.fault().is_none()).await;
+        assert!(count > before);
+    }
+    way.delivered(0..count).await.unwrap();
+    bench.log.durable(count).await.unwrap();
+    way.close().await.unwrap();
+    let seen = broker.outside("unsynced");
+    assert_eq!(seen.len() as u64, count);
+    assert_whole(&seen, count);
+}
+
+/// What was sent and is not in the log any more when the machine is back leaves its offsets to others.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_power_failure_new_events_are_not_taken_for_lost_ones() {
+    let broker = kafka();
+    broker.create_topic("fallen", 3, &[]);
+    let mut bench = Bench::new(broker, "fallen");
+    let way = bench.start();
+    bench.append_numbers(0..10, 3);
+    way.delivered(0..10).await.unwrap();
+    bench.log.durable(10).await.unwrap();
+    let on_disk = bench.copy();
+    let time_ms = now_ms();
+    let again = |n: u64| (format!("k{}", n % 3), format!("{{\"n\":{n}}}"));
+    let lost: Vec<_> = (10..20).map(again).collect();
+    let records = |texts: &[(String, String)], bench: &Bench| {
+        let records: Vec<_> = texts
+            .iter()
+            .map(|(key, value)| Record {
+                value: value.as_bytes(),
+                key: Some(key.as_bytes()),
+                time_ms: Some(time_ms),
+                ..Record::default()
+            })
+            .collect();
+        bench.append(&records)
+    };
+    records(&lost, &bench);
+    way.delivered(10..20).await.unwrap();
+    drop(way);
+    bench.fall_back_to(&on_disk);
+    assert_eq!(bench.log.ends().next, 10);
+    let way = bench.start();
+    // The same again, to the last byte and the time, at the same offsets: they are other events, and are sent.
+    assert_eq!(records(&lost, &bench), 10);
+    bench.append_numbers(20..30, 3);
+    way.delivered(10..30).await.unwrap();
+    way.close().await.unwrap();
+    let seen = broker.outside("fallen");
+    let times = |n: u64| seen.iter().filter(|record| number_of(record) == Some(n)).count();
+    let expected = |n: u64| if (10..20).contains(&n) { 2 } else { 1 };
+    assert!((0..30).all(|n| times(n) == expected(n)), "{:?}", (0..30).map(times).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]

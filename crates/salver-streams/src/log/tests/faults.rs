@@ -65,6 +65,68 @@ async fn after_a_failed_sync_everything_is_written_anew_elsewhere() {
 }
 
 #[tokio::test]
+async fn what_is_written_outlives_the_process() {
+    let fixture = Fixture::small();
+    let log = fixture.open();
+    let mut end = 0;
+    for count in 1..80 {
+        end = put(&log, count);
+        log.hasten(end);
+        log.written(end - 1).await;
+        assert!(log.written_end() >= end && log.durable_end() <= log.written_end());
+        if count % 9 == 0 {
+            let killed = fixture.killed();
+            let copy = killed.open();
+            assert_eq!(copy.ends().next, end);
+            check(&copy, 0);
+        }
+    }
+    // Nobody waits for the disk, and it has it all the same.
+    until("it is on disk", || log.durable_end() == end);
+    check(&log, 0);
+}
+
+#[tokio::test]
+async fn what_was_written_before_a_failed_sync_is_written_anew() {
+    let fixture = Fixture::new();
+    let log = fixture.open();
+    put_safely(&log, 3).await;
+    log.fail_syncs(2);
+    for round in 0..40 {
+        let end = put(&log, 2);
+        log.hasten(end);
+        if round < 20 {
+            log.written(end - 1).await;
+        }
+    }
+    until("the syncs failed", || log.faults.syncs.load(Ordering::SeqCst) == 0);
+    until("it is written after all", || log.durable_end() == 83);
+    until("the fault is over", || log.fault().is_none());
+    assert_eq!(log.written_end(), 83);
+    check(&log, 0);
+    let killed = fixture.killed();
+    let copy = killed.open();
+    assert_eq!(copy.ends().next, 83);
+    check(&copy, 0);
+}
+
+#[tokio::test]
+async fn without_room_for_more_what_was_written_is_synced() {
+    let fixture = Fixture::new();
+    let log = fixture.open();
+    let written = put(&log, 3);
+    log.hasten(written);
+    log.written(written - 1).await;
+    log.faults.writes.store(1_000, Ordering::SeqCst);
+    let end = put(&log, 2);
+    assert!(log.durable(end).await.is_err());
+    until("what was written is on disk", || log.durable_end() == written);
+    log.faults.writes.store(0, Ordering::SeqCst);
+    until("the rest too", || log.durable_end() == end);
+    check(&fixture.killed().open(), 0);
+}
+
+#[tokio::test]
 async fn closing_tells_what_could_not_be_written() {
     let fixture = Fixture::new();
     let log = fixture.open();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use salver_model::Code;
 
 use super::{Fixture, check, check_frames, frame, put, put_safely, until};
-use crate::log::shared::now_ms;
+use crate::clock::now_ms;
 use crate::log::{Log, LogOptions};
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::process::Process;
 use super::rows::{Dice, has_each_once, lines};
+use crate::process::Process;
 
 const COUNT: i64 = 20_000;
 
@@ -50,7 +50,7 @@ fn append(address: &str, from: &AtomicU64, is_over: &AtomicBool) {
 
 #[test]
 fn the_command_gives_each_row_once() {
-    let mut process = Process::start(settings(), &[("a.ndjson", &lines(0..COUNT))]);
+    let mut process = Process::with(settings(), &[("a.ndjson", &lines(0..COUNT))]);
     let sent = process.send("POST", "/api/streams/events", Some(&lines(0..COUNT)));
     assert_eq!(sent.status, 200, "{}", sent.body);
     let address = process.address().to_owned();
@@ -114,7 +114,7 @@ impl Drop for EndOnDrop<'_> {
 
 #[test]
 fn a_body_that_broke_off_is_gone_on_with() {
-    let mut process = Process::start(settings(), &[("a.ndjson", &lines(0..COUNT))]);
+    let mut process = Process::with(settings(), &[("a.ndjson", &lines(0..COUNT))]);
     let mut dice = Dice::new(99);
     for number in 0..exports() {
         let (mut body, mut tag) = (Vec::new(), String::new());

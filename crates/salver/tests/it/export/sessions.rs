@@ -3,9 +3,10 @@
 use salver_formats::Format;
 use serde_json::{Value, json};
 
-use super::process::{Process, encoded_rows};
 use super::rows::{are_each_once, file, lines};
+use crate::client;
 use crate::it::server::{Answer, Server};
+use crate::process::Process;
 
 const COUNT: i64 = 10_000;
 
@@ -170,7 +171,7 @@ fn a_stream_s_export_has_the_events_of_its_beginning() {
 #[test]
 fn tokens_survive_the_server_but_not_the_version() {
     let mut process =
-        Process::start("[[dataset]]\nname = \"a\"\nsource = \"a.ndjson\"\n", &[("a.ndjson", &lines(0..1000))]);
+        Process::with("[[dataset]]\nname = \"a\"\nsource = \"a.ndjson\"\n", &[("a.ndjson", &lines(0..1000))]);
     let body = "{\"entry\":\"a\",\"streams\":2}";
     let answer = process.send("POST", "/api/export", Some(body));
     assert_eq!(answer.status, 201, "{}", answer.body);
@@ -180,13 +181,14 @@ fn tokens_survive_the_server_but_not_the_version() {
     process.restart();
     let after = encoded_rows(&process.send("GET", &format!("{}?rows=1000", url(1)), None));
     are_each_once(before.into_iter().chain(after), 1000);
-    std::fs::write(process.file("a.ndjson"), lines(0..1001)).unwrap();
+    std::fs::write(process.directory().join("a.ndjson"), lines(0..1001)).unwrap();
     process.restart();
     let gone = process.send("GET", &url(1), None);
     assert_eq!(gone.status, 410);
     assert_eq!(gone.json()["message"], "this export is gone: `a` changed since it began");
-    std::fs::rename(process.file("a.ndjson"), process.file("b.ndjson")).unwrap();
-    std::fs::write(process.file("salver.toml"), "[[dataset]]\nname = \"b\"\nsource = \"b.ndjson\"\n").unwrap();
+    std::fs::rename(process.directory().join("a.ndjson"), process.directory().join("b.ndjson")).unwrap();
+    std::fs::write(process.directory().join("salver.toml"), "[[dataset]]\nname = \"b\"\nsource = \"b.ndjson\"\n")
+        .unwrap();
     process.restart();
     let gone = process.send("GET", &url(1), None);
     assert_eq!(gone.status, 410);
@@ -226,4 +228,11 @@ fn a_database_s_export_is_one_transaction_and_expires_with_it() {
     };
     assert_eq!(over.status, 410);
     assert!(over.json()["message"].as_str().unwrap().contains("expired: nobody read it for 1 s"), "{}", over.text());
+}
+
+/// The numbers of rows in NDJSON.
+fn encoded_rows(answer: &client::Answer) -> Vec<i64> {
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let number = |line: &str| serde_json::from_str::<Value>(line).unwrap()["id"].as_i64().unwrap();
+    answer.body.lines().map(number).collect()
 }

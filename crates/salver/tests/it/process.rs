@@ -1,4 +1,4 @@
-//! The real program with streams in a directory of its own, to be killed and started again.
+//! The real program in a directory of its own, to be killed and started again at the same address.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::client::Client;
+use crate::client::{Answer, Client};
 
 /// A running program; ends with the value.
 #[derive(Debug)]
@@ -21,8 +21,15 @@ pub(crate) struct Process {
 impl Process {
     /// Serves what `settings` say.
     pub(crate) fn start(settings: &str) -> Self {
+        Self::with(settings, &[])
+    }
+
+    /// Serves what `settings` say, with `files` beside them.
+    pub(crate) fn with(settings: &str, files: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        std::fs::write(directory.path().join("salver.toml"), settings).expect("the configuration");
+        for (name, text) in files.iter().chain(&[("salver.toml", settings)]) {
+            std::fs::write(directory.path().join(name), text).expect("a file");
+        }
         // The same port at each start, for clients that come again. Another process may have taken it meanwhile.
         let (child, address) = (0..5).find_map(|_| run(directory.path(), free_port())).expect("the program starts");
         let process = Self { child, address, directory };
@@ -56,26 +63,35 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Kills it if it runs, and starts it again on the same files and the same port, or another if that is gone.
+    /// Kills it if it runs, and starts it again on the same files and the same port.
     pub(crate) fn restart(&mut self) {
         self.kill();
-        let port = self.address.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_else(free_port);
-        let started = run(self.directory.path(), port).or_else(|| run(self.directory.path(), free_port()));
-        (self.child, self.address) = started.expect("the program starts again");
+        let port = self.address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        let patience = Instant::now() + Duration::from_secs(60);
+        (self.child, self.address) = loop {
+            if let Some(started) = run(self.directory.path(), port) {
+                break started;
+            }
+            assert!(Instant::now() < patience, "the program does not start again");
+        };
         self.until_ready();
+    }
+
+    /// A request.
+    pub(crate) fn send(&self, method: &str, target: &str, body: Option<&str>) -> Answer {
+        Client::new(&self.address).send(method, target, &[], body.map(str::as_bytes)).expect("an answer")
     }
 
     /// What a GET says, which must be a success.
     pub(crate) fn get(&self, target: &str) -> String {
-        let answer = Client::new(&self.address).send("GET", target, &[], None).expect("an answer");
+        let answer = self.send("GET", target, None);
         assert_eq!(answer.status, 200, "{target}: {}", answer.body);
         answer.body
     }
 
     /// The rows of a SQL query.
     pub(crate) fn sql(&self, text: &str) -> Vec<Value> {
-        let answer =
-            Client::new(&self.address).send("POST", "/api/sql", &[], Some(text.as_bytes())).expect("an answer");
+        let answer = self.send("POST", "/api/sql", Some(text));
         assert_eq!(answer.status, 200, "{text}: {}", answer.body);
         serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.body))
     }
