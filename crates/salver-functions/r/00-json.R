@@ -19,14 +19,16 @@ json_string <- function(x) {
       if (any(grepl(sign, x, fixed = TRUE))) x <- gsub(sign, sprintf("\\u%04x", code), x, fixed = TRUE)
     }
   }
-  paste0("\"", x, "\"")
+  paste0("\"", x, "\"", recycle0 = TRUE)
 }
 
-# Numbers as jsonlite writes them: at most four decimals, fifteen significant digits.
+# Numbers as jsonlite writes them: at most four decimals, fifteen significant digits; tiny and huge ones with exponents.
 json_number <- function(x) {
-  text <- format(round(x, 4L), digits = 15L, trim = TRUE, scientific = FALSE, drop0trailing = TRUE)
-  large <- is.finite(x) & abs(x) >= 1e15
-  if (any(large)) text[large] <- vapply(x[large], format, "", digits = 15L, trim = TRUE)
+  size <- abs(x)
+  plain <- !is.finite(x) | x == 0 | size > 1e-5 & size < 1e15
+  text <- character(length(x))
+  text[plain] <- format(round(x[plain], 4L), digits = 15L, trim = TRUE, scientific = FALSE, drop0trailing = TRUE)
+  if (!all(plain)) text[!plain] <- sprintf(ifelse(size[!plain] < 1, "%.5g", "%.15g"), x[!plain])
   text
 }
 
@@ -36,7 +38,7 @@ json_atoms <- function(x) {
     typeof(x),
     logical = ifelse(x, "true", "false"),
     integer = as.character(x),
-    double = if (length(x) == 1L) json_number(x) else vapply(x, json_number, ""),
+    double = json_number(x),
     character = json_string(x),
     complex = json_string(x)
   )

@@ -110,6 +110,7 @@ request_object <- function() {
   reset <- function() {
     .accept("GET", "/", "", NULL, NULL)
     .cookies <<- list()
+    .touched <<- TRUE
     invisible(self)
   }
   get_header <- function(name, default = NULL) {

@@ -6,10 +6,18 @@ form_of_body <- function(bytes, content_type) {
   if (!length(bytes) || !is.raw(bytes) || !is_string(content_type)) return(none)
   type <- tolower(content_type)
   if (startsWith(type, "application/x-www-form-urlencoded")) {
-    return(list(values = parse_query(rawToChar(bytes)), files = list()))
+    return(list(values = parse_query(text_of_bytes(bytes)), files = list()))
   }
   if (startsWith(type, "multipart/form-data")) return(parse_multipart(bytes, content_type))
   none
+}
+
+# The text of bytes of a caller; R's texts can't hold a zero.
+text_of_bytes <- function(bytes) {
+  if (any(bytes == 0)) raise(state$http_error$bad_request())
+  text <- rawToChar(bytes)
+  Encoding(text) <- "UTF-8"
+  text
 }
 
 parse_multipart_boundary <- function(content_type) {
@@ -29,9 +37,7 @@ parse_multipart <- function(bytes, content_type) {
     part <- parse_multipart_part(bytes, from, to)
     if (is.null(part)) next
     if (is.null(part$filename)) {
-      text <- rawToChar(part$content)
-      Encoding(text) <- "UTF-8"
-      form$values[[part$name]] <- text
+      form$values[[part$name]] <- text_of_bytes(part$content)
     } else {
       form$files[[part$name]] <- part
       form$values[[part$name]] <- part$filename
@@ -43,8 +49,7 @@ parse_multipart <- function(bytes, content_type) {
 parse_multipart_part <- function(bytes, from, to) {
   blank <- grepRaw(as.raw(c(13L, 10L, 13L, 10L)), bytes, offset = from, fixed = TRUE)
   if (!length(blank) || blank > to) return(NULL)
-  head <- rawToChar(bytes[from:(blank - 1L)])
-  Encoding(head) <- "UTF-8"
+  head <- text_of_bytes(bytes[from:(blank - 1L)])
   lines <- strsplit(head, "\r\n", fixed = TRUE)[[1L]]
   disposition <- grep("^content-disposition:", lines, ignore.case = TRUE, value = TRUE)
   if (!length(disposition)) return(NULL)

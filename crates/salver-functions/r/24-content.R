@@ -3,9 +3,7 @@
 to_json <- function(x, unbox = TRUE) to_json_text(x, unbox)
 
 from_json <- function(x) {
-  text <- if (is.raw(x)) rawToChar(x) else paste(x, collapse = "\n")
-  Encoding(text) <- "UTF-8"
-  from_json_text(text)
+  from_json_text(if (is.raw(x)) text_of_bytes(x) else paste(x, collapse = "\n"))
 }
 
 encode_text <- function(x) {
@@ -16,16 +14,12 @@ encode_text <- function(x) {
 
 encode_bytes <- function(x) if (is.raw(x)) x else encode_text(x)
 
-decode_text <- function(x) {
-  if (!is.raw(x)) return(x)
-  text <- rawToChar(x)
-  Encoding(text) <- "UTF-8"
-  text
-}
+decode_text <- function(x) if (is.raw(x)) text_of_bytes(x) else x
 
 decode_json <- function(x) {
   tryCatch(
     from_json(x),
+    HTTPError = stop,
     error = function(e) raise(state$http_error$bad_request(body = conditionMessage(e)))
   )
 }

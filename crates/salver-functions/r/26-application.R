@@ -21,8 +21,7 @@ guard_slowly <- function(expression) {
 # The condition in what `guard` gave.
 guarded_condition <- function(caught) {
   if (!is.null(caught[[1L]])) return(caught[[1L]])
-  message <- sub("^Error( in .*?)? ?: *", "", geterrmessage(), perl = TRUE)
-  simpleError(sub("\n$", "", message), caught[[2L]])
+  simpleError(geterrmessage(), caught[[2L]])
 }
 
 choose_guard <- function() {

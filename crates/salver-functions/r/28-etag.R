@@ -14,32 +14,17 @@ etag_hash <- function(body) {
   crc32(serialize(body, NULL, version = 2L)[-(1:14)])
 }
 
-crc32_table <- local({
-  table <- integer(256L)
-  for (i in 0:255) {
-    code <- i
-    for (k in 1:8) {
-      odd <- bitwAnd(code, 1L) == 1L
-      code <- bitwShiftR(code, 1L)
-      if (odd) code <- bitwXor(as.integer(code), -306674912L)
-    }
-    table[i + 1L] <- as.integer(if (code > .Machine$integer.max) code - 4294967296 else code)
-  }
-  table
-})
-
-# The checksum as digest writes it: hexadecimal, without zeros in front.
+# The checksum as digest writes it: hexadecimal, without zeros in front. R computes one when it writes a gzip file: it
+# stands in the last bytes but four.
 crc32 <- function(bytes) {
-  codes <- as.integer(bytes)
-  sum <- -1L
-  for (code in codes) {
-    low <- bitwXor(bitwAnd(sum, 255L), code)
-    high <- bitwAnd(bitwShiftR(sum, 8L), 16777215L)
-    sum <- bitwXor(as.integer(high), crc32_table[low + 1L])
-  }
-  sum <- bitwNot(sum)
-  text <- sprintf("%04x%04x", as.integer(bitwAnd(bitwShiftR(sum, 16L), 65535L)), bitwAnd(sum, 65535L))
-  sub("^0+(?=.)", "", text, perl = TRUE)
+  path <- tempfile()
+  on.exit(unlink(path))
+  zipped <- gzfile(path, "wb", compression = 1L)
+  writeBin(bytes, zipped)
+  close(zipped)
+  size <- file.size(path)
+  checksum <- readBin(path, "raw", size)[size - 4:7]
+  sub("^0+(?=.)", "", paste(format(checksum), collapse = ""), perl = TRUE)
 }
 
 etag_last_modified <- function(body) {

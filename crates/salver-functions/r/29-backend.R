@@ -82,6 +82,38 @@ backend_set_request <- function(request, path = "/", parameters_query = NULL, he
   invisible(request)
 }
 
+# Where the real package is installed, its applications run on it; only the start of its backend is replaced.
+adopt_restrserve <- function() {
+  options(salver.start_application = start_application)
+  backend <- asNamespace("RestRserve")$BackendRserve
+  backend$set("public", "start", overwrite = TRUE, function(app, http_port = 8080, ..., background = FALSE) {
+    getOption("salver.start_application")(app, background)
+  })
+}
+
+# Answers calls of an application of the real package, through what its backend offers.
+foreign_worker <- function(app, backend = asNamespace("RestRserve")$BackendRserve$new(),
+                           request = asNamespace("RestRserve")$Request$new()) {
+  function(method, path, query, headers, body, address) {
+    request$reset()
+    lines <- c(paste0("Request-Method: ", method), paste0(names(headers), ": ", headers, recycle0 = TRUE))
+    type <- headers[match("content-type", names(headers))]
+    if (length(type) && !is.na(type)) attr(body, "content-type") <- unname(type)
+    query <- unlist(parse_query(query))
+    backend$set_request(request, url_decode(path), query, charToRaw(paste(lines, collapse = "\r\n")), body)
+    converted <- backend$convert_response(app$process_request(request))
+    body <- converted[[1L]]
+    kind <- 0L
+    if (is.list(body) || is_file_body(body)) {
+      kind <- if (names(body)[1L] == "file") 1L else 2L
+      body <- unname(body[[1L]])
+    }
+    fields <- strsplit(paste(converted[[3L]], collapse = "\r\n"), "\r\n", fixed = TRUE)[[1L]]
+    values <- stats::setNames(sub("^[^:]*: *", "", fields), sub(":.*$", "", fields))
+    list(as.integer(converted[[4L]]), c("Content-Type" = converted[[2L]], values), body, kind)
+  }
+}
+
 start_application <- function(app, background) {
   state$application <- list(kind = "restrserve", object = app)
   if (background) {

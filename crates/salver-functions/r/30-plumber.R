@@ -32,8 +32,10 @@ load_plumber <- function(file) {
 }
 
 plumber_offer <- function(router) {
+  # First, because the documentation is mounted on it then.
+  endpoints <- plumber_endpoints(router)
   state$answer <- plumber_worker(router)
-  list(application = TRUE, endpoints = plumber_endpoints(router))
+  list(application = TRUE, endpoints = endpoints)
 }
 
 # What answers calls of a router: `function(method, path, query, headers, body, address)`.
@@ -124,7 +126,7 @@ plumber_endpoints <- function(router, prefix = "") {
 plumber_endpoint <- function(verb, endpoint, prefix) {
   arguments <- formals(endpoint$getFunc())
   in_path <- path_parameters(endpoint$path)
-  said <- endpoint$params
+  said <- if (is.list(endpoint$params)) endpoint$params else list()
   keys <- union(setdiff(names(arguments), c("req", "res", "...")), names(in_path))
   parameters <- lapply(keys, function(key) {
     type <- if (!is.null(said[[key]]$type) && !is.na(said[[key]]$type)) said[[key]]$type else in_path[[key]]

@@ -67,12 +67,14 @@ run_script <- function(expressions) {
 end_of_file <- function() invokeRestart("salver_served")
 
 # An application that is made but not started is taken as well: the last value when it is a router of plumber (as in
-# `entrypoint.R`), or the only `Application` that the file has.
+# `entrypoint.R`), or the `Application` named `app`, or the last that was made.
 adopt_value <- function(value, names_in_file) {
   if (inherits(value, "Plumber")) {
     state$application <- list(kind = "plumber", object = value)
-  } else if (length(state$applications) == 1L) {
-    state$application <- list(kind = "restrserve", object = state$applications[[1L]])
+  } else if (length(state$applications)) {
+    app <- get0("app", globalenv(), inherits = FALSE)
+    if (!inherits(app, "Application")) app <- state$applications[[length(state$applications)]]
+    state$application <- list(kind = "restrserve", object = app)
   }
 }
 

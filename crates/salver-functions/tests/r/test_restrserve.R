@@ -83,4 +83,15 @@ spec <- ask(salver, "/openapi.yaml")
 check("openapi", list(readLines(spec$body, 1L), unname(spec$headers)), list("openapi: 3.0.1", "application/x-yaml"))
 page <- ask(salver, "/swagger")
 check("swagger", any(grepl("\"/openapi.yaml\"", readLines(page$body), fixed = TRUE)), TRUE)
+
+# What the real package would be driven with gives the same answers.
+native <- salver$state$answer
+foreign <- salver$foreign_worker(salver$state$application$object, BackendRserve$new(), Request$new())
+fields <- c(host = "x", accept = "a/b, c/d", cookie = "a=1; b=2", "content-type" = "text/plain")
+for (path in c("/hello", "/json", "/created", "/headers", "/gone", "/stop", "/none", "/dir/hello.txt", "/users/1/posts/2")) {
+  check(paste("foreign", path), foreign("GET", path, "n=1&m=%20", fields, raw(), ""),
+    native("GET", path, "n=1&m=%20", fields, raw(), ""))
+}
+check("foreign POST", foreign("POST", "/echo", "", fields, charToRaw("text"), ""),
+  native("POST", "/echo", "", fields, charToRaw("text"), ""))
 finish()
