@@ -6,6 +6,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,11 +38,13 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(2);
     };
     // This may begin the process anew, so it comes before all else.
-    let home = installation::home();
+    let socket = PathBuf::from(socket);
+    let private = socket.parent().filter(|directory| is_private(directory));
+    let home = installation::home(private);
     let Ok(mut control) = process::take_standard_input().and_then(Control::new) else {
         return ExitCode::FAILURE;
     };
-    match home.and_then(|home| load(&home, Path::new(&file))) {
+    match home.and_then(|home| load(&home, private, Path::new(&file))) {
         Err(reason) => {
             // When the server is gone too, there is nobody to tell.
             let _ = control.say(b'X', &reason);
@@ -49,13 +52,18 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Ok((session, runtime, offer)) => match control.say(b'R', &offer) {
             Err(_) => ExitCode::FAILURE,
-            Ok(()) => zygote::run(&session, runtime, control, &PathBuf::from(socket)),
+            Ok(()) => zygote::run(&session, runtime, control, &socket),
         },
     }
 }
 
+/// Whether nobody else can write there or read there.
+fn is_private(directory: &Path) -> bool {
+    directory.metadata().is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 == 0)
+}
+
 /// Starts R and loads the file.
-fn load(home: &Path, file: &Path) -> Result<(Session, Runtime, String), String> {
+fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(Session, Runtime, String), String> {
     if !process::on_main_thread() {
         return Err("R must run on the main thread".to_owned());
     }
@@ -66,7 +74,7 @@ fn load(home: &Path, file: &Path) -> Result<(Session, Runtime, String), String> 
     }
     process::raise_stack();
     let session = Session::start(home, text)?;
-    let runtime = start::start(&session).map_err(|raised| raised.0)?;
+    let runtime = start::start(&session, private).map_err(|raised| raised.0)?;
     let offer = start::load(&session, runtime, text).map_err(|raised| raised.0)?;
     Ok((session, runtime, offer))
 }

@@ -12,7 +12,7 @@ pub(super) struct Call<'a> {
     /// What stood behind `?`.
     pub(super) query: &'a str,
     /// The header fields.
-    pub(super) headers: Vec<(&'a str, &'a str)>,
+    pub(super) headers: Fields<'a>,
     /// The text of a JSON object, or nothing.
     pub(super) arguments: &'a [u8],
     /// Where the caller is.
@@ -27,14 +27,39 @@ impl<'a> Call<'a> {
         let mut rest = Rest(payload);
         let endpoint = i32::from_le_bytes(rest.take()?);
         let (method, path, query) = (rest.text()?, rest.text()?, rest.text()?);
-        let count = u32::from_le_bytes(rest.take()?) as usize;
-        // Every field takes at least its two lengths, so a wrong count can't ask for more memory than came.
-        let mut headers = Vec::with_capacity(count.min(rest.0.len() / 8));
-        for _ in 0..count {
-            headers.push((rest.text()?, rest.text()?));
-        }
+        let headers = Fields::read(&mut rest)?;
         let (arguments, address, body) = (rest.bytes()?, rest.text()?, rest.bytes()?);
         Some(Self { endpoint, method, path, query, headers, arguments, address, body })
+    }
+}
+
+/// Header fields as they stand in a frame: complete, but looked at only when they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields<'a> {
+    /// How many.
+    pub(super) count: usize,
+    /// Their texts, each with its length in front.
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn read(rest: &mut Rest<'a>) -> Option<Self> {
+        let count = u32::from_le_bytes(rest.take()?) as usize;
+        let all = rest.0;
+        for _ in 0..count {
+            rest.bytes()?;
+            rest.bytes()?;
+        }
+        Some(Self { count, bytes: &all[..all.len() - rest.0.len()] })
+    }
+
+    /// Their names, or their values: every second text. One that is not UTF-8 counts as empty.
+    pub(super) fn texts(self, values: bool) -> impl Iterator<Item = &'a str> {
+        let mut rest = Rest(self.bytes);
+        std::iter::from_fn(move || rest.bytes())
+            .skip(usize::from(values))
+            .step_by(2)
+            .map(|text| std::str::from_utf8(text).unwrap_or_default())
     }
 }
 

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Set, to R's home, once this process has the environment R wants.
@@ -17,9 +17,11 @@ const INTERPRETER_VARIABLE: &str = "SALVER_INTERPRETER";
 /// Only the script `R` knows all of it: paths of libraries, of documents, where Java is. The linker reads some of it
 /// when a process starts. So the first time this program starts itself again, as what `R CMD` runs.
 ///
+/// R's temporary files go to the private directory, which goes away with the server, unless it is said where they go.
+///
 /// # Errors
 /// Why there is no R.
-pub(super) fn home() -> Result<PathBuf, String> {
+pub(super) fn home(private: Option<&Path>) -> Result<PathBuf, String> {
     if let (Some(ready), Some(home)) = (env::var_os(READY_VARIABLE), env::var_os("R_HOME"))
         && ready == home
     {
@@ -40,6 +42,9 @@ pub(super) fn home() -> Result<PathBuf, String> {
     let mut again = Command::new(&interpreter);
     again.arg("CMD").arg(own).args(env::args_os().skip(1));
     again.env_remove("R_HOME").env(READY_VARIABLE, &home);
+    if let (Some(private), None) = (private, env::var_os("TMPDIR")) {
+        again.env("TMPDIR", private);
+    }
     if ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().all(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
         // Nothing said: files and texts are UTF-8, as everywhere in this program.
         again.env("LC_CTYPE", "C.UTF-8");

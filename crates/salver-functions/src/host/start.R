@@ -1,11 +1,32 @@
 # Makes the runtime's environment from its sources, and gives the host the functions it calls.
-function(sources) {
+#
+# Compiling takes a second, so what is compiled is kept in the file `kept` for the next process, unless that is "".
+function(sources, kept) {
   options(warn = 1L)
-  salver <- new.env(parent = .BaseNamespaceEnv)
-  for (source in sources) eval(parse(text = source, keep.source = FALSE, encoding = "UTF-8"), salver)
-  for (name in ls(salver, all.names = TRUE)) {
-    value <- get(name, envir = salver, inherits = FALSE)
-    if (is.function(value) && !is.primitive(value)) assign(name, compiler::cmpfun(value), envir = salver)
+  made <- function() {
+    salver <- new.env(parent = .BaseNamespaceEnv)
+    for (source in sources) eval(parse(text = source, keep.source = FALSE, encoding = "UTF-8"), salver)
+    for (name in ls(salver, all.names = TRUE)) {
+      value <- get(name, envir = salver, inherits = FALSE)
+      if (is.function(value) && !is.primitive(value)) assign(name, compiler::cmpfun(value), envir = salver)
+    }
+    salver
+  }
+  version <- paste(R.version.string, R.version$platform, R.home())
+  salver <- NULL
+  if (file.exists(kept)) {
+    read <- tryCatch(readRDS(kept), error = function(e) NULL)
+    if (identical(read$version, version)) salver <- read$salver
+  }
+  if (is.null(salver)) {
+    salver <- made()
+    if (nzchar(kept)) {
+      whole <- paste0(kept, ".", Sys.getpid())
+      try(silent = TRUE, {
+        saveRDS(list(version = version, salver = salver), whole, compress = FALSE)
+        file.rename(whole, kept)
+      })
+    }
   }
   # Workers are copies: one that has drawn random numbers must not draw the same again in each.
   seed <- function() {

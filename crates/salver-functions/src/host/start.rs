@@ -1,6 +1,7 @@
 //! From a started R to functions that answer calls: the runtime's sources, evaluated.
 
 use std::ffi::CStr;
+use std::path::Path;
 
 use super::session::{Kept, Raised, Session};
 use super::value::{Kind, Value};
@@ -38,6 +39,9 @@ const SOURCES: &[(&str, &str)] = sources![
     "90-entry.R",
 ];
 
+/// The parts of a request as a list.
+pub(super) const REQUEST: [&str; 6] = ["method", "path", "query", "headers", "body", "address"];
+
 /// The functions of the runtime that the host calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
@@ -51,18 +55,26 @@ pub(super) struct Runtime {
     pub(super) seed: Kept,
     /// Forgets the text of the last error.
     pub(super) forget: Kept,
+    /// The names of a request's parts.
+    pub(super) request_names: Kept,
+    /// A list with room for the header fields a worker has seen last.
+    pub(super) seen: Kept,
 }
 
-/// Evaluates the runtime.
+/// The name of the file in which the compiled runtime is kept.
+const KEPT: &str = "runtime.rds";
+
+/// Evaluates the runtime. When there is a directory that belongs to the server alone, it is kept there, compiled.
 ///
 /// # Errors
 /// What R raised.
-pub(super) fn start(session: &Session) -> Result<Runtime, Raised> {
-    let mut runtime = None;
-    session.enter(&mut runtime, |inside, runtime| {
+pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime, Raised> {
+    let kept = private.and_then(|directory| directory.join(KEPT).into_os_string().into_string().ok());
+    let mut starting = (kept.unwrap_or_default(), None);
+    session.enter(&mut starting, |inside, (kept, runtime)| {
         let start = inside.evaluate(START);
         let sources = inside.texts(SOURCES.len(), SOURCES.iter().map(|(_, text)| *text));
-        let functions = inside.call(start, &[sources])?;
+        let functions = inside.call(start, &[sources, inside.text(kept)])?;
         let function = |index| inside.for_ever(inside.element(functions, index));
         *runtime = Some(Runtime {
             load: function(0),
@@ -70,10 +82,12 @@ pub(super) fn start(session: &Session) -> Result<Runtime, Raised> {
             call_function: function(2),
             seed: function(3),
             forget: function(4),
+            request_names: inside.for_ever(inside.texts(REQUEST.len(), REQUEST.iter().copied())),
+            seen: inside.for_ever(inside.vector(Kind::List, 1)),
         });
         Some(())
     })?;
-    runtime.ok_or_else(|| Raised("the runtime gave no functions".to_owned()))
+    starting.1.ok_or_else(|| Raised("the runtime gave no functions".to_owned()))
 }
 
 /// What `load` is given and what it gave.

@@ -179,10 +179,14 @@ impl Inside<'_> {
     /// Puts into a list what `make` makes; what else it made is let go of.
     pub(super) fn set(&self, list: Value<'_>, index: usize, make: impl for<'y> FnOnce(&'y Self) -> Value<'y>) {
         let first = self.kept.get();
-        let value = make(self).0;
-        // SAFETY: the value is still protected; R checks the kind and the index.
-        unsafe { (self.api.set_element)(list.0, index.cast_signed(), value) };
+        self.put(list, index, make(self));
         self.release(first);
+    }
+
+    /// Puts a value into a list.
+    pub(super) fn put(&self, list: Value<'_>, index: usize, value: Value<'_>) {
+        // SAFETY: both are protected; R checks the kind and the index.
+        unsafe { (self.api.set_element)(list.0, index.cast_signed(), value.0) };
     }
 
     /// Gives a vector names.

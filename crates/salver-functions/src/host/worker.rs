@@ -6,10 +6,10 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Map, Value as Json};
 
 use super::argument;
-use super::call::Call;
+use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::json::{self, Unfit};
-use super::session::Session;
+use super::session::{Kept, Session};
 use super::start::{self, Runtime};
 use super::value::{Attribute, Inside, Kind, Value};
 
@@ -28,6 +28,7 @@ struct Exchange<'a> {
     runtime: Runtime,
     call: Call<'a>,
     arguments: Map<String, Json>,
+    seen: &'a mut Seen,
     /// The frame under way.
     out: &'a mut Vec<u8>,
     stream: &'a UnixStream,
@@ -36,6 +37,16 @@ struct Exchange<'a> {
     /// What is wrong with an answer that R gave.
     unfit: Option<&'static str>,
 }
+
+/// Header fields that came last. A client that calls again mostly sends the same ones, which are then there already.
+struct Seen {
+    /// A list of R with one element: the character vector made of `bytes`. What holds it twice is never changed in place.
+    vector: Kept,
+    bytes: Vec<u8>,
+}
+
+/// Header fields of more bytes are not kept.
+const SEEN_BYTES_MAX: usize = 4096;
 
 /// Answers calls until the connection ends.
 ///
@@ -46,6 +57,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
     frame::begin(&mut out, b'H');
     out.extend_from_slice(&std::process::id().to_le_bytes());
     frame::send(&mut &*stream, &mut out, &[])?;
+    let mut seen = Seen { vector: runtime.seen, bytes: Vec::new() };
     let mut reader = Reader::new(stream);
     loop {
         match reader.next()? {
@@ -53,7 +65,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
             Some(Frame::TooLarge) => fail(stream, &mut out, OUT_OF_MEMORY, "the call does not fit into memory")?,
             Some(Frame::Whole(b'C', payload)) => {
                 let call = Call::read(payload).ok_or(io::ErrorKind::InvalidData)?;
-                answer(session, runtime, stream, &mut out, call)?;
+                answer(session, &mut seen, runtime, (stream, &mut out), call)?;
             }
             Some(Frame::Whole(..)) => return Err(io::ErrorKind::InvalidData.into()),
         }
@@ -63,9 +75,9 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
 /// Answers one call.
 fn answer(
     session: &Session,
+    seen: &mut Seen,
     runtime: Runtime,
-    stream: &UnixStream,
-    out: &mut Vec<u8>,
+    (stream, out): (&UnixStream, &mut Vec<u8>),
     call: Call<'_>,
 ) -> io::Result<()> {
     let arguments = match call.arguments {
@@ -75,7 +87,7 @@ fn answer(
             Err(error) => return fail(stream, out, WRONG_ARGUMENT, &error.to_string()),
         },
     };
-    let mut exchange = Exchange { runtime, call, arguments, out, stream, sent: None, unfit: None };
+    let mut exchange = Exchange { runtime, call, arguments, seen, out, stream, sent: None, unfit: None };
     let result = session.enter(&mut exchange, serve);
     let Exchange { out, sent, unfit, .. } = exchange;
     match (sent, unfit, result) {
@@ -111,36 +123,47 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let result = if call.endpoint < 0 {
         let [method, path, query] = [call.method, call.path, call.query].map(|text| inside.text(text));
         let function = Value::of(exchange.runtime.call_application);
-        let (headers, body) = (fields(inside, &call.headers), inside.raw(call.body));
+        let (headers, body) = (fields(inside, exchange.seen, call.headers), inside.raw(call.body));
         inside.call(function, &[method, path, query, headers, body, inside.text(call.address)])?
     } else {
         let arguments = argument::object(inside, &exchange.arguments);
         let endpoint = inside.integer(call.endpoint.saturating_add(1));
         let function = Value::of(exchange.runtime.call_function);
-        inside.call(function, &[endpoint, arguments, request(inside, call)])?
+        let headers = fields(inside, exchange.seen, call.headers);
+        let request = request(inside, call, headers, Value::of(exchange.runtime.request_names));
+        inside.call(function, &[endpoint, arguments, request])?
     };
     send(inside, exchange, result);
     Some(())
 }
 
-/// The request as a named list.
-fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>) -> Value<'x> {
-    const NAMES: [&str; 6] = ["method", "path", "query", "headers", "body", "address"];
-    let list = inside.vector(Kind::List, NAMES.len());
+/// The request as a named list; the names are those of [`REQUEST`](super::start::REQUEST).
+fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>, headers: Value<'x>, names: Value<'x>) -> Value<'x> {
+    let list = inside.vector(Kind::List, inside.length(names));
     for (index, text) in [(0, call.method), (1, call.path), (2, call.query), (5, call.address)] {
         inside.set(list, index, |inside| inside.text(text));
     }
-    inside.set(list, 3, |inside| fields(inside, &call.headers));
+    inside.put(list, 3, headers);
     inside.set(list, 4, |inside| inside.raw(call.body));
-    inside.set_names(list, inside.texts(NAMES.len(), NAMES.iter().copied()));
+    inside.set_names(list, names);
     list
 }
 
 /// Header fields as a character vector with names.
-fn fields<'x>(inside: &'x Inside<'_>, fields: &[(&str, &str)]) -> Value<'x> {
-    let vector = inside.texts(fields.len(), fields.iter().map(|(_, value)| *value));
-    inside.set_names(vector, inside.texts(fields.len(), fields.iter().map(|(name, _)| *name)));
-    vector
+fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Value<'x> {
+    let held = Value::of(seen.vector);
+    if seen.bytes.is_empty() || seen.bytes != fields.bytes {
+        // Nothing counts as seen should R run out of memory here.
+        seen.bytes.clear();
+        let vector = inside.texts(fields.count, fields.texts(true));
+        inside.set_names(vector, inside.texts(fields.count, fields.texts(false)));
+        if fields.bytes.len() > SEEN_BYTES_MAX {
+            return vector;
+        }
+        inside.put(held, 0, vector);
+        seen.bytes.extend_from_slice(fields.bytes);
+    }
+    inside.element(held, 0)
 }
 
 /// Takes `list(status, headers, body, kind)` apart and sends it. Nothing of R is called once bytes are under way.
