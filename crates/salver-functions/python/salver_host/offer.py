@@ -28,11 +28,13 @@ class Endpoint:
         # The names of parameters that get the request, and of the one that gets all other arguments.
         self.parameters, self.requests, self.further = [], [], None
         self._read(parameters.hints(function), dict(annotation.parameters))
-        # What has to be done before the call; mostly nothing.
+        # What has to be done before the call, mostly nothing: values are converted, and `null` for a parameter that
+        # has a default and does not take `None` leaves the default.
         self.converted = [
             (each.name, each.taken.convert, not each.required and not each.taken.nullable)
-            for each in self.parameters if each.taken.convert or not each.required
+            for each in self.parameters if each.taken.kind != "any" or each.taken.convert
         ]
+        self.converted = [each for each in self.converted if each[1] or each[2]]
         self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
         self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
         self.completed = bool(self.requests or self.bodies or self.nulls)
@@ -69,6 +71,8 @@ class Endpoint:
                 elif convert is not None:
                     try:
                         arguments[name] = convert(value)
+                    except (MemoryError, salver.HTTPError):
+                        raise
                     except Exception as error:
                         raise faults.ArgumentFault(f"`{name}` is not right: {error}") from error
 

@@ -53,14 +53,14 @@ class Worker:
                     endpoint.complete(arguments, wire.Call(call))
                 value = endpoint.function(**arguments)
                 write = writer(type(value))
-                body = None if write is None else write(value)
+                answer = None if write is None else plain(write(value))
             except BaseException as error:
                 send(failure(endpoint, error, arguments))
                 continue
-            if body is None:
+            if answer is None:
                 self._answer(endpoint, wire.Call(call), value)
             else:
-                send(plain(body))
+                send(answer)
 
     def _answer(self, endpoint, call, value):
         try:

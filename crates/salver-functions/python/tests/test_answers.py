@@ -1,7 +1,6 @@
 """What becomes of what functions return."""
 
 import json
-import sys
 import unittest
 
 from served import Served

@@ -7,7 +7,7 @@ from served import Served, call_frame
 SOURCE = '''
 import asyncio, collections, datetime, decimal, enum, pathlib, typing, uuid
 from dataclasses import dataclass, field
-from salver import Request
+from salver import HTTPError, Request
 
 @dataclass
 class Point:
@@ -40,6 +40,15 @@ def asked_too(r: Request): return r.json()
 def spelled(r: Request): return r.text()
 def length(r: Request): return len(r.body)
 def nothing(): return None
+def default(a=5, b: int = 6, c: typing.Any = 7, d: str = "8"): return [a, b, c, d]
+@dataclass
+class Even:
+    n: int
+    def __post_init__(self):
+        if self.n < 0: raise HTTPError(404, "there are no such numbers")
+        if self.n % 2: raise ValueError("it is odd")
+def even(e: Even): return e.n
+def many(e: typing.List[Even]): return len(e)
 def boom(n: int): return unknown_name
 def typed(n: int): return n + "1"
 def of_table(t: typing.Dict[str, Point]): return told(*[each.x for each in t.values()])
@@ -95,6 +104,15 @@ class Calls(unittest.TestCase):
         self.assertEqual(self.values("optional", {}), ["NoneType None", "int 5"])
         self.assertEqual(self.values("optional", {"a": None, "b": None}), ["NoneType None", "int 5"])
         self.assertEqual(self.values("optional", {"a": 1, "b": 2}), ["int 1", "int 2"])
+
+        self.assertEqual(self.values("default", {"a": None, "b": None, "c": None, "d": None}), [None, 6, None, "8"])
+
+    def test_checks_of_the_file(self):
+        self.assertEqual(self.values("even", {"e": {"n": 2.0}}), 2)
+        self.assertEqual(self.wrong("even", {"e": {"n": 3}}), "`e` is not right: it is odd")
+        self.assertEqual(self.call("even", {"e": {"n": -1}}).status, 404)
+        self.assertEqual(self.values("many", {"e": [{"n": 2}] * 3}), 3)
+        self.assertEqual(self.wrong("many", {"e": [{"n": 1}]}), "`e` is not right: it is odd")
 
     def test_dataclasses(self):
         point = {"x": 1, "tags": ["a"], "next": {"x": 2}}
