@@ -51,14 +51,15 @@ response_object <- function() {
   }
   # Makes of the body what the content type says; once, so that nothing encodes it again.
   .encode <- function(handlers) {
-    if (is.null(body) || (!is.null(names(body)) && is_file_body(body))) return(NULL)
+    if (is.null(body) || is.character(body) && is_file_body(body)) return(NULL)
     if (is.function(encode)) {
       body <<- encode(body)
       encode <<- NULL
     } else {
       # A type that is registered as it stands is found without reading it.
-      known <- .subset2(handlers, "handlers")[[content_type]]
-      body <<- if (is.null(known$encode)) handlers$get_encode(content_type)(body) else known$encode(body)
+      known <- .subset2(handlers, "handlers")[[content_type]]$encode
+      if (is.null(known)) known <- handlers$get_encode(content_type)
+      body <<- known(body)
     }
     NULL
   }
@@ -192,12 +193,12 @@ response_fields <- function(headers, cookies) {
 
 is_file_body <- function(body) {
   key <- names(body)
-  !is.null(key) && is.character(body) && (key[1L] == "file" || key[1L] == "tmpfile")
+  !is.null(key) && (key[1L] == "file" || key[1L] == "tmpfile")
 }
 
 answer_of_fields <- function(status, type, headers, cookies, body) {
   kind <- 0L
-  if (is_file_body(body)) {
+  if (is.character(body) && is_file_body(body)) {
     kind <- if (names(body)[1L] == "file") 1L else 2L
     body <- unname(body[1L])
   } else if (is.character(body)) {

@@ -8,6 +8,8 @@ from_json <- function(x) {
 
 encode_text <- function(x) {
   if (is.raw(x)) return(rawToChar(x))
+  # One whole number in a list is what it is by itself; R takes long to make text of lists.
+  if (is.list(x) && length(x) == 1L && is.integer(x[[1L]]) && !is.object(x[[1L]]) && length(x[[1L]]) == 1L) x <- x[[1L]]
   x <- as.character(x)
   if (length(x) == 1L && !is.na(x)) x else paste(x, collapse = "\n")
 }

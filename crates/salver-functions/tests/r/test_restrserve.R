@@ -85,7 +85,7 @@ page <- ask(salver, "/swagger")
 check("swagger", any(grepl("\"/openapi.yaml\"", readLines(page$body), fixed = TRUE)), TRUE)
 
 # What the real package would be driven with gives the same answers.
-native <- salver$state$answer
+native <- salver$call_application
 foreign <- salver$foreign_worker(salver$state$application$object, BackendRserve$new(), Request$new())
 fields <- c(host = "x", accept = "a/b, c/d", cookie = "a=1; b=2", "content-type" = "text/plain")
 for (path in c("/hello", "/json", "/created", "/headers", "/gone", "/stop", "/none", "/dir/hello.txt", "/users/1/posts/2")) {
