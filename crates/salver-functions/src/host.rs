@@ -12,8 +12,8 @@ use std::process::ExitCode;
 
 mod argument;
 mod call;
+mod environment;
 mod frame;
-mod installation;
 mod json;
 mod library;
 mod process;
@@ -40,7 +40,7 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // This may begin the process anew, so it comes before all else.
     let socket = PathBuf::from(socket);
     let private = socket.parent().filter(|directory| is_private(directory));
-    let home = installation::home(private);
+    let home = environment::home(private);
     let Ok(mut control) = process::take_standard_input().and_then(Control::new) else {
         return ExitCode::FAILURE;
     };

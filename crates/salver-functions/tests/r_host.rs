@@ -28,7 +28,7 @@ fn a_file_offers_its_functions_and_they_answer() {
     let Outcome::Failed { kind: 0, detail, .. } = worker.call(0, &json!({ "a": "x" })) else { panic!() };
     assert!(detail.contains("non-numeric argument"), "{detail}");
     let Outcome::Failed { kind: 2, .. } = worker.request(0, "[1]", "/", b"") else { panic!() };
-    let Outcome::Answer { status: 200, body, .. } = worker.call(0, &json!({ "a": 1, "b": 1.5 })) else { panic!() };
+    let Outcome::Answer { status: 200, body, .. } = worker.get(0, r#"{"a": 1, "b": 1.5}"#, "/", "") else { panic!() };
     assert_eq!(body, b"2.5");
 }
 
@@ -127,7 +127,7 @@ fn the_server_ends_workers_and_its_end_ends_all() {
     let number = "runif(1)";
     assert_ne!(first.value(number), second.value(number), "workers draw random numbers of their own");
     assert_eq!(first.value("Sys.getpid()"), first.process.to_string());
-    first.send(0, r#"{"x": "repeat {}"}"#, "/", b"");
+    first.send(["GET", "/", ""], 0, r#"{"x": "repeat {}"}"#, b"");
     host.order(b'K', first.process);
     assert_eq!(first.receive(), Outcome::Ended);
     assert_eq!(second.value("6 * 7"), "42");
@@ -172,5 +172,22 @@ fn a_file_that_does_not_load_says_why() {
         assert_eq!(host.first.0, b'X');
         let reason = String::from_utf8_lossy(&host.first.1);
         assert!(reason.contains(words), "{reason}");
+    }
+}
+
+#[test]
+fn the_compiled_runtime_is_kept_for_the_next_start() {
+    let mut first = Host::loaded("f <- function() 1L");
+    let directory = first.directory();
+    let kept = directory.path().join("runtime.rds");
+    let text = std::fs::read(&kept).unwrap();
+    let offer = first.offer();
+    first.end();
+    for (before, after) in [(text.clone(), text.len()), (b"broken".to_vec(), text.len())] {
+        std::fs::write(&kept, before).unwrap();
+        let mut next = Host::start_in(first.directory(), "f <- function() 1L");
+        assert_eq!(next.offer(), offer);
+        assert!(matches!(next.fork().call(0, &json!({})), Outcome::Answer { status: 200, .. }));
+        assert_eq!(std::fs::metadata(&kept).unwrap().len(), after as u64);
     }
 }

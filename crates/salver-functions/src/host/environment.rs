@@ -1,4 +1,4 @@
-//! Where R is, and the environment it wants to be run in.
+//! What the environment says: where R is, how much memory workers may have. And the environment R wants to be run in.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,6 +11,14 @@ use std::process::Command;
 const READY_VARIABLE: &str = "SALVER_R_HOME";
 /// The settings that choose the program `R`.
 const INTERPRETER_VARIABLE: &str = "SALVER_INTERPRETER";
+
+/// The memory a worker may use over what it has when it is made, in bytes.
+const MEMORY_VARIABLE: &str = "SALVER_MEMORY_BYTES_MAX";
+
+/// The memory a worker may use over what it has when it is made, in bytes; `None` for any.
+pub(super) fn memory_bytes_max() -> Option<u64> {
+    env::var(MEMORY_VARIABLE).ok()?.parse().ok()
+}
 
 /// R's home, with the environment set up.
 ///

@@ -60,6 +60,7 @@ pub(super) fn bound_memory(more: u64) -> io::Result<()> {
 /// Copies the process. `None` in the copy, which ends when its parent does; the copy's number in the parent.
 pub(super) fn fork() -> io::Result<Option<i32>> {
     let parent = std::process::id();
+    flush();
     // SAFETY: there is one thread, so the copy has all there is, with no lock held by another.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -75,8 +76,15 @@ pub(super) fn fork() -> io::Result<Option<i32>> {
     }
 }
 
+/// Writes out what C code has printed and holds back, once.
+fn flush() {
+    // SAFETY: null means all streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
 /// Ends this process at once, without anything that R or user code wanted to happen then.
 pub(super) fn end(status: i32) -> ! {
+    flush();
     // SAFETY: always allowed; nothing of Rust is waiting for a destructor that matters to others.
     unsafe { libc::_exit(status) }
 }

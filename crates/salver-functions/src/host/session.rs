@@ -1,17 +1,17 @@
 //! R itself, running in this process: started once, entered for each piece of work.
 //!
-//! R reports an error by `longjmp`, which must not pass a Rust frame that has something to drop. So everything that can
-//! raise one happens in a *guarded* function, called by `R_ToplevelExec`, where such a jump ends. Guarded functions, and
-//! what they call while R may raise, hold only borrowed and plain values; what is built up in Rust belongs to a context
-//! that lives outside and stays whole whenever the jump comes. A function pointer instead of a closure keeps owned
-//! captures out.
+//! R reports an error by `longjmp`, which must not pass a Rust frame that has something to drop. So everything that
+//! can raise one happens in a *guarded* function, called by `R_ToplevelExec`, where such a jump ends. Guarded
+//! functions, and what they call while R may raise, hold only borrowed and plain values; what is built up in Rust
+//! belongs to a context that lives outside and stays whole whenever the jump comes. A function pointer instead of a
+//! closure keeps owned captures out. A panic there is a mistake of this program: it ends the process, as anywhere.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
-use super::library::{self, Api, Sexp};
+use super::library::{self, Api};
 use super::process;
 use super::value::Inside;
 
@@ -22,10 +22,6 @@ pub(super) struct Session {
     /// How R's errors of missing memory begin, in the language it speaks.
     memory: Vec<String>,
 }
-
-/// An object that R keeps for as long as the process lives.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept(pub(super) Sexp);
 
 /// What R said of an error that nothing caught.
 #[derive(Debug)]

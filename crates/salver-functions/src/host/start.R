@@ -16,14 +16,14 @@ function(sources, kept) {
   salver <- NULL
   if (file.exists(kept)) {
     read <- tryCatch(readRDS(kept), error = function(e) NULL)
-    if (identical(read$version, version)) salver <- read$salver
+    if (identical(read$version, version) && identical(read$sources, sources)) salver <- read$salver
   }
   if (is.null(salver)) {
     salver <- made()
     if (nzchar(kept)) {
       whole <- paste0(kept, ".", Sys.getpid())
       try(silent = TRUE, {
-        saveRDS(list(version = version, salver = salver), whole, compress = FALSE)
+        saveRDS(list(version = version, sources = sources, salver = salver), whole, compress = FALSE)
         file.rename(whole, kept)
       })
     }

@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::session::{Kept, Raised, Session};
-use super::value::{Kind, Value};
+use super::session::{Raised, Session};
+use super::value::{Kept, Kind, Value};
 
 /// Gives the functions; see the file.
 const START: &CStr = match CStr::from_bytes_with_nul(concat!("(", include_str!("start.R"), ")\0").as_bytes()) {

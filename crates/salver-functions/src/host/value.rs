@@ -1,9 +1,9 @@
 //! Values of R: made, read and handed to functions of R.
 //!
-//! Every value made or returned here is put on R's stack of protected objects until the [`Inside`] or the inner scope it
-//! was made in ends, and can't be had for longer: its lifetime is a borrow of that. Anything here may raise an error of
-//! R, which ends the guarded function (see `session`); so none of these functions, nor their callers, own something to
-//! drop while calling.
+//! Every value made or returned here is put on R's stack of protected objects until the [`Inside`] or the inner scope
+//! it was made in ends, and can't be had for longer: its lifetime is a borrow of that. Inside an inner scope values are
+//! made with what the scope is given, not with what is around it. Anything here may raise an error of R, which ends
+//! the guarded function (see `session`); so none of these functions, nor their callers, own something to drop then.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -11,7 +11,6 @@ use std::ffi::{CStr, c_int};
 use std::marker::PhantomData;
 
 use super::library::{Api, Sexp};
-use super::session::Kept;
 
 /// `CE_UTF8` and `CE_NATIVE`: how text is marked.
 const UTF_8: c_int = 1;
@@ -28,7 +27,11 @@ pub(super) struct Inside<'r> {
 
 /// A value that R keeps for as long as `'x`.
 #[derive(Clone, Copy)]
-pub(super) struct Value<'x>(pub(super) Sexp, PhantomData<&'x ()>);
+pub(super) struct Value<'x>(Sexp, PhantomData<&'x ()>);
+
+/// An object that R keeps for as long as the process lives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept(Sexp);
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::argument;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::json::{self, Unfit};
-use super::session::{Kept, Session};
+use super::session::Session;
 use super::start::{self, Runtime};
-use super::value::{Attribute, Inside, Kind, Value};
+use super::value::{Attribute, Inside, Kept, Kind, Value};
 
 /// Of an answer's body: it is text or bytes, the path of a file, a value to be written as JSON.
 const BODY: i32 = 0;
@@ -40,7 +40,7 @@ struct Exchange<'a> {
 
 /// Header fields that came last. A client that calls again mostly sends the same ones, which are then there already.
 struct Seen {
-    /// A list of R with one element: the character vector made of `bytes`. What holds it twice is never changed in place.
+    /// A list of R with one element: the character vector made of `bytes`. R never changes in place what is held twice.
     vector: Kept,
     bytes: Vec<u8>,
 }

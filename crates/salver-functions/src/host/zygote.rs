@@ -9,10 +9,7 @@ use std::path::Path;
 use super::frame::{self, Frame, Reader};
 use super::session::Session;
 use super::start::{self, Runtime};
-use super::{process, worker};
-
-/// The setting of the memory a worker may use over what it has when it is made, in bytes.
-const MEMORY_VARIABLE: &str = "SALVER_MEMORY_BYTES_MAX";
+use super::{environment, process, worker};
 
 /// The control channel: what comes from the server, and what goes there.
 #[derive(Debug)]
@@ -96,8 +93,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, soc
 fn work(session: &Session, runtime: Runtime, socket: &Path) -> ! {
     session.is_copy();
     start::seed(session, runtime);
-    let bound = std::env::var(MEMORY_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
-    if let Some(Err(error)) = bound.map(process::bound_memory) {
+    if let Some(Err(error)) = environment::memory_bytes_max().map(process::bound_memory) {
         complain("a worker's memory can't be bounded", &error);
         process::end(1);
     }

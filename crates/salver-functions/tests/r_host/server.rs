@@ -1,11 +1,14 @@
 //! The server's side of the protocol, for one host of R: written from its description, not with the code of the crate.
 
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -21,7 +24,7 @@ pub(crate) struct Host {
     listener: UnixListener,
     /// What the zygote said first.
     pub(crate) first: (u8, Vec<u8>),
-    _directory: TempDir,
+    directory: Arc<TempDir>,
 }
 
 /// A worker's connection.
@@ -42,10 +45,16 @@ pub(crate) enum Outcome {
 impl Host {
     /// Starts a host with a file of this text, and waits for what it says.
     pub(crate) fn start(text: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let private = Permissions::from_mode(0o700);
+        Self::start_in(Arc::new(tempfile::Builder::new().permissions(private).tempdir().unwrap()), text)
+    }
+
+    /// The same in a directory where there was one before, which has ended.
+    pub(crate) fn start_in(directory: Arc<TempDir>, text: &str) -> Self {
         let file = directory.path().join("functions.R");
         std::fs::write(&file, text).unwrap();
         let socket = directory.path().join("socket");
+        drop(std::fs::remove_file(&socket));
         let listener = UnixListener::bind(&socket).unwrap();
         let (mut control, theirs) = UnixStream::pair().unwrap();
         let child = Command::new(program())
@@ -59,7 +68,7 @@ impl Host {
             .unwrap();
         control.set_read_timeout(Some(PATIENCE)).unwrap();
         let first = read_frame(&mut control).expect("the host says what became of the file");
-        Self { child, control: Some(control), listener, first, _directory: directory }
+        Self { child, control: Some(control), listener, first, directory }
     }
 
     /// Starts one that loads.
@@ -67,6 +76,11 @@ impl Host {
         let host = Self::start(text);
         assert_eq!(host.first.0, b'R', "{}", String::from_utf8_lossy(&host.first.1));
         host
+    }
+
+    /// Where its socket is.
+    pub(crate) fn directory(&self) -> Arc<TempDir> {
+        Arc::clone(&self.directory)
     }
 
     /// What it offers.
@@ -136,22 +150,29 @@ impl Worker {
 
     /// Sends a call and waits for what comes.
     pub(crate) fn request(&mut self, endpoint: i32, arguments: &str, path: &str, body: &[u8]) -> Outcome {
-        self.send(endpoint, arguments, path, body);
+        self.send(["POST", path, "a=1"], endpoint, arguments, body);
         self.receive()
     }
 
-    /// Sends a call.
-    pub(crate) fn send(&mut self, endpoint: i32, arguments: &str, path: &str, body: &[u8]) {
-        let mut payload = vec![b'C'];
+    /// The same as a `GET`.
+    pub(crate) fn get(&mut self, endpoint: i32, arguments: &str, path: &str, query: &str) -> Outcome {
+        self.send(["GET", path, query], endpoint, arguments, b"");
+        self.receive()
+    }
+
+    /// Sends a call with this method, path and query.
+    pub(crate) fn send(&mut self, line: [&str; 3], endpoint: i32, arguments: &str, body: &[u8]) {
+        let mut payload = vec![0, 0, 0, 0, b'C'];
         payload.extend(endpoint.to_le_bytes());
-        for text in ["POST", path, "a=1"] {
+        for text in line {
             put(&mut payload, text.as_bytes());
         }
         payload.extend(1_u32.to_le_bytes());
         for bytes in [b"host", &b"here"[..], arguments.as_bytes(), b"127.0.0.1", body] {
             put(&mut payload, bytes);
         }
-        self.stream.write_all(&u32::try_from(payload.len()).unwrap().to_le_bytes()).unwrap();
+        let length = u32::try_from(payload.len() - 4).unwrap();
+        payload[..4].copy_from_slice(&length.to_le_bytes());
         self.stream.write_all(&payload).unwrap();
     }
 
