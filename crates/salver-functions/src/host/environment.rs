@@ -53,11 +53,24 @@ pub(super) fn home(private: Option<&Path>) -> Result<PathBuf, String> {
     if let (Some(private), None) = (private, env::var_os("TMPDIR")) {
         again.env("TMPDIR", private);
     }
-    if ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().all(|name| env::var_os(name).is_none_or(|value| value.is_empty())) {
-        // Nothing said: files and texts are UTF-8, as everywhere in this program.
-        again.env("LC_CTYPE", "C.UTF-8");
+    if let Some(name) = plain_locale() {
+        // Files and texts are UTF-8 here, as everywhere in this program.
+        again.env(name, "C.UTF-8");
     }
     Err(no_r(&interpreter, &again.exec()))
+}
+
+/// Which variable to set when the locale knows only ASCII, in which R would write other characters as `<U+00E9>`.
+fn plain_locale() -> Option<&'static str> {
+    const CHOICES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let chosen =
+        CHOICES.into_iter().find_map(|name| Some((name, env::var_os(name).filter(|value| !value.is_empty())?)));
+    match chosen {
+        None => Some("LC_CTYPE"),
+        Some((name, value)) => {
+            (value == "C" || value == "POSIX").then_some(if name == "LANG" { "LC_CTYPE" } else { name })
+        }
+    }
 }
 
 /// The program `R`: as set, of the home that is set, or what the search path has.

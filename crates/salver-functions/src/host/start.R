@@ -8,7 +8,9 @@ function(sources, kept) {
     for (source in sources) eval(parse(text = source, keep.source = FALSE, encoding = "UTF-8"), salver)
     for (name in ls(salver, all.names = TRUE)) {
       value <- get(name, envir = salver, inherits = FALSE)
-      if (is.function(value) && !is.primitive(value)) assign(name, compiler::cmpfun(value), envir = salver)
+      if (is.function(value) && !is.primitive(value)) {
+        assign(name, compiler::cmpfun(value, options = list(optimize = 3L)), envir = salver)
+      }
     }
     salver
   }
