@@ -68,10 +68,10 @@ mod tests {
         let mut out = vec![9; 3];
         head(&mut out, &call, call.endpoint).unwrap();
         let mut expected = Vec::new();
-        expected.extend_from_slice(b"\x35\0\0\0C\x02\0\0\0\x03\0\0\0GET\x02\0\0\0/a\0\0\0\0");
+        expected.extend_from_slice(b"\x36\0\0\0C\x02\0\0\0\x03\0\0\0GET\x02\0\0\0/a\0\0\0\0");
         expected.extend_from_slice(b"\x01\0\0\0\x01\0\0\0b\x02\0\0\0cd\x02\0\0\0{}\0\0\0\0\x03\0\0\0");
         assert_eq!(out, expected);
-        assert_eq!(out.len() + call.body.len(), 4 + 0x35);
+        assert_eq!(out.len() + call.body.len(), 4 + 0x36);
         head(&mut out, &call, None).unwrap();
         assert_eq!(out[5..9], [0xff; 4]);
     }

@@ -9,7 +9,7 @@ use salver_model::functions::Language;
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 
-use crate::served::{Served, call, kill_9, stat, until};
+use crate::served::{Served, call, kill_9, stat, text_of, until};
 
 const WILD: &str = "
 import ctypes, os, sys
@@ -46,7 +46,7 @@ f <- function(n) n
 spin <- function() repeat {}
 eat <- function() length(raw(10e9))
 leave <- function() quit(status = 3)
-crash <- function() tools::pskill(Sys.getpid(), 11L)
+crash <- function() tools::pskill(Sys.getpid(), 6L)
 shout <- function(lines) {
   for (i in seq_len(lines)) { cat(strrep('x', 100), '\\n'); message(strrep('y', 100)) }
   lines
@@ -84,7 +84,8 @@ async fn a_process_that_leaves_or_crashes() {
     for language in BOTH {
         let served = wild(language, |_| {}).await;
         for function in ["leave", "crash", "leave"] {
-            let error = served.call(function, "{}").await.unwrap_err();
+            let answer = served.call(function, "{}").await;
+            let Err(error) = answer else { panic!("{language:?} {function}: {:?}", answer.map(text_of)) };
             assert_eq!(error.code, Code::FunctionFailed, "{language:?} {function}: {error:?}");
             assert!(error.message.contains("ended while it worked"), "{language:?} {function}: {error:?}");
             assert!(error.hint.is_some());

@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A file, and the task that keeps it. Dropped, the task ends.
-pub struct Served {
-    pub file: Arc<FunctionFile>,
+pub(crate) struct Served {
+    pub(crate) file: Arc<FunctionFile>,
     keeper: JoinHandle<()>,
     directory: TempDir,
 }
@@ -32,26 +32,26 @@ impl Drop for Served {
 
 impl Served {
     /// Serves Python functions.
-    pub async fn python(text: &str) -> Self {
+    pub(crate) async fn python(text: &str) -> Self {
         Self::python_with(text, |_| {}).await
     }
 
     /// The same, with settings.
-    pub async fn python_with(text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
+    pub(crate) async fn python_with(text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
         let served = Self::start(Language::Python, text, set);
         served.loaded(1).await;
         served
     }
 
     /// Serves R functions.
-    pub async fn r_with(text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
+    pub(crate) async fn r_with(text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
         let served = Self::start(Language::R, text, set);
         served.loaded(1).await;
         served
     }
 
     /// Begins to serve a file, whatever becomes of it.
-    pub fn start(language: Language, text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
+    pub(crate) fn start(language: Language, text: &str, set: impl FnOnce(&mut FunctionSpec)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(match language {
             Language::R => "file.R",
@@ -71,46 +71,46 @@ impl Served {
     }
 
     /// Where the file is.
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.file.spec().file.clone()
     }
 
     /// Where a test may leave other files.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
     /// Waits until the file was loaded so many times.
-    pub async fn loaded(&self, times: u64) {
+    pub(crate) async fn loaded(&self, times: u64) {
         let what = || format!("{times} loads; fault: {:?}", self.file.fault());
         until_some(what, || (self.file.workers().loads >= times).then_some(())).await;
     }
 
     /// Calls a function.
-    pub async fn call(&self, function: &str, arguments: &str) -> Result<Answer> {
+    pub(crate) async fn call(&self, function: &str, arguments: &str) -> Result<Answer> {
         self.call_with(function, arguments, Bytes::new()).await
     }
 
     /// Calls a function with a body.
-    pub async fn call_with(&self, function: &str, arguments: &str, body: Bytes) -> Result<Answer> {
+    pub(crate) async fn call_with(&self, function: &str, arguments: &str, body: Bytes) -> Result<Answer> {
         let call = call(&self.file, function, arguments)?;
         self.file.call(Call { body, ..call }).await
     }
 
     /// The text that a function answers.
-    pub async fn text(&self, function: &str, arguments: &str) -> Result<String> {
+    pub(crate) async fn text(&self, function: &str, arguments: &str) -> Result<String> {
         self.call(function, arguments).await.map(text_of)
     }
 
     /// The process group of its zygote, which is that of all its processes: found through a function `pid`.
-    pub async fn group(&self) -> u32 {
+    pub(crate) async fn group(&self) -> u32 {
         let pid = self.text("pid", "{}").await.unwrap().parse().unwrap();
         stat(pid).expect("a worker that has just answered").group
     }
 }
 
 /// A call of a function as the doors make it.
-pub fn call(file: &Arc<FunctionFile>, function: &str, arguments: &str) -> Result<Call> {
+pub(crate) fn call(file: &Arc<FunctionFile>, function: &str, arguments: &str) -> Result<Call> {
     let interface = file.interface()?;
     let endpoint = interface.endpoints.iter().position(|endpoint| endpoint.function == function);
     Ok(Call {
@@ -124,7 +124,7 @@ pub fn call(file: &Arc<FunctionFile>, function: &str, arguments: &str) -> Result
 }
 
 /// The text of an answer that is whole.
-pub fn text_of(answer: Answer) -> String {
+pub(crate) fn text_of(answer: Answer) -> String {
     match answer.body {
         AnswerBody::Whole(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
         other => panic!("{other:?} in place of a text"),
@@ -140,12 +140,12 @@ fn r_host() -> PathBuf {
 }
 
 /// Looks again and again until something is true.
-pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     until_some(|| what.to_owned(), || is_so().then_some(())).await;
 }
 
 /// Looks again and again until there is something.
-pub async fn until_some<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) async fn until_some<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look() {
@@ -157,15 +157,15 @@ pub async fn until_some<T>(what: impl Fn() -> String, mut look: impl FnMut() -> 
 }
 
 /// What the kernel says of a process.
-pub struct Stat {
-    pub parent: u32,
-    pub group: u32,
+pub(crate) struct Stat {
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
     /// Dead, and not yet waited for.
-    pub is_zombie: bool,
+    pub(crate) is_zombie: bool,
 }
 
 /// What the kernel says of process `pid`, if there is one.
-pub fn stat(pid: u32) -> Option<Stat> {
+pub(crate) fn stat(pid: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may have anything in it.
     let mut fields = text.rsplit_once(") ")?.1.split(' ');
@@ -174,17 +174,14 @@ pub fn stat(pid: u32) -> Option<Stat> {
 }
 
 /// The living processes of a group.
-pub fn members(group: u32) -> Vec<u32> {
+pub(crate) fn members(group: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| stat(*pid).is_some_and(|stat| stat.group == group && !stat.is_zombie)).collect()
 }
 
 /// Kills a process as an operator would.
-pub fn kill_9(pid: u32) {
-    std::process::Command::new("kill")
-        .args(["-9", &pid.to_string()])
-        .stderr(std::process::Stdio::null())
-        .status()
-        .unwrap();
+pub(crate) fn kill_9(pid: u32) {
+    let command = format!("kill -9 {pid} 2>&-");
+    std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
 }
