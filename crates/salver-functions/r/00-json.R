@@ -1,8 +1,8 @@
 # JSON text of R values, and R values of JSON text, without a package.
 #
-# The encoder writes what jsonlite's `toJSON(x, dataframe = "columns", auto_unbox = , null = "null", na = "null")` writes
-# for plain values (lists and vectors without classes), several times faster; what has a class goes to jsonlite where
-# that is installed. The decoder gives what `fromJSON(simplifyVector = FALSE)` gives.
+# The encoder writes what jsonlite's `toJSON(x, dataframe = "columns", null = "null", na = "null")` writes for plain
+# values (lists and vectors without classes), several times faster; what has a class goes to jsonlite where that is
+# installed. The decoder gives what `parse_json` gives.
 
 json_string <- function(x) {
   x <- enc2utf8(as.character(x))

@@ -43,7 +43,7 @@ parse_query <- function(text) {
   bytes <- charToRaw(text)
   # One pair without escapes is the most frequent.
   if (!any(bytes == byte_ampersand | bytes == byte_percent | bytes == byte_plus)) {
-    pair <- strsplit(text, "=", fixed = TRUE)[[1L]]
+    pair <- .Internal(strsplit(text, "=", TRUE, FALSE, FALSE))[[1L]]
     if (length(pair) == 2L && nzchar(pair[1L])) {
       value <- list(pair[2L])
       names(value) <- pair[1L]

@@ -14,7 +14,8 @@ new_router <- function() {
     match <- match.arg(match)
     if (!is_path(path)) stop("Assertion on 'path' failed: Must start with '/'.")
     bare <- if (nchar(path) > 1L) sub("/+$", "", path) else path
-    stored <- switch(match, exact = .add_exact(bare, id), partial = .add_partial(bare, id), regex = .add_regex(bare, id))
+    add <- switch(match, exact = .add_exact, partial = .add_partial, regex = .add_regex)
+    stored <- add(bare, id)
     .paths <<- c(.paths, stats::setNames(stored, match))
     invisible(id)
   }

@@ -43,7 +43,7 @@ application_object <- function() {
   .openapi_paths <- list()
   # The handlers of exact paths, by method: `list(paths, handlers)`.
   .exact <- list()
-  # What the middlewares do with requests and with responses; NULL for the one that decodes and encodes.
+  # What the middlewares do with requests and with responses.
   .before <- list()
   .after <- list()
   .content_handlers <- NULL
@@ -116,12 +116,14 @@ application_object <- function() {
     invisible(length(.middleware))
   }
 
-  # Takes the functions out of the middlewares; again before the first call, since they may be set until then.
+  # Takes the functions out of the middlewares; again before the first call, since they may be set until then. Gives
+  # what runs a request.
   .prepare <- function() {
-    plain <- vapply(.middleware, function(mw) isTRUE(mw$plain), TRUE)
-    if (any(plain)) .content_handlers <<- .middleware[[which(plain)[1L]]]$ContentHandlers
-    .before <<- lapply(.middleware, function(mw) if (!isTRUE(mw$plain)) mw$process_request)
-    .after <<- lapply(.middleware, function(mw) if (!isTRUE(mw$plain)) mw$process_response)
+    .before <<- lapply(.middleware, function(mw) mw$process_request)
+    .after <<- lapply(.middleware, function(mw) mw$process_response)
+    if (length(.middleware) != 1L || !isTRUE(.middleware[[1L]]$plain)) return(.run)
+    .content_handlers <<- .middleware[[1L]]$ContentHandlers
+    .run_plain
   }
   # The handler of a request that no exact path answers; raises 404 and 405.
   .find_handler <- function(request) {
@@ -147,9 +149,15 @@ application_object <- function() {
     )
     response$.become(HTTPError$internal_server_error())
   }
+  # The handler of a request.
+  .handler <- function(method, path, request) {
+    table <- .exact[[method]]
+    at <- .Internal(match(path, table$paths, 0L, NULL))
+    if (at > 0L) table$handlers[[at]] else .find_handler(request)
+  }
   # Runs the whole of a request; fills the response. An error ends one step; the middlewares that the request came to
-  # before it still see the response. All is in one function, and functions of objects are taken past their classes,
-  # because a call and a look for methods cost half a microsecond each.
+  # before it still see the response. Functions of objects are taken past their classes here, because a look for methods
+  # costs half a microsecond.
   .run <- function(request, response) {
     called <- 0L
     forwarded <- FALSE
@@ -159,23 +167,34 @@ application_object <- function() {
           forwarded <- TRUE
           for (process in .before) {
             called <- called + 1L
-            if (!is.null(process)) process(request, response)
-            else if (length(.subset2(request, "body"))) .subset2(request, ".decode")(.content_handlers)
+            process(request, response)
           }
-          table <- .exact[[.subset2(request, "method")]]
-          at <- .Internal(match(.subset2(request, "path"), table$paths, 0L, NULL))
-          handler <- if (at > 0L) table$handlers[[at]] else .find_handler(request)
-          handler(request, response)
+          .handler(.subset2(request, "method"), .subset2(request, "path"), request)(request, response)
         }
         while (called > 0L) {
           process <- .after[[called]]
           called <- called - 1L
-          if (is.null(process)) .subset2(response, ".encode")(.content_handlers) else process(request, response)
+          process(request, response)
         }
       })
       if (is.null(caught)) return(NULL)
       .fail(caught, response)
     }
+  }
+  # The same where the only middleware is the one that decodes and encodes, as it is in most applications.
+  .run_plain <- function(request, response) {
+    encoding <- FALSE
+    caught <- guard({
+      if (length(.subset2(request, "body"))) .subset2(request, ".decode")(.content_handlers)
+      .handler(.subset2(request, "method"), .subset2(request, "path"), request)(request, response)
+      encoding <- TRUE
+      .subset2(response, ".encode")(.content_handlers)
+    })
+    if (is.null(caught)) return(NULL)
+    .fail(caught, response)
+    if (encoding) return(NULL)
+    caught <- guard(.subset2(response, ".encode")(.content_handlers))
+    if (!is.null(caught)) .fail(caught, response)
   }
   process_request <- function(request = NULL) {
     if (is.null(request)) request <- new_request()

@@ -60,9 +60,8 @@ etag_apply <- function(request, response, hash_function, last_modified_function)
 
   match <- request$get_header("if-match")
   unmodified <- since("if-unmodified-since")
-  if (!is.null(match) && !holds(match) || is.null(match) && !is.null(unmodified) && floor_second(modified) > unmodified) {
-    raise(state$http_error$precondition_failed())
-  }
+  stale <- if (!is.null(match)) !holds(match) else !is.null(unmodified) && floor_second(modified) > unmodified
+  if (stale) raise(state$http_error$precondition_failed())
   none_match <- request$get_header("if-none-match")
   modified_since <- since("if-modified-since")
   fresh <- if (!is.null(none_match)) holds(none_match)

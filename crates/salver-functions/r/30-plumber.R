@@ -47,7 +47,7 @@ plumber_worker <- function(router) {
   mount <- get0("mount_docs", asNamespace("plumber"))
   if (is.function(mount) && isTRUE(private$docs_info$enabled)) {
     tryCatch(
-      mount(pr = router, host = "127.0.0.1", port = 8080L, docs_info = private$docs_info, callback = NULL, quiet = TRUE),
+      mount(router, host = "127.0.0.1", port = 8080L, docs_info = private$docs_info, callback = NULL, quiet = TRUE),
       error = function(e) message("the documentation of the router is not served: ", conditionMessage(e))
     )
   }

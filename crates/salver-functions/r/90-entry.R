@@ -98,13 +98,12 @@ worker_answer <- NULL
 
 # One request and one response serve all calls of a worker.
 prepare_worker <- function(app) {
-  app$.prepare()
   worker_app <<- app
   worker_request <<- request_object()
   worker_response <<- response_object()
   worker_accept <<- worker_request$.accept
   worker_clear <<- worker_response$.clear
-  worker_run <<- app$.run
+  worker_run <<- app$.prepare()
   worker_answer <<- worker_response$.answer
 }
 

@@ -12,9 +12,12 @@ check("fib", offer$endpoints[[1L]], list(
   parameters = list(parameter("n", "integer", description = "which one")),
   summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE
 ))
-check("greet", offer$endpoints[[2L]]$parameters, list(parameter("name", "any"), parameter("greeting", "any", required = FALSE)))
+check("greet", offer$endpoints[[2L]]$parameters, list(
+  parameter("name", "any"), parameter("greeting", "any", required = FALSE)
+))
 check("mean_of", offer$endpoints[[3L]]$parameters, list(
-  parameter("rows", "object", list = TRUE, description = "the rows"), parameter("by", "text", description = "the column")
+  parameter("rows", "object", list = TRUE, description = "the rows"),
+  parameter("by", "text", description = "the column")
 ))
 check("dots", offer$endpoints[[4L]]$parameters, list())
 
