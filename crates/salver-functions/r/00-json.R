@@ -6,6 +6,8 @@
 
 json_string <- function(x) {
   x <- enc2utf8(as.character(x))
+  valid <- validUTF8(x)
+  if (!all(valid)) x[!valid] <- iconv(x[!valid], "UTF-8", "UTF-8", sub = "byte")
   if (any(grepl("[\"\\\\[:cntrl:]]", x))) {
     x <- gsub("\\", "\\\\", x, fixed = TRUE)
     x <- gsub("\"", "\\\"", x, fixed = TRUE)

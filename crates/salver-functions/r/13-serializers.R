@@ -19,7 +19,9 @@ serializer_of <- function(text) {
     tsv = textual("text/tab-separated-values; charset=UTF-8", function(x) delimited(x, "\t")),
     rds = textual("application/rds", function(x) serialize(x, NULL, ascii = FALSE)),
     octet = textual("application/octet-stream", octets),
-    contentType = textual(if (is.null(options$type)) "application/octet-stream" else options$type, identity),
+    contentType = textual(if (is.null(options$type)) "application/octet-stream" else options$type, function(x) {
+      if (is.raw(x)) x else paste(as.character(x), collapse = "\n")
+    }),
     png = drawn("image/png", grDevices::png, options),
     jpeg = drawn("image/jpeg", grDevices::jpeg, options),
     svg = drawn("image/svg+xml", grDevices::svg, options),

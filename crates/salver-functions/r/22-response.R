@@ -67,7 +67,7 @@ response_object <- function() {
   .answer <- function() {
     if (is.function(encode)) .encode(NULL)
     if (is.character(body) && length(body) == 1L && !length(headers) && !length(cookies) && is.null(names(body))) {
-      return(list(status_code, c("Content-Type" = content_type), body, 0L))
+      return(list(as.integer(status_code), c("Content-Type" = content_type), body, 0L))
     }
     answer_of_fields(status_code, content_type, headers, cookies, body)
   }

@@ -169,7 +169,8 @@ application_object <- function() {
             called <- called + 1L
             process(request, response)
           }
-          .handler(.subset2(request, "method"), .subset2(request, "path"), request)(request, response)
+          handler <- .handler(.subset2(request, "method"), .subset2(request, "path"), request)
+          handler(request, response)
         }
         while (called > 0L) {
           process <- .after[[called]]
@@ -186,7 +187,8 @@ application_object <- function() {
     encoding <- FALSE
     caught <- guard({
       if (length(.subset2(request, "body"))) .subset2(request, ".decode")(.content_handlers)
-      .handler(.subset2(request, "method"), .subset2(request, "path"), request)(request, response)
+      handler <- .handler(.subset2(request, "method"), .subset2(request, "path"), request)
+      handler(request, response)
       encoding <- TRUE
       .subset2(response, ".encode")(.content_handlers)
     })

@@ -19,6 +19,7 @@ values <- list(
 for (i in seq_along(values)) for (unbox in c(TRUE, FALSE)) {
   check(paste("encode", i, unbox), salver$to_json_text(values[[i]], unbox), theirs(values[[i]], unbox))
 }
+check("bytes that are no text", salver$to_json_text(rawToChar(as.raw(c(0x61, 0xff)))), "\"a<ff>\"")
 texts <- c(
   "{}", "[]", "null", "true", "1", "-1.5e3", "12345678901", "\"a\\u00e9\\n\\\"\\ud83d\\ude00\\/\"",
   "{\"a\":[1,2,{\"b\":null}],\"c\":\"x y\",\"d\":{}}", " [ 1 , \"a\" , [ ] ] ", "[[1,2],[3,4]]", "{\"a\":\"{[,:]}\"}"

@@ -65,6 +65,17 @@ check("own error", ask(salver, "/teapot"), answer(418L, "I'm a teapot"))
 check("error with headers", ask(salver, "/gone"), answer(410L, "410 Gone", c(plain, "X-Why" = "moved")))
 check("stop()", ask(salver, "/stop"), answer(500L, "500 Internal Server Error"))
 check("NA", ask(salver, "/warning")$body, "NA")
+for (path in c("/deep", "/bytes", "/condition")) {
+  check(path, ask(salver, path), answer(500L, "500 Internal Server Error"))
+}
+check("conditions in a handler", suppressMessages(ask(salver, "/signals?x=%C3%A9%zz%&y=%ff")),
+  answer(202L, "inner:\u00e9%zz%"))
+salver$state$application$object$logger$set_log_level("error")
+logged <- jsonlite::parse_json(utils::capture.output(invisible(ask(salver, "/stop"))))
+check("errors are logged", logged[c("level", "name", "msg", "context")], list(
+  level = "ERROR", name = "Application", msg = "unexpected", context = list(call = "handler(request, response)")
+))
+salver$state$application$object$logger$set_log_level("off")
 for (i in 1:2) check("context is of a call", ask(salver, "/context")$body, "TRUE")
 id <- ask(salver, "/id")$body
 check("id", c(nchar(id), id == ask(salver, "/id")$body), c(36L, 0L))

@@ -70,6 +70,20 @@ app$add_get("/stop", function(request, response) stop("unexpected"))
 app$add_get("/warning", function(request, response) {
   response$body <- suppressWarnings(as.character(as.integer("x")))
 })
+app$add_get("/deep", function(request, response) {
+  deeper <- function(n) deeper(n + 1)
+  deeper(1)
+})
+app$add_get("/bytes", function(request, response) stop(rawToChar(as.raw(c(0x61, 0xff)))))
+app$add_get("/condition", function(request, response) {
+  stop(structure(class = c("mine", "error", "condition"), list(message = "mine", call = NULL)))
+})
+app$add_get("/signals", function(request, response) {
+  message("a message")
+  seen <- tryCatch(stop("inner"), error = function(e) conditionMessage(e), finally = NULL)
+  response$status_code <- 202
+  response$body <- paste(seen, request$get_param_query("x"), sep = ":")
+})
 app$add_get("/context", function(request, response) {
   seen <- is.null(request$context$seen) && is.null(response$context$seen)
   request$context$seen <- TRUE
