@@ -38,13 +38,17 @@ fn r_host() -> Option<PathBuf> {
 
 async fn measure(language: Language, text: &str, what: &str, program: Program) {
     let directory = tempfile::tempdir().expect("a directory");
-    let path = directory.path().join("file");
+    let path = directory.path().join(match language {
+        Language::Python => "file.py",
+        Language::R => "file.R",
+    });
     fs::write(&path, text).expect("a file");
     let mut spec = FunctionSpec::new(Name::new("file").expect("a name"), path, language);
     spec.workers_max = 2;
     let file = FunctionFile::open(spec, program).expect("a directory of its own");
     let keeper = tokio::spawn(Arc::clone(&file).keep());
-    while file.workers().loads == 0 {
+    while let Some(fault) = file.fault() {
+        assert!(fault.message.contains("being loaded"), "{fault:?}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     println!("{language:?}, {what}, 2 workers");

@@ -80,7 +80,7 @@ impl Pool {
     }
 
     /// A worker is there. One of another generation than the current one is of no use.
-    pub(crate) fn arrived(&self, worker: Box<Worker>) {
+    pub(crate) fn arrived(&self, worker: Worker) {
         let unused = self.lock().arrived(worker);
         drop(unused);
     }
@@ -134,5 +134,102 @@ impl Pool {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use salver_model::functions::{Interface, Language};
+    use salver_model::spec::FunctionSpec;
+    use tokio::net::UnixStream;
+    use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+    use super::{Pool, Refusal};
+    use crate::process::{Order, Worker, Zygote};
+    use crate::wire::frame::Input;
+
+    fn pool(set: impl FnOnce(&mut FunctionSpec)) -> Arc<Pool> {
+        let name = salver_model::Name::new("file").unwrap();
+        let mut spec = FunctionSpec::new(name, "file.py".into(), Language::Python);
+        (spec.workers_min, spec.workers_max, spec.wait) = (1, 3, Duration::from_millis(1));
+        set(&mut spec);
+        Arc::new(Pool::new(&spec))
+    }
+
+    fn zygote(number: u64) -> (Arc<Zygote>, UnboundedReceiver<Order>) {
+        let (orders, told) = mpsc::unbounded_channel();
+        (Arc::new(Zygote::new(number, Arc::new(Interface::default()), orders)), told)
+    }
+
+    /// A worker, and its end of the connection.
+    fn worker(zygote: &Arc<Zygote>, pid: u32) -> (Worker, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Worker::new(ours, Input::default(), pid, Arc::clone(zygote)), theirs)
+    }
+
+    #[tokio::test]
+    async fn workers_beyond_the_least_end_when_they_are_idle() {
+        let pool = pool(|_| {});
+        let (zygote, mut told) = zygote(1);
+        pool.adopt(Arc::clone(&zygote));
+        assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
+        let _ends: Vec<_> = (10..13)
+            .map(|pid| {
+                let (worker, end) = worker(&zygote, pid);
+                pool.arrived(worker);
+                end
+            })
+            .collect();
+        pool.tend(Duration::from_secs(60));
+        assert_eq!(pool.counts().alive, 3, "they were busy a moment ago");
+        let lease = pool.take().await.unwrap();
+        pool.tend(Duration::ZERO);
+        assert_eq!((pool.counts().alive, pool.counts().busy), (1, 1), "a busy one is one of the least");
+        lease.give_back();
+        pool.tend(Duration::ZERO);
+        assert_eq!((pool.counts().alive, pool.counts().lost), (1, 0));
+        assert!(told.try_recv().is_err(), "nothing was killed and nothing is missing");
+    }
+
+    #[tokio::test]
+    async fn no_more_are_ordered_than_may_be() {
+        let pool = pool(|spec| spec.waiting_max = 5);
+        let (zygote, mut told) = zygote(1);
+        pool.adopt(Arc::clone(&zygote));
+        assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
+        let refused = futures::future::join_all((0..6).map(|_| pool.take())).await;
+        let count = |refusal| refused.iter().filter(|got| matches!(got, Err(why) if *why == refusal)).count();
+        assert_eq!((count(Refusal::Late), count(Refusal::Full)), (5, 1));
+        let mut ordered = 0;
+        while let Ok(Order::Fork(count)) = told.try_recv() {
+            ordered += count;
+        }
+        assert_eq!(ordered, 2, "one was on its way, and three may be");
+    }
+
+    /// What comes from an earlier zygote is of no use, and what it is busy with is no place of the later one's.
+    #[tokio::test]
+    async fn another_generation() {
+        let pool = pool(|spec| spec.workers_max = 1);
+        let ((old, mut told), (new, _new_told)) = (zygote(1), zygote(2));
+        pool.adopt(Arc::clone(&old));
+        let ((first, _first), (late, _late), (second, _second)) = (worker(&old, 1), worker(&old, 2), worker(&new, 3));
+        pool.arrived(first);
+        let lease = pool.take().await.unwrap();
+        pool.adopt(Arc::clone(&new));
+        pool.arrived(late);
+        pool.arrived(second);
+        let other = pool.take().await.unwrap();
+        assert_eq!((pool.counts().alive, pool.counts().busy), (2, 2));
+        drop(lease);
+        other.give_back();
+        assert_eq!((pool.counts().alive, pool.counts().busy, pool.counts().lost), (1, 0, 1));
+        assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
+        assert_eq!(told.try_recv(), Ok(Order::Kill(1)), "who leaves a call has its process killed");
+        pool.close();
+        assert_eq!(pool.take().await.err(), Some(Refusal::Unavailable));
     }
 }

@@ -1,5 +1,7 @@
 //! Files of functions as the server has them: real processes of Python and R, used well and badly.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
+
 #[path = "pool/abuse.rs"]
 mod abuse;
 #[path = "pool/answers.rs"]

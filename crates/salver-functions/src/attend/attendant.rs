@@ -93,7 +93,7 @@ impl Attendant {
             Ok(Ok((stream, input, pid))) => {
                 self.due.pop_front();
                 if let Some(zygote) = self.zygote.upgrade() {
-                    self.pool.arrived(Box::new(Worker::new(stream, input, pid, zygote)));
+                    self.pool.arrived(Worker::new(stream, input, pid, zygote));
                 }
             }
             // It is missed when its time is over.

@@ -12,11 +12,11 @@ use crate::process::{Mark, Worker};
 pub(crate) struct Lease {
     // Dropped first: the process is killed before its connection ends.
     guard: Guard,
-    worker: Box<Worker>,
+    worker: Worker,
 }
 
 impl Lease {
-    pub(super) fn new(pool: Arc<Pool>, worker: Box<Worker>) -> Self {
+    pub(super) fn new(pool: Arc<Pool>, worker: Worker) -> Self {
         Self { guard: Guard { pool, mark: worker.mark().clone(), is_armed: true }, worker }
     }
 
@@ -55,12 +55,12 @@ impl Drop for Guard {
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     pool: &'a Arc<Pool>,
-    receiver: oneshot::Receiver<Box<Worker>>,
+    receiver: oneshot::Receiver<Worker>,
     is_over: bool,
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(pool: &'a Arc<Pool>, receiver: oneshot::Receiver<Box<Worker>>) -> Self {
+    pub(super) fn new(pool: &'a Arc<Pool>, receiver: oneshot::Receiver<Worker>) -> Self {
         Self { pool, receiver, is_over: false }
     }
 

@@ -12,7 +12,7 @@ use super::{Bounds, Refusal};
 use crate::process::{Mark, Order, Worker, Zygote};
 
 /// A worker that is to be dropped, once the lock is free: closing its connection is a system call.
-type Unused = Option<Box<Worker>>;
+type Unused = Option<Worker>;
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -24,9 +24,9 @@ pub(super) struct State {
     /// Whether there will be none soon.
     refuses: bool,
     /// Free workers; the last is the one that was busy last.
-    idle: Vec<Box<Worker>>,
+    idle: Vec<Worker>,
     /// Who waits, first come first. Those who left are still in it.
-    waiting: VecDeque<oneshot::Sender<Box<Worker>>>,
+    waiting: VecDeque<oneshot::Sender<Worker>>,
     /// How many of them still wait.
     waiters: usize,
     /// Workers that were ordered and are not there yet.
@@ -59,7 +59,7 @@ impl State {
     }
 
     /// A free worker, which is busy from now on.
-    pub(super) fn take(&mut self) -> Option<Box<Worker>> {
+    pub(super) fn take(&mut self) -> Option<Worker> {
         if self.busy >= self.bounds.workers_max {
             return None;
         }
@@ -79,7 +79,7 @@ impl State {
     }
 
     /// Takes a place among those who wait.
-    pub(super) fn wait(&mut self, sender: oneshot::Sender<Box<Worker>>) -> Result<(), Refusal> {
+    pub(super) fn wait(&mut self, sender: oneshot::Sender<Worker>) -> Result<(), Refusal> {
         if self.refuses {
             return Err(Refusal::Unavailable);
         }
@@ -100,7 +100,7 @@ impl State {
         self.waiters -= 1;
     }
 
-    pub(super) fn arrived(&mut self, worker: Box<Worker>) -> Unused {
+    pub(super) fn arrived(&mut self, worker: Worker) -> Unused {
         if worker.mark().generation() != self.generation {
             return Some(worker);
         }
@@ -118,7 +118,7 @@ impl State {
         }
     }
 
-    pub(super) fn give_back(&mut self, mut worker: Box<Worker>) -> Unused {
+    pub(super) fn give_back(&mut self, mut worker: Worker) -> Unused {
         if worker.mark().generation() != self.generation {
             self.old -= 1;
             return Some(worker);
@@ -159,7 +159,7 @@ impl State {
         is_current
     }
 
-    pub(super) fn adopt(&mut self, zygote: Arc<Zygote>) -> Vec<Box<Worker>> {
+    pub(super) fn adopt(&mut self, zygote: Arc<Zygote>) -> Vec<Worker> {
         self.generation = zygote.number;
         self.zygote = Some(zygote);
         self.refuses = false;
@@ -179,14 +179,14 @@ impl State {
         }
     }
 
-    pub(super) fn close(&mut self) -> (Vec<Box<Worker>>, Option<Arc<Zygote>>) {
+    pub(super) fn close(&mut self) -> (Vec<Worker>, Option<Arc<Zygote>>) {
         let zygote = self.zygote.take();
         self.refuse();
         self.starting = 0;
         (std::mem::take(&mut self.idle), zygote)
     }
 
-    pub(super) fn tend(&mut self, idle: Duration) -> Vec<Box<Worker>> {
+    pub(super) fn tend(&mut self, idle: Duration) -> Vec<Worker> {
         let (mut unused, mut kept) = (Vec::new(), Vec::new());
         let mut ready = self.idle.len();
         for worker in std::mem::take(&mut self.idle) {
