@@ -49,7 +49,8 @@ request_object <- function() {
   .form_bytes <- NULL
   .parameters_query <- list()
   .parameters_body <- list()
-  .files <- list()
+  # NULL while the form was not read.
+  .files <- NULL
   .headers <- list()
   .cookies <- list()
   .content_type <- NULL
@@ -73,7 +74,7 @@ request_object <- function() {
   .forget <- function() {
     .touched <<- FALSE
     .parameters_body <<- list()
-    .files <<- list()
+    .files <<- NULL
     .headers <<- NULL
     .cookies <<- NULL
     .content_type <<- NULL
@@ -96,7 +97,6 @@ request_object <- function() {
   }
   .read_form <- function() {
     form <- form_of_body(.form_bytes, content_type)
-    .form_bytes <<- NULL
     .touched <<- TRUE
     .parameters_body <<- form$values
     .files <<- form$files
@@ -129,7 +129,7 @@ request_object <- function() {
   get_file <- function(name) {
     part <- files[[name]]
     if (is.null(part)) return(NULL)
-    structure(part$content, filname = part$filename, "content-type" = part$content_type)
+    structure(part_bytes(.form_bytes, part), filname = part$filename, "content-type" = part$content_type)
   }
 
   self <- environment()
@@ -162,12 +162,12 @@ request_object <- function() {
     .content_type
   })
   bind("parameters_body", function(value) {
-    if (!is.null(.form_bytes)) .read_form()
+    if (is.null(.files)) .read_form()
     if (!missing(value)) .parameters_body <<- value
     .parameters_body
   })
   bind("files", function(value) {
-    if (!is.null(.form_bytes)) .read_form()
+    if (is.null(.files)) .read_form()
     if (!missing(value)) .files <<- value
     .files
   })

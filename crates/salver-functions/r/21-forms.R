@@ -14,7 +14,7 @@ form_of_body <- function(bytes, content_type) {
 
 # The text of bytes of a caller; R's texts can't hold a zero.
 text_of_bytes <- function(bytes) {
-  if (any(bytes == 0)) raise(state$http_error$bad_request())
+  if (length(grepRaw(as.raw(0), bytes, fixed = TRUE))) raise(state$http_error$bad_request())
   text <- rawToChar(bytes)
   Encoding(text) <- "UTF-8"
   text
@@ -37,7 +37,7 @@ parse_multipart <- function(bytes, content_type) {
     part <- parse_multipart_part(bytes, from, to)
     if (is.null(part)) next
     if (is.null(part$filename)) {
-      form$values[[part$name]] <- text_of_bytes(part$content)
+      form$values[[part$name]] <- text_of_bytes(part_bytes(bytes, part))
     } else {
       form$files[[part$name]] <- part
       form$values[[part$name]] <- part$filename
@@ -63,7 +63,9 @@ parse_multipart_part <- function(bytes, from, to) {
   list(
     name = name, filename = quoted("filename"),
     content_type = if (length(type)) trimws(sub("^[^:]*:", "", type[1L])),
-    offset = blank + 4L, length = max(0L, to - blank - 3L),
-    content = if (blank + 4L <= to) bytes[(blank + 4L):to] else raw()
+    offset = blank + 4L, length = max(0L, to - blank - 3L)
   )
 }
+
+# The content of a part. Files may be large: they are cut out when they are asked for.
+part_bytes <- function(bytes, part) bytes[seq_len(part$length) + (part$offset - 1L)]

@@ -143,5 +143,7 @@ call_application <- function(method, path, query, headers, body, address) {
   worker_accept(method, path, query, headers, body)
   worker_clear(.subset2(worker_app, "content_type"))
   worker_run(worker_request, worker_response)
+  # A large body is not kept until the next call comes.
+  if (length(body) > 1048576L) worker_request$reset()
   worker_answer()
 }
