@@ -1,25 +1,38 @@
 //! What the server and the processes that run user code say to each other.
 //!
 //! All integers are little-endian. A *frame* is `u32 length`, then so many bytes: `u8 kind` and a payload. A *text* or
-//! *bytes* in a payload is `u32 length` and so many bytes (text is UTF-8); *fields* are `u32 count` and so many pairs of
-//! texts, name and value.
+//! *bytes* in a payload is `u32 length` and so many bytes (text is UTF-8); *fields* are `u32 count` and so many pairs
+//! of texts, name and value.
 //!
 //! For each file there is one *zygote*, a process that loads it once. Its standard input is one end of a pair of Unix
-//! stream sockets: the control channel. Its arguments end with the file and the path of a Unix socket the server listens
-//! on. When the control channel ends, the zygote kills its process group, which is its own and that of all its workers,
-//! so that nothing outlives the server.
+//! stream sockets: the control channel. Its arguments end with the file and the path of a Unix socket the server
+//! listens on. When the control channel ends, the zygote kills its process group, which is its own and that of all its
+//! workers, so that nothing outlives the server.
 //!
-//! | from, to | kind | payload |
-//! |---|---|---|
-//! | zygote, server | `R` | the file is loaded: the text of a JSON object, an *offer* (not length-prefixed: the rest of the frame) |
-//! | zygote, server | `X` | the file can't be loaded: why, as text (the rest of the frame); the zygote ends |
-//! | server, zygote | `F` | `u32`: fork so many workers |
-//! | server, zygote | `K` | `u32`: kill the worker with this process id |
-//! | worker, server | `H` | on a new connection to the server's socket: `u32` its process id |
-//! | server, worker | `C` | a call: `i32` endpoint (-1: the application), text method, text path, text query, fields headers, bytes arguments (the text of a JSON object, or nothing), text address, bytes body |
-//! | worker, server | `A` | the answer: `u16` status, fields headers, `u8` body: 0 the rest of the frame is the body; 1 it is the path of a file; 2 the same, and the file goes away when it was sent |
-//! | worker, server | `S` | an answer in pieces begins: `u16` status, fields headers; `D` frames (the rest is the piece) follow, and at the end `E`, or `X` |
-//! | worker, server | `X` | the call failed: `u8` 0 user code raised, 1 out of memory, 2 an argument was not right; text message for the client, text detail for the log |
+//! From zygote to server:
+//!
+//! - `R`: the file is loaded. The rest of the frame is the text of a JSON object, an *offer*.
+//! - `X`: the file can't be loaded. The rest of the frame is the text that says why; the zygote ends.
+//!
+//! From server to zygote:
+//!
+//! - `F`: `u32`, fork so many workers.
+//! - `K`: `u32`, kill the worker with this process id.
+//!
+//! From worker to server:
+//!
+//! - `H`: on a new connection to the server's socket, `u32` its process id.
+//! - `A`: the answer. `u16` status, fields headers, `u8` body: 0 the rest of the frame is the body; 1 it is the path of
+//!   a file; 2 the same, and the file goes away when it was sent.
+//! - `S`: an answer in pieces begins. `u16` status, fields headers; `D` frames (the rest is the piece) follow, and at
+//!   the end `E`, or `X`.
+//! - `X`: the call failed. `u8` 0 user code raised, 1 out of memory, 2 an argument was not right; text message for the
+//!   client, text detail for the log.
+//!
+//! From server to worker:
+//!
+//! - `C`: a call. `i32` endpoint (-1: the application), text method, text path, text query, fields headers, bytes
+//!   arguments (the text of a JSON object, or nothing), text address, bytes body.
 //!
 //! A worker has one call at a time. It ends when its connection does. What user code writes to standard output or error
 //! goes to pipes of the zygote, never into a frame.
