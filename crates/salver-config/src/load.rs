@@ -33,8 +33,8 @@ pub struct Sources {
     pub environment: Vec<(String, String)>,
     /// Settings given on the command line.
     pub overrides: Vec<Override>,
-    /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or `NAME=URI[,key=value]...`; each
-    /// replaces the one of its name.
+    /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or
+    /// `NAME=URI[,key=value]...`; each replaces the one of its name.
     pub datasets: Vec<String>,
     /// Datasets found in directories; they give way to those of the same name or files.
     pub discovered: Vec<DatasetSpec>,

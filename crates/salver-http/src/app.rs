@@ -10,7 +10,7 @@ use crate::cache::FinalBytes;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
-use crate::functions::Known;
+use crate::functions_state::Known;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;

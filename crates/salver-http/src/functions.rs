@@ -4,13 +4,10 @@
 mod arguments;
 mod describe;
 mod openapi;
-mod pattern;
 mod respond;
-mod routes;
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
@@ -20,30 +17,11 @@ use salver_model::observation::Observation;
 use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result, suggest};
 
-use self::routes::{Found, Routes};
 use crate::app::App;
 use crate::body::Body;
 use crate::exchange::segment;
+use crate::functions_state::Found;
 use crate::{problem, receive};
-
-/// What is kept of every file: its routes, as of one version of it.
-#[derive(Debug, Default)]
-pub(crate) struct Known(Box<[ArcSwapOption<(u64, Routes)>]>);
-
-impl Known {
-    pub(crate) fn new(files: usize) -> Self {
-        Self((0..files).map(|_| ArcSwapOption::empty()).collect())
-    }
-
-    fn routes(&self, index: usize, version: u64, interface: &Interface) -> Arc<(u64, Routes)> {
-        if let Some(known) = self.0[index].load_full().filter(|known| known.0 == version) {
-            return known;
-        }
-        let made = Arc::new((version, Routes::new(interface)));
-        self.0[index].store(Some(Arc::clone(&made)));
-        made
-    }
-}
 
 /// What of the doors a request is for.
 #[derive(Debug)]

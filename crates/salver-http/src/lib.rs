@@ -20,6 +20,7 @@ mod exchange;
 mod export;
 mod export_state;
 mod functions;
+mod functions_state;
 mod gate;
 pub mod graphql;
 mod graphql_http;

@@ -18,6 +18,7 @@ mod it {
     mod cursor;
     mod export;
     mod formats;
+    mod functions;
     mod golden;
     mod limits;
     mod malformed;

@@ -1,5 +1,8 @@
 //! The rows of the table of settings.
 
+mod function;
+mod stream;
+
 use super::{Kind, Section, Setting};
 
 /// The words a source's `format` may be: its suffixes.
@@ -27,8 +30,26 @@ const fn row(
 }
 
 /// Every setting, by section.
+pub const SETTINGS: &[Setting] =
+    &joined::<{ ROWS.len() + stream::ROWS.len() + function::ROWS.len() }>([ROWS, stream::ROWS, function::ROWS]);
+
+/// The rows of these tables, one after the other.
+const fn joined<const N: usize>(tables: [&[Setting]; 3]) -> [Setting; N] {
+    let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
+    while table < tables.len() {
+        let mut row = 0;
+        while row < tables[table].len() {
+            all[at] = tables[table][row];
+            (at, row) = (at + 1, row + 1);
+        }
+        table += 1;
+    }
+    all
+}
+
+/// Settings of the server, and of what has rows.
 #[rustfmt::skip]
-pub const SETTINGS: &[Setting] = &[
+const ROWS: &[Setting] = &[
     // Server
     row(Section::Server, "listen", Kind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
         "Address and port to listen on; port 0 takes a free one.",
@@ -418,102 +439,4 @@ pub const SETTINGS: &[Setting] = &[
     row(Section::Check, "message", Kind::Text, ["", r#""must be numeric""#],
         "What the client is told of the column. Required.",
         &[]),
-    // Stream
-    row(Section::Stream, "name", Kind::Text, ["", r#""clicks""#],
-        "The name of the stream and of its entry. What it does not take is the entry `NAME_quarantine`. Required.",
-        &[]),
-    row(Section::Stream, "sink", Kind::Choice(&["log", "kafka"]), [r#""log""#, r#""kafka""#],
-        "Where events end: in the log on this server's disk, or, through it, in a topic of Kafka.",
-        &["type", "backend"]),
-    row(Section::Stream, "dir", Kind::Text, ["", r#""/var/lib/salver/clicks""#],
-        "The directory of its log, which no other stream or server may use. Relative paths start at this file's \
-            directory. Without it, `streams/NAME` in `server.data_dir`, or in `salver-data` beside this file.",
-        &["directory", "path"]),
-    row(Section::Stream, "brokers", Kind::Texts, ["", r#"["localhost:9092"]"#],
-        "Kafka: some of the brokers, as `host:port`. Required there.",
-        &["bootstrap_servers", "broker"]),
-    row(Section::Stream, "topic", Kind::Text, ["", r#""web.clicks""#],
-        "Kafka: the topic; the stream's name when not given.",
-        &[]),
-    row(Section::Stream, "kafka", Kind::Pairs, ["", r#"{ "security.protocol" = "ssl", "linger.ms" = "5" }"#],
-        "Kafka: further settings of the client, as librdkafka names them.",
-        &["properties", "options"]),
-    row(Section::Stream, "id_header", Kind::Text, ["", r#""event-id""#],
-        "Kafka: a header for the id of each event; none when not given.",
-        &[]),
-    row(Section::Stream, "ack", Kind::Choice(&["memory", "disk", "broker"]), [r#""disk""#, r#""broker""#],
-        "What a request that does not say waits for: `memory` for nothing, `disk` for the events to be on this \
-            server's disk, `broker` for Kafka to have them on all in-sync replicas.",
-        &["acks"]),
-    row(Section::Stream, "key", Kind::Text, ["", r#""$.user.id""#],
-        "Where the key of an event is, by which Kafka chooses its partition: `$.member.member`, or `header:NAME` for \
-            all events of a request. A key in the request itself comes first.",
-        &["key_path", "partition_key"]),
-    row(Section::Stream, "id", Kind::Text, ["", r#""$.id""#],
-        "Where the event's own id is, by which a repeated event is known and not taken again; each gets a new one when \
-            not given.",
-        &["id_path"]),
-    row(Section::Stream, "time", Kind::Text, ["", r#""$.at""#],
-        "Where the time of an event is, as text (RFC 3339) or in milliseconds since 1970; the time of its arrival when \
-            not given.",
-        &["timestamp", "time_path"]),
-    row(Section::Stream, "dedupe", Kind::Milliseconds, [r#""10m""#, r#""1h""#],
-        "How long an id is remembered; 0 remembers none.",
-        &["dedup", "dedupe_window"]),
-    row(Section::Stream, "schema", Kind::Text, ["", r#"'{ "type": "object", "required": ["user"] }'"#],
-        "A JSON Schema that events must satisfy, or the path of a file with one; others go to the quarantine. Relative \
-            paths start at this file's directory.",
-        &["json_schema"]),
-    row(Section::Stream, "retain", Kind::Milliseconds, ["", r#""7d""#],
-        "How long events are kept; for ever when not given.",
-        &["retention", "ttl"]),
-    row(Section::Stream, "disk_bytes_max", Kind::Bytes, ["", r#""20GiB""#],
-        "Most bytes of events on disk; no bound when not given. Over it, the oldest events of a log go; while events \
-            wait for Kafka, no more are taken (503).",
-        &["retention_bytes", "disk_limit"]),
-    row(Section::Stream, "segment_bytes", Kind::Bytes, ["", r#""64MiB""#],
-        "When a file of the log is full; 128 MiB when not given, or an eighth of `disk_bytes_max` where that is less.",
-        &["segment_size"]),
-    row(Section::Stream, "route", Kind::Text, ["", r#""/""#],
-        "A path at which a POST takes one event, whatever its media type, and answers its id as plain text. It may be \
-            `/`, but nothing else of the server's own.",
-        &["endpoint"]),
-    // Function
-    row(Section::Function, "name", Kind::Text, ["", r#""fib""#],
-        "The name its functions are found under, in `/api/functions/NAME/FUNCTION`; the file's name when not given.",
-        &[]),
-    row(Section::Function, "file", Kind::Text, ["", r#""functions/fib.R""#],
-        "The file, whose name ends in `.R` or `.py`. Relative paths start at this file's directory. Required.",
-        &["source", "script"]),
-    row(Section::Function, "path", Kind::Text, [r#""/""#, r#""/maths""#],
-        "Where the routes that the file declares begin.",
-        &["mount", "prefix", "base_path"]),
-    row(Section::Function, "interpreter", Kind::Text, ["", r#""/opt/venv/bin/python""#],
-        "The program that runs it: `python3`, or `R`, of which the library is used. Without it, what is found in the \
-            search path.",
-        &["python", "r_home"]),
-    row(Section::Function, "workers", Kind::Count(0), ["0", "4"],
-        "Most processes, each with one call at a time; 0 is one for each processor, and at least two.",
-        &["workers_max"]),
-    row(Section::Function, "workers_min", Kind::Count(0), ["1", "2"],
-        "Processes that are kept ready. They are forked from one that has loaded the file, and share its memory.",
-        &[]),
-    row(Section::Function, "waiting_max", Kind::Count(0), ["1024", "100"],
-        "Most calls that wait for a process; more are told to come again (503).",
-        &["queue"]),
-    row(Section::Function, "wait", Kind::Milliseconds, [r#""10s""#, r#""1s""#],
-        "Longest wait of a call for a process; then it is told to come again (503).",
-        &[]),
-    row(Section::Function, "timeout", Kind::Milliseconds, [r#""30s""#, r#""5m""#],
-        "Longest run of a call; then its process is ended (504). 0 is no bound.",
-        &["deadline"]),
-    row(Section::Function, "memory_bytes_max", Kind::Bytes, [r#""2GiB""#, r#""512MiB""#],
-        "Most memory a process may take beyond what it has when the file is loaded. 0 is no bound.",
-        &["memory"]),
-    row(Section::Function, "calls_max", Kind::Count(0), ["0", "10000"],
-        "After how many calls a process is replaced by a new one; 0 is never.",
-        &["max_requests"]),
-    row(Section::Function, "environment", Kind::Pairs, ["", r#"{ "MODEL" = "/srv/model.rds" }"#],
-        "Variables of its environment, besides the server's own.",
-        &["env"]),
 ];

@@ -5,9 +5,9 @@ use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use serde_json::{Map, Value as Json, json};
 
 use super::describe::word;
-use super::routes::pattern;
 use crate::app::App;
 use crate::body::Body;
+use crate::functions_state::pattern;
 use crate::status::json_response;
 
 /// The document.

@@ -2,11 +2,13 @@
 
 use salver_model::functions::ParameterKind;
 
-use crate::exchange::segment;
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 
 /// A path with parameters in it, each a whole segment.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     segments: Box<[Segment]>,
     /// Whether more may follow.
     prefix: bool,
@@ -20,12 +22,12 @@ enum Segment {
 
 impl Pattern {
     /// Reads a path as user code declares it. A slash at its end means nothing.
-    pub(super) fn new(path: &str, prefix: bool) -> Self {
+    pub(crate) fn new(path: &str, prefix: bool) -> Self {
         Self { segments: split(path).map(Segment::new).collect(), prefix }
     }
 
     /// The path itself, when it has no parameters and nothing may follow.
-    pub(super) fn literal(&self) -> Option<String> {
+    pub(crate) fn literal(&self) -> Option<String> {
         let literal = |segment: &Segment| match segment {
             Segment::Literal(text) => Some(format!("/{text}")),
             Segment::Parameter(..) => None,
@@ -35,7 +37,7 @@ impl Pattern {
     }
 
     /// The values of the parameters in `path`, decoded; `None` when it is another path.
-    pub(super) fn values(&self, path: &str) -> Option<Vec<(String, String)>> {
+    pub(crate) fn values(&self, path: &str) -> Option<Vec<(String, String)>> {
         let mut values = Vec::new();
         let mut given = split(path);
         for own in &self.segments {
@@ -43,7 +45,7 @@ impl Pattern {
             match own {
                 Segment::Literal(literal) => (literal == text || *literal == segment(text)).then_some(())?,
                 Segment::Parameter(name, kind) => {
-                    let value = segment(text);
+                    let value = segment(text).into_owned();
                     fits(*kind, &value).then_some(())?;
                     values.push((name.clone(), value));
                 }
@@ -53,7 +55,7 @@ impl Pattern {
     }
 
     /// The path as OpenAPI writes it.
-    pub(super) fn template(&self) -> String {
+    pub(crate) fn template(&self) -> String {
         let part = |segment: &Segment| match segment {
             Segment::Literal(text) => format!("/{text}"),
             Segment::Parameter(name, _) => format!("/{{{name}}}"),
@@ -63,7 +65,7 @@ impl Pattern {
     }
 
     /// The names of its parameters.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.segments.iter().filter_map(|segment| match segment {
             Segment::Parameter(name, _) => Some(name.as_str()),
             Segment::Literal(_) => None,
@@ -75,6 +77,11 @@ impl Pattern {
 fn split(path: &str) -> impl Iterator<Item = &str> {
     let trimmed = path.trim_start_matches('/').trim_end_matches('/');
     trimmed.split('/').take(if trimmed.is_empty() { 0 } else { usize::MAX })
+}
+
+/// A segment as it is meant. What can't be decoded stays as it is, and then simply names nothing.
+fn segment(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
 }
 
 impl Segment {

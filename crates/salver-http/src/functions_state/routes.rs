@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 
 /// The routes that a file declares.
 #[derive(Debug)]
-pub(super) struct Routes {
+pub(crate) struct Routes {
     /// Paths without parameters, with the endpoints that stand there.
     exact: AHashMap<String, Vec<usize>>,
     /// All others, in the order of the file.
@@ -17,7 +17,7 @@ pub(super) struct Routes {
 
 /// What a path and a method lead to.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// An endpoint, and what its path says.
     Endpoint(usize, Vec<(String, String)>),
     /// There is something, but not for this method: those it has.
@@ -41,7 +41,7 @@ impl Routes {
     }
 
     /// Looks for `path`, below where the file is mounted. Paths without parameters come first.
-    pub(super) fn find(&self, method: &str, path: &str) -> Found {
+    pub(crate) fn find(&self, method: &str, path: &str) -> Found {
         let mut there = Vec::new();
         let exact = self.exact.get(path.trim_end_matches('/')).into_iter().flatten();
         let exact = exact.map(|index| (*index, Some(Vec::new())));
@@ -71,7 +71,7 @@ impl Routes {
 }
 
 /// The path of an endpoint that has one.
-pub(super) fn pattern(endpoint: &Endpoint) -> Option<Pattern> {
+pub(crate) fn pattern(endpoint: &Endpoint) -> Option<Pattern> {
     let (_, path) = endpoint.route.as_ref()?;
     Some(Pattern::new(path, endpoint.matching == Matching::Prefix))
 }

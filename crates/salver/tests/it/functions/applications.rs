@@ -1,0 +1,84 @@
+//! Applications written for RestRserve and for plumber, unmodified.
+
+use super::{FOUNDING, serve};
+
+const PLUMBER: &str = r#"
+#* @apiTitle Shop
+
+#* Echo a text
+#* @param msg The text
+#* @get /echo
+function(msg = "") list(msg = paste0("The text is: '", msg, "'"))
+
+#* @post /sum
+function(a, b) as.numeric(a) + as.numeric(b)
+
+#* @get /users/<id:int>
+#* @serializer unboxedJSON
+function(id) list(id = id, kind = class(id))
+
+#* @get /wrong
+function() stop("no way")
+"#;
+
+#[test]
+fn the_founding_service_runs_as_it_stands() {
+    let server = serve("", &[("functions/fib.R", FOUNDING.as_bytes())]);
+    let answer = server.get("/fib?n=10");
+    assert_eq!((answer.status, answer.text(), answer.header("content-type")), (200, "55", Some("text/plain")));
+    assert!(answer.header("server").is_some_and(|server| server.starts_with("RestRserve/")), "{answer:?}");
+    for target in ["/fib", "/fib?n=", "/fib?n=x"] {
+        let answer = server.get(target);
+        assert_eq!((answer.status, answer.text()), (400, "400 Bad Request"), "{target}");
+    }
+    let answer = server.get("/fib?n=-1");
+    assert_eq!((answer.status, answer.text()), (500, "500 Internal Server Error"));
+    let answer = server.get("/nothing");
+    assert_eq!((answer.status, answer.text()), (404, "404 Not Found"));
+    let answer = server.ask("POST", "/fib?n=10", &[], b"");
+    assert_eq!(answer.status, 404, "a path that is there for another method: {}", answer.text());
+    let head = server.ask("HEAD", "/fib?n=10", &[], b"");
+    assert_eq!((head.status, head.text()), (200, ""));
+    // What the server has itself stays its own.
+    assert_eq!(server.get("/health").text(), "OK");
+    assert_eq!(server.get("/api/functions/fib").json()["application"], true);
+    assert_eq!(server.get("/api/nothing").json()["error"], "not_found");
+}
+
+#[test]
+fn a_file_of_plumber_runs_as_it_stands() {
+    let server = serve("", &[("functions/shop.R", PLUMBER.as_bytes())]);
+    let answer = server.get("/echo?msg=hi%20there");
+    assert_eq!((answer.status, answer.text()), (200, r#"{"msg":["The text is: 'hi there'"]}"#));
+    let json = [("content-type", "application/json")];
+    let answer = server.ask("POST", "/sum", &json, br#"{"a": 2, "b": 3.5}"#);
+    assert_eq!((answer.status, answer.text()), (200, "[5.5]"));
+    let answer = server.ask("POST", "/sum", &[("content-type", "application/x-www-form-urlencoded")], b"a=2&b=3");
+    assert_eq!((answer.status, answer.text()), (200, "[5]"));
+    let answer = server.get("/users/7");
+    assert_eq!((answer.status, answer.text()), (200, r#"{"id":7,"kind":"integer"}"#));
+    let answer = server.get("/wrong");
+    assert_eq!((answer.status, answer.text()), (500, r#"{"error":"500 - Internal server error"}"#));
+    let answer = server.get("/nothing");
+    assert_eq!((answer.status, answer.text()), (404, r#"{"error":"404 - Resource Not Found"}"#));
+}
+
+#[test]
+fn applications_are_mounted_where_the_settings_say() {
+    let toml = "
+        [[function]]
+        file = 'fib.R'
+        path = '/maths/'
+        [[function]]
+        file = 'shop.R'
+        name = 'store'
+        path = '/shop'
+    ";
+    let files: [(&str, &[u8]); 2] = [("fib.R", FOUNDING.as_bytes()), ("shop.R", PLUMBER.as_bytes())];
+    let server = serve(toml, &files);
+    assert_eq!(server.get("/maths/fib?n=20").text(), "6765");
+    assert_eq!(server.get("/maths/else").text(), "404 Not Found");
+    assert_eq!(server.get("/shop/echo?msg=a").text(), r#"{"msg":["The text is: 'a'"]}"#);
+    assert_eq!(server.get("/fib?n=20").json()["error"], "not_found");
+    assert_eq!(server.get("/api/functions/store").json()["path"], "/shop/");
+}

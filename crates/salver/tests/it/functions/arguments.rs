@@ -1,0 +1,181 @@
+//! Functions called by name and by their own routes: arguments from path, query and body, checked before any code runs.
+
+use super::serve;
+
+const PYTHON: &[u8] = br#"
+import asyncio
+from typing import Optional
+
+
+def add(a: int, b: float = 1.5) -> float:
+    """Adds two numbers."""
+    return a + b
+
+
+def shout(words: list[str], mark: Optional[str] = None):
+    return " ".join(words).upper() + (mark or "")
+
+
+def flag(on: bool):
+    return {"on": on}
+
+
+async def later(n: int):
+    await asyncio.sleep(0)
+    return n
+
+
+def anything(x):
+    return {"x": x}
+
+
+def measure(body: bytes) -> int:
+    return len(body)
+
+
+#* The n-th number
+#* @get /fib/<n:int>
+#* @param n:int* which one
+def fib(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+#* @get /items/new
+def new_item():
+    return "new"
+
+
+#* @get /items/{name}
+def item(name: str, size: int = 1):
+    return [name] * size
+
+
+#* @post /items/{name}
+def put_item(name: str, tags: list[str]):
+    return {"name": name, "tags": tags}
+
+
+#* @get /count
+def count(to: int):
+    for n in range(to):
+        yield {"n": n}
+
+
+def _hidden():
+    return 1
+"#;
+
+const R: &[u8] = br#"
+fib <- function(n) {
+  x <- c(0L, 1L)
+  for (i in seq_len(n)) x <- c(x[2L], x[1L] + x[2L])
+  x[1L]
+}
+
+frame <- function(rows = 2L) data.frame(a = seq_len(rows), b = c("x", NA))
+
+greet <- function(name, greeting = "Hello") paste0(greeting, ", ", name, "!")
+"#;
+
+#[test]
+fn functions_are_called_by_name() {
+    let server = serve("", &[("functions/py.py", PYTHON), ("functions/r.R", R)]);
+    for (target, body, answer) in [
+        ("/api/functions/py/add", r#"{"a": 1}"#, "2.5"),
+        ("/api/functions/py/add", r#"{"a": 2, "b": 3}"#, "5.0"),
+        ("/api/functions/py/add?a=2&b=0.5", "", "2.5"),
+        ("/api/functions/py/shout", r#"{"words": ["a", "b"], "mark": "!"}"#, r#""A B!""#),
+        ("/api/functions/py/shout?words=a&words=b", "", r#""A B""#),
+        ("/api/functions/py/flag", r#"{"on": true}"#, r#"{"on":true}"#),
+        ("/api/functions/py/flag?on=false", "", r#"{"on":false}"#),
+        ("/api/functions/py/later", r#"{"n": 4}"#, "4"),
+        ("/api/functions/py/anything", r#"{"x": {"a": [1, null]}}"#, r#"{"x":{"a":[1,null]}}"#),
+        ("/api/functions/py/anything?x=007", "", r#"{"x":"007"}"#),
+        ("/api/functions/py/anything?x=7", "", r#"{"x":7}"#),
+        ("/api/functions/r/fib", r#"{"n": 10}"#, "55"),
+        ("/api/functions/r/frame", "", r#"[{"a":1,"b":"x"},{"a":2,"b":null}]"#),
+        ("/api/functions/r/greet", r#"{"name": "you"}"#, r#""Hello, you!""#),
+        ("/api/functions/r/greet?name=me&greeting=Bye", "", r#""Bye, me!""#),
+    ] {
+        let got = server.post(target, body);
+        assert_eq!((got.status, got.text()), (200, answer), "{target} {body}");
+        assert_eq!(got.header("content-type"), Some("application/json"), "{target}");
+    }
+    let bytes = server.ask("POST", "/api/functions/py/measure", &[("content-type", "image/png")], &[0xff, 0, 1]);
+    assert_eq!((bytes.status, bytes.text()), (200, "3"));
+}
+
+#[test]
+fn wrong_arguments_are_told_before_any_code_runs() {
+    let server = serve("", &[("functions/py.py", PYTHON), ("functions/r.R", R)]);
+    for (target, body, status, message) in [
+        ("/api/functions/py/add", "", 400, "`a` is missing"),
+        ("/api/functions/py/add", r#"{"a": "1"}"#, 400, "`a` can't be `\"1\"`"),
+        ("/api/functions/py/add", r#"{"a": 1.5}"#, 400, "`a` can't be `1.5`"),
+        ("/api/functions/py/add?a=x", "", 400, "`a` can't be `x`"),
+        ("/api/functions/py/add?a=1&a=2", "", 400, "`a` is given 2 times"),
+        ("/api/functions/py/add", r#"{"a": 1, "c": 2}"#, 400, "`add` has no parameter `c`"),
+        ("/api/functions/py/shout", r#"{"words": "a"}"#, 400, "`words` is no list: `\"a\"`"),
+        ("/api/functions/py/shout", r#"{"words": ["a", 1]}"#, 400, "`words` can't be `1`"),
+        ("/api/functions/py/flag", r#"{"on": 1}"#, 400, "`on` can't be `1`"),
+        ("/api/functions/py/add", "[1, 2]", 400, "the body is not a JSON object"),
+        ("/api/functions/py/missing", "", 404, "`py` has no function `missing`"),
+        ("/api/functions/py/_hidden", "", 404, "`py` has no function `_hidden`"),
+        ("/api/functions/none/fib", "", 404, "there is no file of functions called `none`"),
+        ("/api/functions/r/greet", "", 400, "`name` is missing"),
+    ] {
+        let got = server.post(target, body);
+        assert_eq!((got.status, got.json()["message"].as_str()), (status, Some(message)), "{target} {body}");
+    }
+    let broken = server.post_json("/api/functions/py/add", "{");
+    assert_eq!((broken.status, &broken.json()["error"]), (400, &"invalid_body".into()));
+    let image = server.ask("POST", "/api/functions/py/add", &[("content-type", "image/png")], b"x");
+    assert_eq!(image.status, 415);
+    let get = server.get("/api/functions/py/add?a=1");
+    assert_eq!((get.status, get.header("allow")), (405, Some("POST, OPTIONS")));
+}
+
+#[test]
+fn routes_that_files_declare() {
+    let server = serve("", &[("functions/py.py", PYTHON)]);
+    for (method, target, body, status, answer) in [
+        ("GET", "/fib/10", "", 200, "55"),
+        ("GET", "/items/new", "", 200, r#""new""#),
+        ("GET", "/items/a%20b?size=2", "", 200, r#"["a b","a b"]"#),
+        ("POST", "/items/x", r#"{"tags": ["t"]}"#, 200, r#"{"name":"x","tags":["t"]}"#),
+        ("GET", "/count?to=3", "", 200, "{\"n\":0}\n{\"n\":1}\n{\"n\":2}\n"),
+        ("HEAD", "/fib/10", "", 200, ""),
+    ] {
+        let got = server.ask(method, target, &[], body.as_bytes());
+        assert_eq!((got.status, got.text()), (status, answer), "{method} {target}");
+    }
+    // What is no number is another path.
+    assert_eq!(server.get("/fib/x").status, 404);
+    let refused = server.ask("DELETE", "/items/x", &[], b"");
+    assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, POST, HEAD, OPTIONS")));
+    let asked = server.ask("OPTIONS", "/items/x", &[], b"");
+    assert_eq!((asked.status, asked.header("allow")), (204, Some("GET, POST, HEAD, OPTIONS")));
+    let events = server.get_with("/count?to=2", &[("accept", "text/event-stream")]);
+    assert_eq!(events.text(), "data: {\"n\":0}\n\ndata: {\"n\":1}\n\n");
+}
+
+#[test]
+fn what_there_is_is_described() {
+    let server = serve("", &[("functions/py.py", PYTHON)]);
+    let described = server.get("/api/functions/py").json();
+    assert_eq!(described["language"], "Python");
+    let endpoints = described["endpoints"].as_array().unwrap();
+    let fib = endpoints.iter().find(|endpoint| endpoint["function"] == "fib").unwrap();
+    assert_eq!((&fib["method"], &fib["path"]), (&"GET".into(), &"/fib/<n:int>".into()));
+    assert_eq!(fib["summary"], "The n-th number");
+    assert_eq!(fib["parameters"][0]["type"], "integer");
+    let openapi = server.get("/api/functions.openapi.json").json();
+    let get = &openapi["paths"]["/fib/{n}"]["get"];
+    assert_eq!(get["parameters"][0]["in"], "path");
+    assert_eq!(get["parameters"][0]["schema"]["type"], "integer");
+    let post = &openapi["paths"]["/api/functions/py/fib"]["post"];
+    assert_eq!(post["requestBody"]["content"]["application/json"]["schema"]["required"][0], "n");
+}
