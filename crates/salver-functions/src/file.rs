@@ -5,6 +5,8 @@ mod errors;
 mod keep;
 mod stamp;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,8 +45,9 @@ impl FunctionFile {
         let unwritable = |error: std::io::Error| {
             Error::internal(format!("the private directory of `{}` can't be written", spec.name)).with_source(error)
         };
-        // Made with mode 0700.
-        let directory = tempfile::Builder::new().prefix("salver-").tempdir().map_err(unwritable)?;
+        // Whoever may connect to the sockets in it could answer calls.
+        let own = Permissions::from_mode(0o700);
+        let directory = tempfile::Builder::new().prefix("salver-").permissions(own).tempdir().map_err(unwritable)?;
         let program = program.installed(directory.path()).map_err(unwritable)?;
         let fault = Mutex::new(Some(errors::loading(&spec)));
         Ok(Arc::new(Self {

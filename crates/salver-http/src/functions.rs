@@ -34,8 +34,8 @@ pub(crate) enum Target<'a> {
     One(String),
     /// `/api/functions/{file}/{function}`
     Named(String, String),
-    /// An endpoint that stands at this path, and what the path says.
-    Endpoint(&'a Arc<dyn Functions>, usize, Vec<(String, String)>),
+    /// An endpoint that stands at this path, in what its file offers, and what the path says.
+    Endpoint(&'a Arc<dyn Functions>, Arc<Interface>, usize, Vec<(String, String)>),
     /// An application, and the path below where it is mounted.
     Application(&'a Arc<dyn Functions>, String),
     /// There is an endpoint at this path, but not for the method; those it has.
@@ -74,12 +74,12 @@ impl<'a> Target<'a> {
                 continue;
             };
             let Ok(interface) = file.interface() else { continue };
-            let known = app.functions.routes(index, file.version(), &interface);
+            let known = app.functions.routes(index, &interface);
             match known.1.find(method.as_str(), below) {
                 Found::Endpoint(..) | Found::Methods(_) if interface.application => {
                     return Some(Self::Application(file, or_root(below)));
                 }
-                Found::Endpoint(endpoint, values) => return Some(Self::Endpoint(file, endpoint, values)),
+                Found::Endpoint(endpoint, values) => return Some(Self::Endpoint(file, interface, endpoint, values)),
                 Found::Methods(found) => methods = methods.or(Some(found)),
                 Found::Nothing => {}
             }
@@ -112,7 +112,15 @@ pub(crate) async fn answer(
     let body = receive::whole(app, &head.headers, body).await?;
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
     let reads = *method == Method::GET || *method == Method::HEAD;
-    let call = match &target {
+    let whole = Call {
+        method: method.as_str().to_owned(),
+        path: head.uri.path().to_owned(),
+        query: query.to_owned(),
+        headers: fields(&head.headers),
+        address: Some(address),
+        ..Call::default()
+    };
+    let (file, call) = match &target {
         Target::List if reads => return Ok(describe::all(app)),
         Target::Openapi if reads => return Ok(openapi::answer(app)),
         Target::One(name) if reads => return Ok(describe::one(file(app, name)?)),
@@ -127,26 +135,18 @@ pub(crate) async fn answer(
                 return Ok(refuse_method(app, method, methods));
             }
             let arguments = arguments::read(endpoint, Vec::new(), query, &head.headers, &body)?;
-            (file, Call { endpoint: Some(index), path: head.uri.path().to_owned(), arguments, ..Call::default() })
+            let own = Call { endpoint: Some(index), interface: Some(Arc::clone(&interface)), arguments, ..whole };
+            (file, own)
         }
-        Target::Endpoint(file, index, values) => {
-            let interface = file.interface()?;
+        Target::Endpoint(file, interface, index, values) => {
             let endpoint = interface.endpoints.get(*index).ok_or_else(|| moved(file))?;
             let arguments = arguments::read(endpoint, values.clone(), query, &head.headers, &body)?;
-            (*file, Call { endpoint: Some(*index), path: head.uri.path().to_owned(), arguments, ..Call::default() })
+            let own = Call { endpoint: Some(*index), interface: Some(Arc::clone(interface)), arguments, ..whole };
+            (*file, own)
         }
-        Target::Application(file, path) => (*file, Call { path: path.clone(), ..Call::default() }),
+        Target::Application(file, path) => (*file, Call { path: path.clone(), ..whole }),
     };
-    let (file, call) = call;
-    let call = Call {
-        method: method.as_str().to_owned(),
-        query: query.to_owned(),
-        headers: fields(&head.headers),
-        address: Some(address),
-        body,
-        ..call
-    };
-    match file.call(call).await {
+    match file.call(Call { body, ..call }).await {
         Ok(answer) => respond::answer(app, answer),
         Err(error) => Ok(refuse(app, &error)),
     }

@@ -1,4 +1,4 @@
-//! What the doors of functions keep between requests: the routes of every file, as of one version of it.
+//! What the doors of functions keep between requests: the routes of every file, as it was loaded last.
 
 mod pattern;
 mod routes;
@@ -11,9 +11,9 @@ use salver_model::functions::Interface;
 use self::routes::Routes;
 pub(crate) use self::routes::{Found, pattern};
 
-/// What is kept of every file: its routes, as of one version of it.
+/// What is kept of every file: its routes, with what they were made of.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Box<[ArcSwapOption<(u64, Routes)>]>);
+pub(crate) struct Known(Box<[ArcSwapOption<(Arc<Interface>, Routes)>]>);
 
 impl Known {
     /// For so many files.
@@ -21,12 +21,12 @@ impl Known {
         Self((0..files).map(|_| ArcSwapOption::empty()).collect())
     }
 
-    /// The routes of the file with this number.
-    pub(crate) fn routes(&self, index: usize, version: u64, interface: &Interface) -> Arc<(u64, Routes)> {
-        if let Some(known) = self.0[index].load_full().filter(|known| known.0 == version) {
+    /// The routes of the file with this number, which offers `interface` now.
+    pub(crate) fn routes(&self, index: usize, interface: &Arc<Interface>) -> Arc<(Arc<Interface>, Routes)> {
+        if let Some(known) = self.0[index].load_full().filter(|known| Arc::ptr_eq(&known.0, interface)) {
             return known;
         }
-        let made = Arc::new((version, Routes::new(interface)));
+        let made = Arc::new((Arc::clone(interface), Routes::new(interface)));
         self.0[index].store(Some(Arc::clone(&made)));
         made
     }
