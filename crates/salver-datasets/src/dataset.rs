@@ -12,7 +12,7 @@ use salver_model::{Code, Error, Query, Result, Rows};
 
 use crate::direct::{self, Resident};
 use crate::engine::{Cancel, Engine};
-use crate::hold::{Files, HeldParquet, HeldResident};
+use crate::hold::{Files, HeldDataset, ParquetRows, ResidentRows};
 use crate::index::{KeyIndex, Zones};
 use crate::parquet_table::{ParquetProvider, ParquetTable};
 use crate::provider::ResidentProvider;
@@ -158,14 +158,13 @@ impl Table for Dataset {
         let about = self.about.clone();
         match &self.rows {
             Place::Resident(resident) => {
-                let reservation = self.reservation.clone();
-                Ok(Arc::new(HeldResident::new(about, Arc::clone(resident), parts, reservation)))
+                let rows = ResidentRows::new(Arc::clone(resident), self.reservation.clone());
+                Ok(Arc::new(HeldDataset::new(about, parts, rows)))
             }
             Place::Parquet { files, .. } => {
                 let (files, engine) = (Arc::clone(files), Arc::clone(&self.engine));
-                let held =
-                    self.engine.start_decoding(move || HeldParquet::new(about, &files, parts, engine))?.done().await?;
-                Ok(Arc::new(held))
+                let rows = self.engine.start_decoding(move || ParquetRows::new(&files, engine))?.done().await?;
+                Ok(Arc::new(HeldDataset::new(about, parts, rows)))
             }
         }
     }

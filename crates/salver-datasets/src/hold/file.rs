@@ -26,12 +26,11 @@ const HEAD_BYTES: usize = 1024;
 pub(super) struct OpenFile {
     /// It in messages.
     pub(super) name: String,
-    /// The file.
-    pub(super) file: Arc<File>,
+    file: Arc<File>,
     /// How long it was when it was loaded.
     pub(super) bytes: u64,
     /// What it looked like then; `None` for a copy of Salver's own, which nobody changes.
-    pub(super) stamp: Option<Stamp>,
+    stamp: Option<Stamp>,
     footer: Mutex<Option<Arc<Footer>>>,
 }
 
@@ -68,6 +67,13 @@ impl OpenFile {
         let Some(stamp) = self.stamp else { return Ok(()) };
         let is_same = self.file.metadata().is_ok_and(|about| stamp.is_of(&about));
         if is_same { Ok(()) } else { Err(overwritten(&self.name)) }
+    }
+
+    /// Fills `out` with what stands from byte `at` on, when it is still what was loaded.
+    pub(super) fn copy(&self, out: &mut [u8], at: u64) -> Result<()> {
+        self.file.read_exact_at(out, at).map_err(|cause| self.failed(cause))?;
+        // Asked after reading, so that nothing goes out that was written meanwhile.
+        self.check()
     }
 
     /// What is said when the file can't be read: first of all, that it is no longer the one that was loaded.

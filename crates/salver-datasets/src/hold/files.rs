@@ -166,9 +166,4 @@ impl Opened {
     pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
         self.kept.get(number)
     }
-
-    /// Fails when a file that is kept open was written over.
-    pub(super) fn check(&self) -> Result<()> {
-        self.kept.iter().try_for_each(|file| file.check())
-    }
 }
