@@ -10,7 +10,9 @@ use salver_model::entry::Description;
 use salver_model::ports::{FileKind, Held, HeldFile};
 use salver_model::reply::BatchStream;
 
+use super::file::OpenFile;
 use crate::cuts::Cuts;
+use crate::residency::SourceFile;
 
 /// Where the rows are kept.
 pub(crate) trait Store: Send + Sync + Debug {
@@ -33,12 +35,14 @@ pub(crate) struct HeldDataset<S> {
     about: Description,
     cuts: Cuts,
     store: S,
+    /// The file that says the same as the rows, opened when it is asked for.
+    file: Option<Arc<SourceFile>>,
 }
 
 impl<S: Store> HeldDataset<S> {
-    /// Holds what is kept in `store` in `parts` parts.
-    pub(crate) fn new(about: Description, parts: usize, store: S) -> Self {
-        Self { about, cuts: Cuts::new(store.rows(), parts), store }
+    /// Holds what is kept in `store`, and is in `file` as well, in `parts` parts.
+    pub(crate) fn new(about: Description, parts: usize, store: S, file: Option<Arc<SourceFile>>) -> Self {
+        Self { about, cuts: Cuts::new(store.rows(), parts), store, file }
     }
 
     fn some(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
@@ -68,6 +72,11 @@ impl<S: Store> Held for HeldDataset<S> {
     }
 
     fn file(&self, kind: FileKind) -> Option<Arc<dyn HeldFile>> {
-        self.store.file(kind)
+        self.store.file(kind).or_else(|| {
+            let own = self.file.as_ref().filter(|file| file.kind == kind)?;
+            // One that was changed or removed since is none: the rows are there all the same.
+            let open = OpenFile::open(&own.path, Some(own.stamp)).ok()?;
+            Some(Arc::new(open))
+        })
     }
 }

@@ -18,7 +18,7 @@ use super::files::{Files, Opened};
 use super::held::Store;
 use super::{head, lanes};
 use crate::engine::Engine;
-use crate::infer::plain;
+use crate::infer::is_plain_form;
 
 /// Most rows that one thread reads alone.
 const ALONE_ROWS_MAX: u64 = 16 * 1024;
@@ -105,11 +105,11 @@ struct Shared {
 
 impl HeldFile for Shared {
     fn bytes(&self) -> u64 {
-        self.file.bytes
+        self.file.bytes()
     }
 
     fn read(&self, out: &mut [u8], at: u64) -> Result<()> {
-        self.file.copy(out, at)
+        self.file.read(out, at)
     }
 }
 
@@ -132,13 +132,7 @@ fn file_of(opened: &Opened) -> Result<Option<Arc<OpenFile>>> {
         return Ok(None);
     }
     let Some(file) = opened.kept(0) else { return Ok(None) };
-    let footer = file.footer()?;
-    let own = footer.metadata.schema().fields();
     // A type that the dataset holds in its plain form is the same in Parquet.
-    let is_same = own.len() == schema.fields().len()
-        && own
-            .iter()
-            .zip(schema.fields())
-            .all(|(own, field)| own.name() == field.name() && plain(own.data_type()) == *field.data_type());
+    let is_same = is_plain_form(schema, file.footer()?.metadata.schema());
     Ok(is_same.then(|| Arc::clone(file)))
 }

@@ -11,7 +11,7 @@ use arrow::datatypes::Int64Type;
 use futures::TryStreamExt;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use salver_datasets::{DatasetLoader, Engine};
-use salver_model::ports::{FileKind, Held, HeldFile, Loader, Table};
+use salver_model::ports::{FileKind, Held, HeldFile, Loader};
 use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Code, Name};
 use salver_testkit::contract::held;
@@ -29,7 +29,7 @@ fn replace(path: &Path, rows: &RecordBatch) {
 }
 
 /// Other bytes in the file, which stays the same one for the system; its time is another one for sure.
-fn overwrite(path: &Path, bytes: &[u8]) {
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) {
     let before = fs::metadata(path).unwrap().modified().unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -207,7 +207,7 @@ async fn more_files_than_may_be_open_are_read_all_the_same() {
 }
 
 /// All bytes of a file, in pieces.
-fn copied(file: &dyn HeldFile) -> Vec<u8> {
+pub(crate) fn copied(file: &dyn HeldFile) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(file.bytes()).unwrap()];
     for (number, piece) in bytes.chunks_mut(10_000).enumerate() {
         file.read(piece, number as u64 * 10_000).unwrap();
@@ -229,14 +229,6 @@ async fn the_one_file_is_handed_out_when_it_says_it_all() {
     let read: Vec<RecordBatch> = read.map(Result::unwrap).collect();
     let got = arrow::compute::concat_batches(&rows.schema(), &read).unwrap();
     assert_eq!(format!("{:?}", got.columns()), format!("{:?}", rows.columns()));
-    // Columns that are declared and not in the file, a second file, rows in memory.
-    let none = async |residency, sources: Vec<String>| {
-        let spec = DatasetSpec { residency, ..DatasetSpec::new(Name::new("t").unwrap(), sources) };
-        let table: Arc<dyn Table> = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
-        assert!(table.hold(1).await.unwrap().file(FileKind::Parquet).is_none());
-    };
-    none(Residency::Always, vec![path.display().to_string()]).await;
-    none(Residency::Never, vec![path.display().to_string(), copy.display().to_string()]).await;
 }
 
 /// A file of which bytes were lost before it was loaded: rows or an error, and never a panic, a hang, or an end that

@@ -91,6 +91,6 @@ pub trait HeldFile: Send + Sync + std::fmt::Debug {
     /// Fills `out` with what stands from byte `at` on. Blocks.
     ///
     /// # Errors
-    /// `EntryUnavailable` when somebody wrote over the file, `Source` when it can't be read: `out` must not go out then.
+    /// `EntryUnavailable` when somebody wrote over the file, `Source` when it can't be read. `out` is of no use then.
     fn read(&self, out: &mut [u8], at: u64) -> Result<()>;
 }
