@@ -12,11 +12,11 @@ use salver_model::{Code, Error, Query, Result, Rows};
 
 use crate::direct::{self, Resident};
 use crate::engine::{Cancel, Engine};
-use crate::hold::{Files, HeldParquet, HeldResident};
+use crate::hold::{Files, HeldDataset, ParquetRows, ResidentRows};
 use crate::index::{KeyIndex, Zones};
 use crate::parquet_table::{ParquetProvider, ParquetTable};
 use crate::provider::ResidentProvider;
-use crate::residency::{Content, Loaded, Reservation};
+use crate::residency::{Content, Loaded, Reservation, SourceFile};
 use crate::{plan, resolve};
 
 /// Values that may be looked at on the caller's own thread; more are looked at on the engine's.
@@ -27,6 +27,7 @@ const NOW_VALUES_MAX: u64 = 60_000;
 pub struct Dataset {
     about: Description,
     rows: Place,
+    file: Option<Arc<SourceFile>>,
     engine: Arc<Engine>,
     reservation: Option<Arc<Reservation>>,
 }
@@ -44,7 +45,7 @@ impl Dataset {
     /// # Errors
     /// When `spec` declares a key of columns that do not exist, or a file has vanished since.
     pub fn new(spec: &DatasetSpec, loaded: Loaded, engine: &Arc<Engine>) -> Result<Self> {
-        let Loaded { content, version, rows, memory_bytes, source, reservation } = loaded;
+        let Loaded { content, version, rows, memory_bytes, source, file, reservation } = loaded;
         let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &content;
         let schema = Arc::clone(schema);
         let key = key_columns(spec, &schema)?;
@@ -79,7 +80,8 @@ impl Dataset {
             source,
             memory_bytes: memory_bytes + index_bytes,
         };
-        Ok(Self { about, rows: place, engine: Arc::clone(engine), reservation: reservation.map(Arc::new) })
+        let (file, reservation) = (file.map(Arc::new), reservation.map(Arc::new));
+        Ok(Self { about, rows: place, file, engine: Arc::clone(engine), reservation })
     }
 
     /// The directories of its files, as plans of the engine write them.
@@ -155,17 +157,16 @@ impl Table for Dataset {
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
-        let about = self.about.clone();
+        let (about, file) = (self.about.clone(), self.file.clone());
         match &self.rows {
             Place::Resident(resident) => {
-                let reservation = self.reservation.clone();
-                Ok(Arc::new(HeldResident::new(about, Arc::clone(resident), parts, reservation)))
+                let rows = ResidentRows::new(Arc::clone(resident), self.reservation.clone());
+                Ok(Arc::new(HeldDataset::new(about, parts, rows, file)))
             }
             Place::Parquet { files, .. } => {
                 let (files, engine) = (Arc::clone(files), Arc::clone(&self.engine));
-                let held =
-                    self.engine.start_decoding(move || HeldParquet::new(about, &files, parts, engine))?.done().await?;
-                Ok(Arc::new(held))
+                let rows = self.engine.start_decoding(move || ParquetRows::new(&files, engine))?.done().await?;
+                Ok(Arc::new(HeldDataset::new(about, parts, rows, file)))
             }
         }
     }

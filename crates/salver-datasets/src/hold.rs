@@ -10,10 +10,12 @@ mod decode;
 mod file;
 mod files;
 mod head;
+mod held;
 mod lanes;
 mod parquet;
 mod resident;
 
 pub(crate) use files::Files;
-pub(crate) use parquet::HeldParquet;
-pub(crate) use resident::HeldResident;
+pub(crate) use held::HeldDataset;
+pub(crate) use parquet::ParquetRows;
+pub(crate) use resident::ResidentRows;

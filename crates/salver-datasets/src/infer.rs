@@ -5,7 +5,7 @@ mod time;
 
 use arrow::datatypes::{DataType, TimeUnit};
 
-pub(crate) use merge::{merge_schemas, plain};
+pub(crate) use merge::{is_plain_form, merge_schemas, plain};
 pub(crate) use time::{parse_date, parse_timestamp};
 
 /// The zone of timestamps whose text has an offset: they are kept as UTC.

@@ -39,4 +39,4 @@ pub use discover::discover;
 pub use engine::{Engine, EngineOptions};
 pub use growing::growing;
 pub use loader::DatasetLoader;
-pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, load, probe};
+pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, load, probe};

@@ -48,7 +48,7 @@ impl ParquetTable {
     fn check(&self) -> Result<()> {
         let holds = |path: &Path, stamp: Stamp| std::fs::metadata(path).is_ok_and(|about| stamp.is_of(&about));
         let Some((path, _)) = self.stamps.iter().find(|(path, stamp)| !holds(path, *stamp)) else { return Ok(()) };
-        Err(stamp::changed(&path.file_name().unwrap_or_default().to_string_lossy()))
+        Err(stamp::changed(&stamp::name(path)))
     }
 
     /// A table of `files` with the columns of `schema`, of which the last are `partition_columns`.
@@ -109,7 +109,7 @@ fn stamps(files: &[ParquetFile]) -> Result<Vec<(PathBuf, Stamp)>> {
 }
 
 fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = stamp::name(&file.path);
     Error::new(Code::Source, format!("`{name}` can't be read")).with_source(cause)
 }
 

@@ -5,6 +5,7 @@ mod collect;
 mod conform;
 mod gather;
 mod load;
+mod source_file;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use salver_model::{Value, Version};
 pub use budget::{Budget, Reservation};
 pub(crate) use conform::{batch_of, conform};
 pub use load::{load, probe};
+pub use source_file::SourceFile;
 
 /// What was read.
 #[derive(Clone, Debug)]
@@ -68,6 +70,8 @@ pub struct Loaded {
     pub memory_bytes: u64,
     /// Where it comes from and where it is held, for people.
     pub source: String,
+    /// The file that says the same as the rows.
+    pub file: Option<SourceFile>,
     /// Its part of the budget, held as long as the rows are.
     pub reservation: Option<Reservation>,
 }

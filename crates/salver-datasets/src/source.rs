@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
+use salver_model::ports::FileKind;
 use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
@@ -108,6 +109,19 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
         };
         Ok(Outline { schema: distinct(schema), legacy_text: false })
     })
+}
+
+/// The columns of a file that can be sent as it is, by its footer, and under their own names; `None` where it can't be.
+pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
+    let schema = guarded(input, || match input.format {
+        SourceFormat::Parquet => Ok(Some((FileKind::Parquet, parquet::schema(input)?))),
+        SourceFormat::ArrowFile | SourceFormat::ArrowStream => {
+            Ok(arrow_ipc::footer(input)?.map(|schema| (FileKind::ArrowFile, schema)))
+        }
+        _ => Ok(None),
+    });
+    // Its reader will tell what is wrong with it.
+    schema.unwrap_or_else(|_: Error| None)
 }
 
 /// Gives every row of a file to `sink`, in order. Batches have columns of `reading.schema`'s names; columns may lack,

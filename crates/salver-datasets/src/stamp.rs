@@ -1,6 +1,7 @@
 //! What tells that a file is still the one that was loaded.
 
 use std::fs::Metadata;
+use std::path::Path;
 use std::time::SystemTime;
 
 use salver_model::{Code, Error};
@@ -23,6 +24,11 @@ impl Stamp {
     pub(crate) fn is_of(self, about: &Metadata) -> bool {
         self.modified.is_some() && self == Self::of(about)
     }
+}
+
+/// A file in messages.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The failure when a file is another than the one that was loaded.

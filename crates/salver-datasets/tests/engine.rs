@@ -15,6 +15,8 @@ mod growing;
 mod held;
 #[path = "engine/held_files.rs"]
 mod held_files;
+#[path = "engine/held_source.rs"]
+mod held_source;
 #[path = "engine/key.rs"]
 mod key;
 #[path = "engine/lowering.rs"]

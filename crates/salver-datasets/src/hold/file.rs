@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::FieldRef;
@@ -11,10 +12,11 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::{ChunkReader, Length};
+use salver_model::ports::HeldFile;
 use salver_model::{Code, Error, Result};
 
 use crate::source::distinct_names;
-use crate::stamp::Stamp;
+use crate::stamp::{self, Stamp};
 
 /// Largest index of pages that is read, in bytes as it lies in the file. Of a larger one, heads of pages are read.
 const INDEX_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -26,12 +28,11 @@ const HEAD_BYTES: usize = 1024;
 pub(super) struct OpenFile {
     /// It in messages.
     pub(super) name: String,
-    /// The file.
-    pub(super) file: Arc<File>,
+    file: Arc<File>,
     /// How long it was when it was loaded.
     pub(super) bytes: u64,
     /// What it looked like then; `None` for a copy of Salver's own, which nobody changes.
-    pub(super) stamp: Option<Stamp>,
+    stamp: Option<Stamp>,
     footer: Mutex<Option<Arc<Footer>>>,
 }
 
@@ -59,8 +60,15 @@ impl Footer {
 }
 
 impl OpenFile {
-    pub(super) fn new(name: String, file: File, bytes: u64, stamp: Option<Stamp>) -> Self {
-        Self { name, file: Arc::new(file), bytes, stamp, footer: Mutex::new(None) }
+    /// Opens the file at `path`, which looked like `stamp` when it was loaded.
+    pub(super) fn open(path: &Path, stamp: Option<Stamp>) -> Result<Self> {
+        let name = stamp::name(path);
+        let file = File::open(path).map_err(|cause| stamp::changed(&name).with_source(cause))?;
+        let about = file.metadata().map_err(|cause| stamp::changed(&name).with_source(cause))?;
+        if stamp.is_some_and(|stamp| !stamp.is_of(&about)) {
+            return Err(stamp::changed(&name));
+        }
+        Ok(Self { name, file: Arc::new(file), bytes: about.len(), stamp, footer: Mutex::new(None) })
     }
 
     /// Fails when the file was written over.
@@ -114,6 +122,18 @@ impl OpenFile {
         let options =
             ArrowReaderOptions::new().with_column_index_policy(PageIndexPolicy::Skip).with_offset_index_policy(pages);
         ArrowReaderMetadata::load(&Pages(Arc::clone(self)), options)
+    }
+}
+
+impl HeldFile for OpenFile {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, out: &mut [u8], at: u64) -> Result<()> {
+        self.file.read_exact_at(out, at).map_err(|cause| self.failed(cause))?;
+        // Asked after reading, so that nothing goes out that was written meanwhile.
+        self.check()
     }
 }
 

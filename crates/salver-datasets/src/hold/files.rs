@@ -1,6 +1,5 @@
 //! The files of a dataset, opened when its rows are first held and closed with the last who holds them.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -42,7 +41,6 @@ pub(super) struct Sources {
 #[derive(Debug)]
 struct Source {
     path: PathBuf,
-    bytes: u64,
     stamp: Option<Stamp>,
     /// The values of the partition columns.
     values: Vec<Value>,
@@ -74,10 +72,9 @@ impl Files {
             rows += file.rows;
             starts.push(rows);
             let found = std::fs::metadata(&file.path).ok().filter(|about| about.len() == file.bytes);
-            let about = found.ok_or_else(|| stamp::changed(&name(&file.path)))?;
+            let about = found.ok_or_else(|| stamp::changed(&stamp::name(&file.path)))?;
             sources.push(Source {
                 path: file.path.clone(),
-                bytes: file.bytes,
                 stamp: kept.is_none().then(|| Stamp::of(&about)),
                 values: file.partition_values.clone(),
             });
@@ -109,19 +106,9 @@ impl Files {
     }
 }
 
-fn name(path: &std::path::Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 impl Source {
     fn open(&self) -> Result<OpenFile> {
-        let name = name(&self.path);
-        let file = File::open(&self.path).map_err(|cause| stamp::changed(&name).with_source(cause))?;
-        let about = file.metadata().map_err(|cause| stamp::changed(&name).with_source(cause))?;
-        if self.stamp.is_some_and(|stamp| !stamp.is_of(&about)) {
-            return Err(stamp::changed(&name));
-        }
-        Ok(OpenFile::new(name, file, self.bytes, self.stamp))
+        OpenFile::open(&self.path, self.stamp)
     }
 }
 
@@ -165,10 +152,5 @@ impl Opened {
     /// A file, by its number, if it is kept open.
     pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
         self.kept.get(number)
-    }
-
-    /// Fails when a file that is kept open was written over.
-    pub(super) fn check(&self) -> Result<()> {
-        self.kept.iter().try_for_each(|file| file.check())
     }
 }

@@ -6,39 +6,35 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use futures::stream;
-use salver_model::entry::Description;
-use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
-use salver_model::{Error, Filter, Result};
+use salver_model::{Error, Result};
 
-use crate::cuts::Cuts;
+use super::held::Store;
 use crate::direct::Resident;
 use crate::residency::Reservation;
 
 /// The rows of a resident dataset.
 #[derive(Debug)]
-pub(crate) struct HeldResident {
-    about: Description,
-    rows: Arc<Resident>,
-    cuts: Cuts,
+pub(crate) struct ResidentRows {
+    resident: Arc<Resident>,
     /// The memory is in use as long as the rows are held, also when the dataset was loaded again since.
     _reservation: Option<Arc<Reservation>>,
 }
 
-impl HeldResident {
-    /// Holds `rows` in `parts` parts.
-    pub(crate) fn new(
-        about: Description,
-        rows: Arc<Resident>,
-        parts: usize,
-        reservation: Option<Arc<Reservation>>,
-    ) -> Self {
-        let cuts = Cuts::new(rows.rows, parts);
-        Self { about, rows, cuts, _reservation: reservation }
+impl ResidentRows {
+    /// The rows of `resident`, which are in the memory of `reservation`.
+    pub(crate) fn new(resident: Arc<Resident>, reservation: Option<Arc<Reservation>>) -> Self {
+        Self { resident, _reservation: reservation }
+    }
+}
+
+impl Store for ResidentRows {
+    fn rows(&self) -> u64 {
+        self.resident.rows
     }
 
-    fn stream(&self, rows: Range<u64>, columns: &[usize]) -> BatchStream {
-        let (resident, schema, columns) = (Arc::clone(&self.rows), self.schema_of(columns), columns.to_vec());
+    fn read(&self, rows: Range<u64>, columns: &[usize], schema: SchemaRef) -> BatchStream {
+        let (resident, columns) = (Arc::clone(&self.resident), columns.to_vec());
         let mut next = rows.start;
         Box::pin(stream::iter(std::iter::from_fn(move || {
             if next >= rows.end {
@@ -63,26 +59,4 @@ fn sliced(chunk: &RecordBatch, row: usize, count: usize, columns: &[usize], sche
     let options = RecordBatchOptions::new().with_row_count(Some(count));
     RecordBatch::try_new_with_options(Arc::clone(schema), chosen.collect(), &options)
         .map_err(|cause| Error::internal("the columns of resident rows don't fit together").with_source(cause))
-}
-
-impl Held for HeldResident {
-    fn describe(&self) -> &Description {
-        &self.about
-    }
-
-    fn parts(&self) -> usize {
-        self.cuts.parts()
-    }
-
-    fn read(&self, part: usize, columns: &[usize], _: Option<&Filter>, limit: Option<u64>) -> BatchStream {
-        self.stream(self.cuts.behind(part, 0, limit), columns)
-    }
-
-    fn part_rows(&self, part: usize) -> Option<u64> {
-        Some(self.cuts.count(part))
-    }
-
-    fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
-        Some(self.stream(self.cuts.behind(part, skip, limit), columns))
-    }
 }

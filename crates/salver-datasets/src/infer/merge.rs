@@ -94,3 +94,13 @@ pub(crate) fn plain(data_type: &DataType) -> DataType {
         other => other.clone(),
     }
 }
+
+/// Whether `held` has just the columns of `own`, in the types they are held with, and leaves them their nulls.
+pub(crate) fn is_plain_form(held: &Schema, own: &Schema) -> bool {
+    let is_same = |held: &Field, own: &Field| {
+        held.name() == own.name()
+            && (held.is_nullable() || !own.is_nullable())
+            && *held.data_type() == plain(own.data_type())
+    };
+    held.fields().len() == own.fields().len() && held.fields().iter().zip(own.fields()).all(|(a, b)| is_same(a, b))
+}

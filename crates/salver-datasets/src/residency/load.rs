@@ -10,6 +10,7 @@ use salver_model::{Code, Error, Result, Version};
 use super::collect::{Collector, Kept, WhenFull};
 use super::conform::{batch_of, conform};
 use super::gather::{self, Gathered};
+use super::source_file::Candidate;
 use super::{Budget, Content, Loaded, ParquetFile};
 use crate::infer::{merge_schemas, plain};
 use crate::location::word;
@@ -63,6 +64,8 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<(Loaded, bool)> {
     let Gathered { inputs, version } = gather::gather(spec, data_dir)?;
     let loading = Loading { spec, budget, data_dir, inputs: &inputs };
+    // Before the rows are read: a file that is written over meanwhile is another one.
+    let candidate = Candidate::of(&inputs);
     let (kept, words) = match loading.run(false) {
         Err(Stop::Outgrown | Stop::NotUtf8) => loading.run(true),
         other => other,
@@ -70,7 +73,9 @@ fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<
     .map_err(|stop| loading.final_error(stop))?;
     // A download is one answer and can't change while it is read.
     let has_changed = gather::local_version(spec).is_some_and(|now| now != version);
+    let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &kept.content;
     let loaded = Loaded {
+        file: candidate.and_then(|candidate| candidate.with_columns(schema)),
         content: kept.content,
         version,
         rows: kept.rows,

@@ -7,6 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::datatypes::Schema;
+use arrow::ipc::convert::fb_to_schema;
 use arrow::ipc::reader::StreamDecoder;
 use salver_model::Result;
 use salver_model::spec::SourceFormat;
@@ -16,6 +17,10 @@ use crate::decompress;
 
 const MAGIC: &[u8; 6] = b"ARROW1";
 const PIECE_BYTES: u64 = 1024 * 1024;
+/// Largest footer that is read, in bytes.
+const FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The length of the footer and the magic, at the end of a file.
+const TAIL_BYTES: usize = 10;
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {
     let mut stream = Stream::open(input)?;
@@ -25,6 +30,31 @@ pub(super) fn schema(input: &Input) -> Result<Schema> {
         }
     }
     stream.decoder.schema().map(|schema| schema.as_ref().clone()).ok_or_else(|| damaged(input, "it has no schema"))
+}
+
+/// The columns that a file's footer tells; `None` for a stream, and for a file whose footer can't be read.
+pub(super) fn footer(input: &Input) -> Result<Option<Schema>> {
+    let failed = |cause| io_error(input, cause);
+    let mut file = File::open(&input.path).map_err(failed)?;
+    if !decompress::head(&input.path).map_err(failed)?.starts_with(MAGIC) {
+        return Ok(None);
+    }
+    let end = file.metadata().map_err(failed)?.len().saturating_sub(TAIL_BYTES as u64);
+    let mut tail = [0; TAIL_BYTES];
+    file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut tail)).map_err(failed)?;
+    let bytes = footer_bytes(&tail);
+    if &tail[4..] != MAGIC || bytes > end.min(FOOTER_BYTES_MAX) {
+        return Ok(None);
+    }
+    let mut footer = Vec::new();
+    file.seek(SeekFrom::Start(end - bytes)).map_err(failed)?;
+    file.take(bytes).read_to_end(&mut footer).map_err(failed)?;
+    let footer = arrow::ipc::root_as_footer(&footer).ok();
+    Ok(footer.and_then(|footer| footer.schema()).map(fb_to_schema))
+}
+
+fn footer_bytes(tail: &[u8; TAIL_BYTES]) -> u64 {
+    u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]))
 }
 
 /// Gives the rows to `sink`.
@@ -85,19 +115,18 @@ fn stream_of_file(input: &Input) -> Result<impl Read + use<>> {
     let mut file = File::open(&input.path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
     let mut head = [0; 8];
-    let mut tail = [0; 10];
-    if bytes < 18 {
+    let mut tail = [0; TAIL_BYTES];
+    if bytes < 8 + TAIL_BYTES as u64 {
         return Err(damaged(input, "it is too short"));
     }
     file.read_exact(&mut head).map_err(failed)?;
-    file.seek(SeekFrom::End(-10)).and_then(|_| file.read_exact(&mut tail)).map_err(failed)?;
+    file.seek(SeekFrom::Start(bytes - TAIL_BYTES as u64)).and_then(|_| file.read_exact(&mut tail)).map_err(failed)?;
     if !head.starts_with(MAGIC) {
         return Err(damaged(input, "it does not begin as an Arrow file"));
     }
     if &tail[4..] != MAGIC {
         return Err(damaged(input, "its end is missing"));
     }
-    let footer_bytes = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
     // The magic is padded to 8 bytes, or to as many as the writer aligns to; no stream begins with zeros.
     let mut start = 0;
     let mut word = head;
@@ -106,7 +135,7 @@ fn stream_of_file(input: &Input) -> Result<impl Read + use<>> {
         file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(&mut word)).map_err(failed)?;
     }
     let stream_bytes = bytes
-        .checked_sub(10 + start + footer_bytes)
+        .checked_sub(TAIL_BYTES as u64 + start + footer_bytes(&tail))
         .ok_or_else(|| damaged(input, "its footer is longer than the file"))?;
     file.seek(SeekFrom::Start(start)).map_err(failed)?;
     Ok(file.take(stream_bytes))

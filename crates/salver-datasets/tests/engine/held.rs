@@ -13,7 +13,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use salver_datasets::{DatasetLoader, Engine, growing};
-use salver_model::ports::{Held, Loader, Table};
+use salver_model::ports::{FileKind, Held, Loader, Table};
 use salver_model::reply::BatchStream;
 use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Name, Query};
@@ -317,7 +317,7 @@ async fn files_that_differ_are_one_table() {
     let queried = collect(table.read(&Query::default()).await.unwrap()).await.unwrap();
     for parts in [1, 2, 8] {
         let held = table.hold(parts).await.unwrap();
-        assert!(held.file().is_none(), "no one file has all rows");
+        assert!(held.file(FileKind::Parquet).is_none(), "no one file has all rows");
         let got = whole(&*held).await;
         assert_eq!(got.num_rows(), 15_000);
         assert!(got.columns().iter().zip(queried.columns()).all(|(own, other)| same(own, other)));

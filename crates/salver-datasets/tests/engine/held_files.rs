@@ -11,7 +11,7 @@ use arrow::datatypes::Int64Type;
 use futures::TryStreamExt;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use salver_datasets::{DatasetLoader, Engine};
-use salver_model::ports::{FileKind, Held, Loader, Table};
+use salver_model::ports::{FileKind, Held, HeldFile, Loader};
 use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Code, Name};
 use salver_testkit::contract::held;
@@ -29,7 +29,7 @@ fn replace(path: &Path, rows: &RecordBatch) {
 }
 
 /// Other bytes in the file, which stays the same one for the system; its time is another one for sure.
-fn overwrite(path: &Path, bytes: &[u8]) {
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) {
     let before = fs::metadata(path).unwrap().modified().unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -106,7 +106,8 @@ async fn a_file_that_is_written_over_is_an_error_and_never_other_rows() {
         let columns: Vec<usize> = (0..good.num_columns()).collect();
         let mut begun = held.read(0, &columns, None, None);
         let first = begun.try_next().await.unwrap().unwrap();
-        held.check().unwrap();
+        let file = held.file(FileKind::Parquet).unwrap();
+        file.read(&mut [0; 8], 0).unwrap();
         let original = fs::read(&path).unwrap();
         let bytes = match case {
             "other rows" => {
@@ -136,14 +137,15 @@ async fn a_file_that_is_written_over_is_an_error_and_never_other_rows() {
         assert_eq!(error.code, Code::EntryUnavailable, "{case}: {error:?}");
         assert!(error.message.contains("overwritten"), "{case}: {error:?}");
         assert!(begun.try_next().await.unwrap().is_none(), "{case}: rows after the failure");
-        assert!(held.check().is_err(), "{case}: a copy of the file would be taken for whole");
+        let error = file.read(&mut [0; 8], 0).unwrap_err();
+        assert_eq!(error.code, Code::EntryUnavailable, "{case}: a copy would be taken for whole");
         for part in 0..held.parts() {
             for columns in [vec![0], columns.clone()] {
                 let read = held.read(part, &columns, None, Some(10)).try_collect::<Vec<_>>().await;
                 assert_eq!(read.err().map(|error| error.code), Some(Code::EntryUnavailable), "{case}");
             }
         }
-        drop((held, begun));
+        drop((held, begun, file));
         let error = table.hold(1).await.err().unwrap();
         assert_eq!(error.code, Code::EntryUnavailable, "{case}: {error:?}");
     }
@@ -204,6 +206,15 @@ async fn more_files_than_may_be_open_are_read_all_the_same() {
     assert_eq!(read.err().map(|error| error.code), Some(Code::EntryUnavailable));
 }
 
+/// All bytes of a file, in pieces.
+pub(crate) fn copied(file: &dyn HeldFile) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(file.bytes()).unwrap()];
+    for (number, piece) in bytes.chunks_mut(10_000).enumerate() {
+        file.read(piece, number as u64 * 10_000).unwrap();
+    }
+    bytes
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_one_file_is_handed_out_when_it_says_it_all() {
     let (engine, dir) = made::engine();
@@ -211,22 +222,13 @@ async fn the_one_file_is_handed_out_when_it_says_it_all() {
     let path = dir.path().join("t.parquet");
     write(&rows, &path, SHAPE);
     let held = in_place(&path, &engine).await.hold(2).await.unwrap();
-    let file = held.file().unwrap();
-    assert_eq!((file.kind, file.bytes), (FileKind::Parquet, fs::metadata(&path).unwrap().len()));
+    assert!(held.file(FileKind::ArrowFile).is_none());
     let copy = dir.path().join("copy.parquet");
-    fs::copy(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&*file.file)), &copy).unwrap();
+    fs::write(&copy, copied(&*held.file(FileKind::Parquet).unwrap())).unwrap();
     let read = ParquetRecordBatchReaderBuilder::try_new(File::open(&copy).unwrap()).unwrap().build().unwrap();
     let read: Vec<RecordBatch> = read.map(Result::unwrap).collect();
     let got = arrow::compute::concat_batches(&rows.schema(), &read).unwrap();
     assert_eq!(format!("{:?}", got.columns()), format!("{:?}", rows.columns()));
-    // Columns that are declared and not in the file, a second file, rows in memory.
-    let none = async |residency, sources: Vec<String>| {
-        let spec = DatasetSpec { residency, ..DatasetSpec::new(Name::new("t").unwrap(), sources) };
-        let table: Arc<dyn Table> = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
-        assert!(table.hold(1).await.unwrap().file().is_none());
-    };
-    none(Residency::Always, vec![path.display().to_string()]).await;
-    none(Residency::Never, vec![path.display().to_string(), copy.display().to_string()]).await;
 }
 
 /// A file of which bytes were lost before it was loaded: rows or an error, and never a panic, a hang, or an end that

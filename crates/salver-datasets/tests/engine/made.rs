@@ -144,6 +144,7 @@ fn loaded(content: Content, rows: usize) -> Loaded {
         rows: rows as u64,
         memory_bytes: 0,
         source: "made".to_owned(),
+        file: None,
         reservation: None,
     }
 }

@@ -34,7 +34,7 @@ struct Export<'a> {
     ask: Ask,
     held: Arc<dyn Held>,
     /// The file that has the very bytes.
-    file: Option<HeldFile>,
+    file: Option<Arc<dyn HeldFile>>,
     encoding: Encoding,
     /// `None` when nobody can say that the same rows come again.
     tag: Option<Tag>,
@@ -53,7 +53,8 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     }
     let wish = Wish::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
     let held = held_for(service, &snapshot, name, exchange, wish.is_some()).await?;
-    let export = Export::new(app, exchange, ask, held, wish.is_some());
+    let file = file::of(&held, &ask).await?;
+    let export = Export::new(app, exchange, (ask, held, file), wish.is_some());
     if let Some(tag) = &export.tag
         && conditional::matches(exchange.if_none_match(), &tag.header())
     {
@@ -98,9 +99,13 @@ fn head_of_table(exchange: &Exchange<'_>, ask: &Ask, name: &str) -> Response<Bod
 }
 
 impl<'a> Export<'a> {
-    fn new(app: &'a Arc<App>, exchange: &'a Exchange<'a>, ask: Ask, held: Arc<dyn Held>, is_part: bool) -> Self {
+    fn new(
+        app: &'a Arc<App>,
+        exchange: &'a Exchange<'a>,
+        (ask, held, file): (Ask, Arc<dyn Held>, Option<Arc<dyn HeldFile>>),
+        is_part: bool,
+    ) -> Self {
         let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
-        let file = file::of(&*held, &ask);
         // A part is one of the plain body: packed bytes are not the same each time. A file is packed already.
         if file.is_some() || (is_part && held.describe().kind != Kind::Table && is_repeatable(ask.choice.format)) {
             encoding.coding = Coding::Identity;
@@ -160,7 +165,7 @@ impl<'a> Export<'a> {
         }
         let known = self.tag.filter(|_| self.is_divisible()).and_then(|tag| self.app.exports.measures.get(&tag));
         let says_rows = takes_trailers(self.exchange) && self.file.is_none();
-        let bytes = self.file.as_ref().map(|file| file.bytes).or(known.map(|known| known.bytes));
+        let bytes = self.file.as_ref().map(|file| file.bytes()).or(known.map(|known| known.bytes));
         if *self.exchange.method == Method::HEAD {
             if let Some(bytes) = bytes {
                 headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
@@ -171,7 +176,7 @@ impl<'a> Export<'a> {
             headers.insert(header::TRAILER, HeaderValue::from_static("salver-rows"));
         }
         let body = match &self.file {
-            Some(file) => file::body(self.app, &self.held, file, 0, file.bytes),
+            Some(file) => file::body(self.app, file, 0, file.bytes()),
             // The quickest way, where nothing has to be said, learnt or repeated but rows.
             None if !says_rows && bytes.is_none() && self.encoding.format != Format::Parquet => {
                 let work = self.work();
@@ -195,7 +200,7 @@ impl<'a> Export<'a> {
             None => Some(self.app.exports.measures.find(tag, measure(self.work())).await?),
         };
         let total = match (&self.file, &measured) {
-            (Some(file), _) => file.bytes,
+            (Some(file), _) => file.bytes(),
             (None, Some(measured)) => measured.bytes,
             (None, None) => 0,
         };
@@ -203,7 +208,7 @@ impl<'a> Export<'a> {
         let mut headers = self.headers();
         headers.insert(header::CONTENT_RANGE, text(format!("bytes {first}-{}/{total}", end - 1)));
         let body = match (&self.file, measured) {
-            (Some(file), _) => file::body(self.app, &self.held, file, first, end),
+            (Some(file), _) => file::body(self.app, file, first, end),
             (None, measured) => self.made_part(measured.as_deref(), first, end),
         };
         Ok(answer_with(StatusCode::PARTIAL_CONTENT, headers, body))

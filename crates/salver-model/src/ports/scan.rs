@@ -59,19 +59,11 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// The one file that has these rows, all of these columns and nothing else, where there is one: an answer in its
-    /// own format is a copy of it.
-    fn file(&self) -> Option<HeldFile> {
+    /// The one file of a format that has these rows, all of these columns and nothing else, where there is one: an
+    /// answer in that format is a copy of it. Blocks.
+    fn file(&self, kind: FileKind) -> Option<Arc<dyn HeldFile>> {
+        let _ = kind;
         None
-    }
-
-    /// Fails when [`Held::file`] is no longer what it was, because somebody wrote over it. Whoever copies it asks after
-    /// each piece was read and before the piece goes out.
-    ///
-    /// # Errors
-    /// `EntryUnavailable`.
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 
     /// The columns of the batches that `read` gives for `columns`.
@@ -82,7 +74,7 @@ pub trait Held: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// The format of a [`HeldFile`].
+/// The formats of a [`HeldFile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Parquet.
@@ -92,12 +84,13 @@ pub enum FileKind {
 }
 
 /// An open file; what replaces it under its name does not change it.
-#[derive(Clone, Debug)]
-pub struct HeldFile {
-    /// Its format.
-    pub kind: FileKind,
-    /// The file; read by position only, since it is shared.
-    pub file: Arc<std::fs::File>,
+pub trait HeldFile: Send + Sync + std::fmt::Debug {
     /// How long it is.
-    pub bytes: u64,
+    fn bytes(&self) -> u64;
+
+    /// Fills `out` with what stands from byte `at` on. Blocks.
+    ///
+    /// # Errors
+    /// `EntryUnavailable` when somebody wrote over the file, `Source` when it can't be read. `out` is of no use then.
+    fn read(&self, out: &mut [u8], at: u64) -> Result<()>;
 }

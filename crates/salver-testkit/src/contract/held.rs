@@ -120,18 +120,17 @@ async fn at_once(held: &dyn Held) {
     assert_eq!(text(one), all(held).await, "parts give other rows when they are read at the same time");
 }
 
-/// The one file, where there is one, is of its kind.
+/// The one file of a format, where there is one, is whole and of that format.
 fn file(held: &dyn Held) {
-    let Some(held) = held.file() else { return };
-    let known = held.file.metadata().map(|about| about.len());
-    assert_eq!(known.ok(), Some(held.bytes), "the file's length is not true");
-    let magic: &[u8] = match held.kind {
-        FileKind::Parquet => b"PAR1",
-        FileKind::ArrowFile => b"ARROW1",
-    };
-    let mut head = vec![0; magic.len()];
-    std::os::unix::fs::FileExt::read_exact_at(&*held.file, &mut head, 0).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(head, magic, "the file is not {:?}", held.kind);
+    for (kind, magic) in [(FileKind::Parquet, &b"PAR1"[..]), (FileKind::ArrowFile, b"ARROW1")] {
+        let Some(file) = held.file(kind) else { continue };
+        let mut ends = [vec![0; magic.len()], vec![0; magic.len()]];
+        for (end, at) in ends.iter_mut().zip([0, file.bytes() - magic.len() as u64]) {
+            file.read(end, at).unwrap_or_else(|error| panic!("{error:?}"));
+        }
+        assert_eq!(ends, [magic, magic], "the file is not {kind:?}, or its length is not true");
+        assert!(file.read(&mut [0], file.bytes()).is_err(), "the file is longer than it says");
+    }
 }
 
 /// Rows of the version that is there can be held by it, where that can be promised at all; no others can.

@@ -9,8 +9,10 @@ const COUNT: i64 = 30_000;
 
 fn server() -> Server {
     let toml = "[[dataset]]\nname = \"scanned\"\nsource = \"a.parquet\"\nmemory = \"never\"\n\
-        [[dataset]]\nname = \"held\"\nsource = \"a.parquet\"\nmemory = \"always\"\n";
-    Server::with(toml, &[("a.parquet", &file(0..COUNT, Format::Parquet))])
+        [[dataset]]\nname = \"held\"\nsource = \"a.parquet\"\nmemory = \"always\"\n\
+        [[dataset]]\nname = \"arrow\"\nsource = \"b.arrow\"\n";
+    let (a, b) = (file(0..COUNT, Format::Parquet), file(0..COUNT, Format::ArrowFile));
+    Server::with(toml, &[("a.parquet", &a), ("b.arrow", &b)])
 }
 
 fn part(server: &Server, target: &str, range: &str, tag: &str) -> Answer {
@@ -27,7 +29,9 @@ fn every_part_of_every_format_that_has_parts() {
         "/api/export/scanned.csv?columns=name,id",
         "/api/export/scanned.json",
         "/api/export/scanned.parquet",
+        "/api/export/held.parquet",
         "/api/export/held.parquet?columns=id,score",
+        "/api/export/arrow.arrow",
         "/api/export/held.html",
     ] {
         let whole = server.get(target);

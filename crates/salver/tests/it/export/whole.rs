@@ -13,7 +13,8 @@ const COUNT: i64 = 20_000;
 fn server() -> Server {
     let toml = "[[dataset]]\nname = \"scanned\"\nsource = \"a.parquet\"\nmemory = \"never\"\n\
         [[dataset]]\nname = \"held\"\nsource = \"a.parquet\"\nmemory = \"always\"\n\
-        [[dataset]]\nname = \"none\"\nsource = \"none.parquet\"\n[[dataset]]\nname = \"file\"\nsource = \"b.arrow\"\n";
+        [[dataset]]\nname = \"none\"\nsource = \"none.parquet\"\n[[dataset]]\nname = \"file\"\nsource = \"b.arrow\"\n\
+        [[dataset]]\nname = \"converted\"\nsource = \"b.arrow\"\nmemory = \"never\"\n";
     let (a, b) = (file(0..COUNT, Format::Parquet), file(0..COUNT, Format::ArrowFile));
     Server::with(toml, &[("a.parquet", &a), ("none.parquet", &file(0..0, Format::Parquet)), ("b.arrow", &b)])
 }
@@ -43,12 +44,19 @@ fn every_format_is_what_the_tables_give() {
 #[test]
 fn a_file_in_the_wanted_format_is_sent_as_it_is() {
     let server = server();
-    for (target, name) in [("/api/export/scanned.parquet", "a.parquet")] {
+    for (target, name) in [
+        ("/api/export/scanned.parquet", "a.parquet"),
+        ("/api/export/held.parquet", "a.parquet"),
+        ("/api/export/file.arrow", "b.arrow"),
+        ("/api/export/file?format=arrow", "b.arrow"),
+        ("/api/export/converted.arrow", "b.arrow"),
+    ] {
         let bytes = std::fs::read(server.file(name)).unwrap();
         for headers in [&[][..], &[("accept-encoding", "gzip, br, zstd")]] {
             let answer = server.get_with(target, headers);
             assert_eq!(answer.header("content-length"), Some(bytes.len().to_string().as_str()), "{target}");
             assert_eq!(answer.header("content-encoding"), None);
+            assert_eq!(answer.header("accept-ranges"), Some("bytes"));
             assert!(answer.body == bytes, "{target}: other bytes than the file's");
         }
         let head = server.ask("HEAD", target, &[], b"");
@@ -58,6 +66,32 @@ fn a_file_in_the_wanted_format_is_sent_as_it_is() {
     let answer = server.get("/api/export/scanned.parquet?columns=id");
     assert!(answer.body.len() < std::fs::metadata(server.file("a.parquet")).unwrap().len() as usize);
     assert!(answer.body.starts_with(b"PAR1") && answer.body.ends_with(b"PAR1"));
+    let answer = server.get("/api/export/file.arrow?columns=score,id");
+    assert!(text(&arrow_file(&answer.body)) == text(&rows(0..COUNT).project(&[2, 0]).unwrap()));
+    assert_eq!(answer.header("accept-ranges"), Some("none"));
+    // Nor as a stream, nor of a file that is in another format.
+    for target in ["/api/export/file.arrows", "/api/export/converted.arrows"] {
+        assert!(text(&stream(&server.get(target).body)) == text(&rows(0..COUNT)), "{target}");
+    }
+    assert!(text(&arrow_file(&server.get("/api/export/held.arrow").body)) == text(&rows(0..COUNT)));
+}
+
+#[test]
+fn a_file_that_was_written_over_is_not_sent() {
+    let server = server();
+    let (path, targets) = (server.file("b.arrow"), ["/api/export/file.arrow", "/api/export/converted.arrow"]);
+    let tags = targets.map(|target| server.get(target).header("etag").unwrap().to_owned());
+    // Not moved to its place: the same file for the system, at another time for sure.
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0xff; 5_000], 1_000).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    for (target, tag) in targets.iter().zip(tags) {
+        let answer = server.get(target);
+        assert!(text(&arrow_file(&answer.body)) == text(&rows(0..COUNT)), "{target}: other rows than were loaded");
+        assert_ne!(answer.header("etag"), Some(tag.as_str()), "{target}: other bytes under the file's tag");
+        let part = server.get_with(target, &[("range", "bytes=100-"), ("if-range", &tag)]);
+        assert_eq!(part.status, 200, "{target}: a part of other bytes");
+    }
 }
 
 #[test]
