@@ -7,6 +7,7 @@
 mod config {
     mod auth;
     mod documented;
+    mod functions;
     mod mistakes;
     mod order;
     mod round_trip;

@@ -1,9 +1,11 @@
 //! `/health`, `/ready` and `/api/version`.
 
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
+use salver_model::ports::Functions;
 use salver_service::{Entry, State};
 use serde_json::{Map, Value as Json, json};
 
@@ -23,12 +25,27 @@ pub(crate) fn ready(app: &App) -> Response<Body> {
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
     let settled = snapshot.settled();
-    let mut response = json_response(&json!({ "ready": settled, "entries": entries }));
+    let mut state = json!({ "ready": settled, "entries": entries });
+    if !app.service.functions().is_empty() {
+        let files = app.service.functions().iter().map(|file| (file.spec().name.to_string(), functions(file)));
+        state["functions"] = Json::Object(files.collect());
+    }
+    let mut response = json_response(&state);
     if !settled {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// The state of a file of functions: `stale` serves what it was before it could not be loaded any more.
+fn functions(file: &Arc<dyn Functions>) -> Json {
+    let (state, fault) = match (file.interface(), file.fault()) {
+        (Ok(_), None) => return json!({ "state": "ready" }),
+        (Ok(_), Some(fault)) => ("stale", fault),
+        (Err(fault), _) => ("unavailable", fault),
+    };
+    json!({ "state": state, "message": fault.message, "hint": fault.hint })
 }
 
 /// The version of Salver, as a JSON string.

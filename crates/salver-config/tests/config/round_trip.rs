@@ -174,6 +174,25 @@ route = "/track/"
 
 [[stream]]
 name = "plain"
+
+[[function]]
+name = "maths"
+file = "functions/fib.R"
+path = "/maths/"
+interpreter = "/opt/R/bin/R"
+workers = 4
+workers_min = 2
+waiting_max = 10
+wait = "1s"
+timeout = "5m"
+memory_bytes_max = "512MiB"
+calls_max = 10000
+environment = { "MODEL" = "/srv/model.rds" }
+
+[[function]]
+file = "words.py"
+timeout = 0
+memory_bytes_max = 0
 "##;
 
 fn round(checked: &Checked) -> Checked {

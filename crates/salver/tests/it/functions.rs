@@ -40,7 +40,8 @@ fn serve(toml: &str, files: &[(&str, &[u8])]) -> Server {
     server.until(|server| {
         let listed = server.get("/api/functions");
         let settled = |file: &serde_json::Value| {
-            file["endpoints"].is_array() || !file["failure"]["message"].as_str().is_some_and(|m| m.contains("loaded"))
+            file["endpoints"].is_array()
+                || !file["failure"]["message"].as_str().is_some_and(|m| m.contains("is being loaded"))
         };
         listed.status == 200 && listed.json().as_array().is_some_and(|files| files.iter().all(settled))
     });

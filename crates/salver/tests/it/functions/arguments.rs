@@ -33,6 +33,12 @@ def measure(body: bytes) -> int:
     return len(body)
 
 
+def _hidden():
+    return 1
+"#;
+
+/// In a file with annotations only what they say is served.
+const ROUTED: &[u8] = br#"
 #* The n-th number
 #* @get /fib/<n:int>
 #* @param n:int* which one
@@ -64,7 +70,7 @@ def count(to: int):
         yield {"n": n}
 
 
-def _hidden():
+def unsaid():
     return 1
 "#;
 
@@ -140,7 +146,7 @@ fn wrong_arguments_are_told_before_any_code_runs() {
 
 #[test]
 fn routes_that_files_declare() {
-    let server = serve("", &[("functions/py.py", PYTHON)]);
+    let server = serve("", &[("functions/py.py", ROUTED)]);
     for (method, target, body, status, answer) in [
         ("GET", "/fib/10", "", 200, "55"),
         ("GET", "/items/new", "", 200, r#""new""#),
@@ -152,6 +158,8 @@ fn routes_that_files_declare() {
         let got = server.ask(method, target, &[], body.as_bytes());
         assert_eq!((got.status, got.text()), (status, answer), "{method} {target}");
     }
+    assert_eq!(server.post("/api/functions/py/fib", r#"{"n": 10}"#).text(), "55");
+    assert_eq!(server.post("/api/functions/py/unsaid", "").status, 404);
     // What is no number is another path.
     assert_eq!(server.get("/fib/x").status, 404);
     let refused = server.ask("DELETE", "/items/x", &[], b"");
@@ -164,7 +172,7 @@ fn routes_that_files_declare() {
 
 #[test]
 fn what_there_is_is_described() {
-    let server = serve("", &[("functions/py.py", PYTHON)]);
+    let server = serve("", &[("functions/py.py", ROUTED)]);
     let described = server.get("/api/functions/py").json();
     assert_eq!(described["language"], "Python");
     let endpoints = described["endpoints"].as_array().unwrap();

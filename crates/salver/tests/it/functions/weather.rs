@@ -123,6 +123,11 @@ fn a_file_that_cannot_be_loaded_is_told_and_mended() {
     let refused = server.post("/api/functions/bad/f", "");
     assert_eq!((refused.status, refused.json()["error"].as_str()), (503, Some("entry_unavailable")));
     assert!(refused.text().contains("bad.py"), "{}", refused.text());
+    let states = server.get("/ready").json();
+    assert_eq!(
+        (&states["functions"]["good"]["state"], &states["functions"]["bad"]["state"]),
+        (&"ready".into(), &"unavailable".into())
+    );
     std::fs::write(server.file("functions/bad.py"), "def f():\n    return 2\n").unwrap();
     server.until(|server| server.post("/api/functions/bad/f", "").text() == "2");
     // A file that breaks later goes on as it was.
@@ -130,4 +135,5 @@ fn a_file_that_cannot_be_loaded_is_told_and_mended() {
     std::fs::write(server.file("functions/bad.py"), "def f():\n    return 3\n").unwrap();
     server.until(|server| server.post("/api/functions/bad/f", "").text() == "3");
     assert_eq!(server.post("/api/functions/good/f", "").text(), "1");
+    server.until(|server| server.get("/ready").json()["functions"]["good"]["state"] == "stale");
 }
