@@ -113,7 +113,7 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
 
 /// The columns of a file that can be sent as it is, by its footer, and under their own names; `None` where it can't be.
 pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
-    let schema = guarded(input, || match input.format {
+    let schema: Result<_, Error> = guarded(input, || match input.format {
         SourceFormat::Parquet => Ok(Some((FileKind::Parquet, parquet::schema(input)?))),
         SourceFormat::ArrowFile | SourceFormat::ArrowStream => {
             Ok(arrow_ipc::footer(input)?.map(|schema| (FileKind::ArrowFile, schema)))
@@ -121,7 +121,7 @@ pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
         _ => Ok(None),
     });
     // Its reader will tell what is wrong with it.
-    schema.unwrap_or_else(|_: Error| None)
+    schema.unwrap_or(None)
 }
 
 /// Gives every row of a file to `sink`, in order. Batches have columns of `reading.schema`'s names; columns may lack,

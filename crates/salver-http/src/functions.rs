@@ -6,6 +6,7 @@ mod describe;
 mod openapi;
 mod respond;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -75,7 +76,7 @@ impl<'a> Target<'a> {
             };
             let Ok(interface) = file.interface() else { continue };
             let known = app.functions.routes(index, &interface);
-            match known.1.find(method.as_str(), below) {
+            match known.routes.find(method.as_str(), below) {
                 Found::Endpoint(..) | Found::Methods(_) if interface.application => {
                     return Some(Self::Application(file, or_root(below)));
                 }
@@ -107,7 +108,7 @@ pub(crate) async fn answer(
     head: &Parts,
     body: Incoming,
     target: Target<'_>,
-    address: String,
+    peer: IpAddr,
 ) -> Result<Response<Body>> {
     let body = receive::whole(app, &head.headers, body).await?;
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
@@ -117,7 +118,7 @@ pub(crate) async fn answer(
         path: head.uri.path().to_owned(),
         query: query.to_owned(),
         headers: fields(&head.headers),
-        address: Some(address),
+        address: Some(app.gate.address(peer, &head.headers).to_string()),
         ..Call::default()
     };
     let (file, call) = match &target {

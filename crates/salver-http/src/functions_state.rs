@@ -13,7 +13,14 @@ pub(crate) use self::routes::{Found, pattern};
 
 /// What is kept of every file: its routes, with what they were made of.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Box<[ArcSwapOption<(Arc<Interface>, Routes)>]>);
+pub(crate) struct Known(Box<[ArcSwapOption<OfFile>]>);
+
+/// The routes of one file, and what they were made of.
+#[derive(Debug)]
+pub(crate) struct OfFile {
+    interface: Arc<Interface>,
+    pub(crate) routes: Routes,
+}
 
 impl Known {
     /// For so many files.
@@ -22,11 +29,11 @@ impl Known {
     }
 
     /// The routes of the file with this number, which offers `interface` now.
-    pub(crate) fn routes(&self, index: usize, interface: &Arc<Interface>) -> Arc<(Arc<Interface>, Routes)> {
-        if let Some(known) = self.0[index].load_full().filter(|known| Arc::ptr_eq(&known.0, interface)) {
+    pub(crate) fn routes(&self, index: usize, interface: &Arc<Interface>) -> Arc<OfFile> {
+        if let Some(known) = self.0[index].load_full().filter(|known| Arc::ptr_eq(&known.interface, interface)) {
             return known;
         }
-        let made = Arc::new((Arc::clone(interface), Routes::new(interface)));
+        let made = Arc::new(OfFile { interface: Arc::clone(interface), routes: Routes::new(interface) });
         self.0[index].store(Some(Arc::clone(&made)));
         made
     }

@@ -222,16 +222,15 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         return Ok(cursor::answer(&call, body).await);
     }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
-    if let Some(target) = export::Target::of(&head.method, path, head.uri.query().unwrap_or("")) {
+    let whole = (path, head.uri.query().unwrap_or(""));
+    if let Some(target) = export::Target::of(&head.method, path, whole.1) {
         let body =
             if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-        let target_text = (path, head.uri.query().unwrap_or(""));
-        let exchange = Exchange::new(app, &head.method, target_text, &head.headers, body);
+        let exchange = Exchange::new(app, &head.method, whole, &head.headers, body);
         return export::answer(app, &exchange, target).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        let address = app.gate.address(peer, &head.headers).to_string();
-        return functions::answer(app, head, body, target, address).await;
+        return functions::answer(app, head, body, target, peer).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {
@@ -241,8 +240,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         return Ok(method_not_allowed(app, &route, &head.method));
     }
     let body = if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-    let target = (path, head.uri.query().unwrap_or(""));
-    let exchange = Exchange::new(app, &head.method, target, &head.headers, body);
+    let exchange = Exchange::new(app, &head.method, whole, &head.headers, body);
     match route {
         Route::Health => return Ok(status::health()),
         Route::Ready => return Ok(status::ready(app)),
