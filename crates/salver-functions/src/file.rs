@@ -49,7 +49,6 @@ impl FunctionFile {
         let own = Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("salver-").permissions(own).tempdir().map_err(unwritable)?;
         let program = program.installed(directory.path()).map_err(unwritable)?;
-        let fault = Mutex::new(Some(errors::loading(&spec)));
         Ok(Arc::new(Self {
             pool: Arc::new(Pool::new(&spec)),
             spec: Arc::new(spec),
@@ -57,7 +56,7 @@ impl FunctionFile {
             directory,
             interface: ArcSwapOption::empty(),
             version: AtomicU64::new(0),
-            fault,
+            fault: Mutex::default(),
         }))
     }
 
@@ -66,7 +65,15 @@ impl FunctionFile {
         match refusal {
             Refusal::Full => errors::full(&self.spec),
             Refusal::Late => errors::late(&self.spec),
-            Refusal::Unavailable => self.fault().unwrap_or_else(|| errors::ending(&self.spec)),
+            Refusal::Unavailable => self.fault().unwrap_or_else(|| self.nothing()),
+        }
+    }
+
+    /// Why there is nothing, when nothing went wrong.
+    fn nothing(&self) -> Error {
+        match self.version.load(Ordering::Acquire) {
+            0 => errors::loading(&self.spec),
+            _ => errors::ending(&self.spec),
         }
     }
 
@@ -82,7 +89,7 @@ impl Functions for FunctionFile {
     }
 
     fn interface(&self) -> Result<Arc<Interface>> {
-        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| errors::ending(&self.spec)))
+        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| self.nothing()))
     }
 
     fn version(&self) -> u64 {

@@ -19,12 +19,14 @@ pub(crate) fn health() -> Response<Body> {
     response
 }
 
-/// Readiness: 200 when every entry is loaded or known not to load, 503 before; each entry with its state.
+/// Readiness: 200 when every entry and file of functions is loaded or known not to load, 503 before; each with its
+/// state.
 pub(crate) fn ready(app: &App) -> Response<Body> {
     let snapshot = app.service.catalog().snapshot();
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
-    let settled = snapshot.settled();
+    let loads = |file: &Arc<dyn Functions>| file.interface().is_err() && file.fault().is_none();
+    let settled = snapshot.settled() && !app.service.functions().iter().any(loads);
     let mut state = json!({ "ready": settled, "entries": entries });
     if !app.service.functions().is_empty() {
         let files = app.service.functions().iter().map(|file| (file.spec().name.to_string(), functions(file)));
@@ -43,7 +45,8 @@ fn functions(file: &Arc<dyn Functions>) -> Json {
     let (state, fault) = match (file.interface(), file.fault()) {
         (Ok(_), None) => return json!({ "state": "ready" }),
         (Ok(_), Some(fault)) => ("stale", fault),
-        (Err(fault), _) => ("unavailable", fault),
+        (Err(_), Some(fault)) => ("failed", fault),
+        (Err(_), None) => return json!({ "state": "loading" }),
     };
     json!({ "state": state, "message": fault.message, "hint": fault.hint })
 }

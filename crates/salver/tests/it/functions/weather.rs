@@ -126,7 +126,7 @@ fn a_file_that_cannot_be_loaded_is_told_and_mended() {
     let states = server.get("/ready").json();
     assert_eq!(
         (&states["functions"]["good"]["state"], &states["functions"]["bad"]["state"]),
-        (&"ready".into(), &"unavailable".into())
+        (&"ready".into(), &"failed".into())
     );
     std::fs::write(server.file("functions/bad.py"), "def f():\n    return 2\n").unwrap();
     server.until(|server| server.post("/api/functions/bad/f", "").text() == "2");
