@@ -93,7 +93,8 @@ def wrk(peer: Peer, request: Request, seconds: int, connections: int, start: int
         file.write(script(request, start))
         file.flush()
         path = "/" if numbered(request) else request.path
-        command = [shutil.which("wrk") or "wrk", f"-t{min(2, connections)}", f"-c{connections}", f"-d{seconds}s", "--latency",
+        threads = min(2, connections)
+        command = [shutil.which("wrk") or "wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency",
                    "-s", file.name, f"http://127.0.0.1:{peer.port}{path}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
