@@ -182,6 +182,7 @@ impl Drainer {
                     break;
                 }
             }
+            session.end_wave();
             self.sent = self.sent.max(next);
             // The checkpoint's task has its turn.
             tokio::task::yield_now().await;

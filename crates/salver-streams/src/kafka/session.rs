@@ -23,18 +23,23 @@ use crate::log::frame::{Frame, Placed};
 /// How long nothing may be reported of what was sent, before the broker is asked whether it is there.
 const STALL: Duration = Duration::from_secs(3);
 
-/// How long after a crowd there still is one.
-const CROWD_LASTS: Duration = Duration::from_millis(50);
+/// How long events still come in bulk after they did.
+const BULK_LASTS: Duration = Duration::from_millis(50);
+
+/// How long a wave holds up the next one: behind a partition that is away, the others go on.
+const WAVE_LASTS: Duration = Duration::from_millis(100);
 
 /// A producer, and what it need not send.
 pub(super) struct Session {
     shared: Arc<Shared>,
     /// One for each pace. While one has something under way, the other sends nothing: order would be lost.
-    lone: ThreadedProducer<Reports>,
-    crowd: ThreadedProducer<Reports>,
+    waves: ThreadedProducer<Reports>,
+    bulk: ThreadedProducer<Reports>,
     pace: Pace,
-    /// When there last were many events at a time.
-    crowded: Option<Instant>,
+    /// When there last were very many events at a time.
+    bulk_seen: Option<Instant>,
+    /// Where the last wave ends, and when it was sent.
+    wave: Option<(u64, Instant)>,
     state: Arc<State>,
     /// What a producer before it has sent.
     found: HashMap<u64, Placement>,
@@ -55,15 +60,16 @@ impl Session {
             let reports = Reports::new(Arc::clone(shared), Arc::clone(&state));
             shared.settings.producer(Some(topic), pace).create_with_context(reports)
         };
-        let (lone, crowd) = (producer(Pace::Lone)?, producer(Pace::Crowd)?);
+        let (waves, bulk) = (producer(Pace::Waves)?, producer(Pace::Bulk)?);
         let next = shared.delivery.prefix();
         let progress = std::cell::Cell::new((next, Instant::now()));
         Ok(Self {
             shared: Arc::clone(shared),
-            lone,
-            crowd,
-            pace: Pace::Lone,
-            crowded: None,
+            waves,
+            bulk,
+            pace: Pace::Waves,
+            bulk_seen: None,
+            wave: None,
             state,
             found,
             next,
@@ -102,16 +108,16 @@ impl Session {
     /// delivered first.
     pub(super) fn set_pace(&mut self, events: u64) -> bool {
         match Pace::of(events) {
-            Pace::Crowd => self.crowded = Some(Instant::now()),
-            // A crowd whose answers went out together comes back one by one.
-            Pace::Lone if self.crowded.is_some_and(|then| then.elapsed() < CROWD_LASTS) => {}
-            Pace::Lone => self.crowded = None,
+            Pace::Bulk => self.bulk_seen = Some(Instant::now()),
+            // Clients whose answers went out together come back one by one.
+            Pace::Waves if self.bulk_seen.is_some_and(|then| then.elapsed() < BULK_LASTS) => {}
+            Pace::Waves => self.bulk_seen = None,
         }
-        let pace = if self.crowded.is_some() { Pace::Crowd } else { Pace::Lone };
+        let pace = if self.bulk_seen.is_some() { Pace::Bulk } else { Pace::Waves };
         if pace != self.pace {
             if self.shared.delivery.prefix() >= self.next {
                 self.pace = pace;
-            } else if pace == Pace::Crowd {
+            } else if pace == Pace::Bulk {
                 self.awaited = Some(self.next);
                 return false;
             }
@@ -147,15 +153,27 @@ impl Session {
         next
     }
 
+    /// Everything there was is sent. In waves, what comes now goes when that is delivered.
+    pub(super) fn end_wave(&mut self) {
+        if self.pace == Pace::Waves {
+            self.wave = Some((self.next, Instant::now()));
+        }
+    }
+
     /// Waits for what has to be delivered before more is sent, or until `time` is over or something is to be looked at;
     /// `false` when there is nothing to wait for.
     pub(super) async fn wait(&mut self, time: Duration) -> bool {
-        let Some(offset) = self.awaited else { return false };
+        let wave_left = |(_, sent): (u64, Instant)| WAVE_LASTS.saturating_sub(sent.elapsed());
+        let (offset, time) = match (self.awaited, self.wave) {
+            (Some(offset), _) => (offset, time),
+            (None, Some(wave)) => (wave.0, time.min(wave_left(wave))),
+            (None, None) => return false,
+        };
         // The time may be over first.
         let _ = tokio::time::timeout(time, self.shared.delivery.reached(offset, &self.shared.call)).await;
-        if self.shared.delivery.prefix() >= offset {
-            self.awaited = None;
-        }
+        let prefix = self.shared.delivery.prefix();
+        self.awaited = self.awaited.filter(|offset| prefix < *offset);
+        self.wave = self.wave.filter(|wave| prefix < wave.0 && !wave_left(*wave).is_zero());
         true
     }
 
@@ -169,8 +187,8 @@ impl Session {
         }
         let partition = partition::choose(&placed.record, placed.offset, partitions);
         let producer = match self.pace {
-            Pace::Lone => &self.lone,
-            Pace::Crowd => &self.crowd,
+            Pace::Waves => &self.waves,
+            Pace::Bulk => &self.bulk,
         };
         let Err((error, _)) = producer.send(self.record(placed, partition)) else { return true };
         match error.rdkafka_error_code() {
