@@ -24,7 +24,7 @@ pub(super) struct Kept {
     index: Option<LogIndex>,
     /// What stood in the index when the transaction that is open began.
     open: Option<LogHead>,
-    /// What stood there at the last read: a transaction is worth keeping only where nothing was committed since.
+    /// What stood there before the last read: a transaction is worth keeping only where nothing was committed since.
     last: Option<LogHead>,
     /// Whether there was a read since the sweeper came by.
     used: bool,
@@ -35,13 +35,24 @@ impl Kept {
     pub(super) fn new(index: Option<LogIndex>) -> Self {
         Self { index, ..Self::default() }
     }
+
+    /// What stands in the index now; `None` where there is none.
+    fn head(&self) -> Option<LogHead> {
+        self.index.as_ref().map(LogIndex::head)
+    }
 }
 
 impl Reader {
     /// Sees to it that what is read now is what is there now.
     pub(super) fn refresh(&mut self) {
-        let head = self.kept.index.as_ref().map(LogIndex::head);
-        if self.kept.open.is_some() && self.kept.open != head {
+        if let Some(head) = self.kept.head() {
+            self.refresh_to(head);
+        }
+    }
+
+    /// As [`Reader::refresh`], with what stands in the index now.
+    fn refresh_to(&mut self, head: LogHead) {
+        if self.kept.open.is_some_and(|open| open != head) {
             self.release();
         }
     }
@@ -56,8 +67,8 @@ impl Reader {
 
     /// Runs a read in the transaction that is kept, or keeps one for those that follow.
     pub(super) fn keeping<R>(&mut self, read: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
-        self.refresh();
-        let Some(before) = self.kept.index.as_ref().map(LogIndex::head) else { return read(self) };
+        let Some(before) = self.kept.head() else { return read(self) };
+        self.refresh_to(before);
         let begins = self.kept.open.is_none()
             && self.kept.last == Some(before)
             && self.connection.prepare_cached("BEGIN").and_then(|mut begin| begin.raw_execute()).is_ok();
@@ -65,12 +76,11 @@ impl Reader {
             self.kept.open = Some(before);
         }
         let done = read(self);
-        let after = self.kept.index.as_ref().map(LogIndex::head);
         // What was committed while the read began is in it or not; and after a failure nothing is as it should be.
-        if done.is_none() || begins && after != Some(before) {
+        if done.is_none() || begins && self.kept.head() != Some(before) {
             self.release();
         }
-        self.kept.last = after;
+        self.kept.last = Some(before);
         self.kept.used = true;
         done
     }

@@ -18,6 +18,9 @@ pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
 /// Pages of a reader, in KiB; taken as they are read. Pages are not mapped into memory: a program that overwrites the
 /// file in place would kill the server with a signal.
 const READER_CACHE_KIB: i64 = 16 * 1024;
+/// Pages of all threads' own readers together, in KiB: most reads are theirs, and a page that they don't have costs a
+/// system call. Each has no less than any other reader.
+const LANES_CACHE_KIB: usize = 128 * 1024;
 /// Pages of the writer, in KiB: an update of many rows spills what does not fit.
 const WRITER_CACHE_KIB: i64 = 64 * 1024;
 /// A log that grew larger by one great change is cut to this size afterwards, in bytes. Below it the file is written
@@ -46,6 +49,13 @@ fn prepare_reader(connection: &Connection, busy: Duration) -> rusqlite::Result<(
     connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
     // Opening alone reads nothing.
     connection.query_row("PRAGMA schema_version", [], |_| Ok(()))
+}
+
+/// Gives a reader that is a thread's own its share of the pages.
+pub(super) fn widen(connection: &Connection) -> rusqlite::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let share = i64::try_from(LANES_CACHE_KIB / threads).unwrap_or(READER_CACHE_KIB);
+    connection.pragma_update(None, "cache_size", -share.max(READER_CACHE_KIB))
 }
 
 /// Whether the file can only be read as if nothing ever changed it: its journal is a write-ahead log, and the index of
