@@ -7,7 +7,6 @@ mod stamp;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -32,7 +31,6 @@ pub struct FunctionFile {
     directory: TempDir,
     pool: Arc<Pool>,
     interface: ArcSwapOption<Interface>,
-    version: AtomicU64,
     fault: Mutex<Option<Error>>,
 }
 
@@ -55,7 +53,6 @@ impl FunctionFile {
             program,
             directory,
             interface: ArcSwapOption::empty(),
-            version: AtomicU64::new(0),
             fault: Mutex::default(),
         }))
     }
@@ -65,15 +62,7 @@ impl FunctionFile {
         match refusal {
             Refusal::Full => errors::full(&self.spec),
             Refusal::Late => errors::late(&self.spec),
-            Refusal::Unavailable => self.fault().unwrap_or_else(|| self.nothing()),
-        }
-    }
-
-    /// Why there is nothing, when nothing went wrong.
-    fn nothing(&self) -> Error {
-        match self.version.load(Ordering::Acquire) {
-            0 => errors::loading(&self.spec),
-            _ => errors::ending(&self.spec),
+            Refusal::Unavailable => self.fault().unwrap_or_else(|| errors::loading(&self.spec)),
         }
     }
 
@@ -89,11 +78,7 @@ impl Functions for FunctionFile {
     }
 
     fn interface(&self) -> Result<Arc<Interface>> {
-        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| self.nothing()))
-    }
-
-    fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
+        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| errors::loading(&self.spec)))
     }
 
     fn fault(&self) -> Option<Error> {

@@ -35,6 +35,7 @@ mod respond;
 mod rest;
 mod router;
 mod schema;
+mod segment;
 mod server;
 mod sql;
 mod status;

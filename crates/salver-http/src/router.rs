@@ -18,7 +18,8 @@ use crate::app::App;
 use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
-use crate::exchange::{Exchange, segment};
+use crate::exchange::Exchange;
+use crate::segment::segment;
 use crate::{
     cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status,
     streams,
@@ -230,7 +231,8 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         return export::answer(app, &exchange, target).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        return functions::answer(app, head, body, target, peer).await;
+        let caller = app.gate.caller(peer, &head.headers, &proved);
+        return functions::answer(app, head, body, target, caller).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {

@@ -45,6 +45,8 @@ pub struct Interface {
     pub title: Option<String>,
     /// See `title`.
     pub description: Option<String>,
+    /// Which load of the file it is of: a later one has a higher number.
+    pub load: u64,
 }
 
 /// One function or route.
@@ -65,6 +67,8 @@ pub struct Endpoint {
     pub description: Option<String>,
     /// Equal arguments give equal answers, so that one may be kept.
     pub pure: bool,
+    /// It sees the request itself, and not its arguments alone.
+    pub request: bool,
 }
 
 /// How a route's path matches.
@@ -112,7 +116,8 @@ pub enum ParameterKind {
     Bytes,
 }
 
-/// What is asked of user code.
+/// What is asked of user code. To a function that does not see the request, its parts are of no use, but for the header
+/// fields that say in which form the body is and the answer is to be.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// Which of [`Interface::endpoints`]; `None` for an application, which finds it itself.

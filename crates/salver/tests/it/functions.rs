@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod pure;
 mod weather;
 
 use super::server::Server;
