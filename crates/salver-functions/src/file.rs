@@ -16,6 +16,7 @@ use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 
 use crate::pool::{Pool, Refusal};
 use crate::program::Program;
@@ -30,6 +31,8 @@ pub struct FunctionFile {
     /// For sockets and what the program needs; nobody else may look into it.
     directory: TempDir,
     pool: Arc<Pool>,
+    /// A permit for each worker that jobs may have.
+    job_places: Arc<Semaphore>,
     interface: ArcSwapOption<Interface>,
     fault: Mutex<Option<Error>>,
 }
@@ -49,6 +52,7 @@ impl FunctionFile {
         let program = program.installed(directory.path()).map_err(unwritable)?;
         Ok(Arc::new(Self {
             pool: Arc::new(Pool::new(&spec)),
+            job_places: Arc::new(Semaphore::new(spec.job_workers.clamp(1, Semaphore::MAX_PERMITS))),
             spec: Arc::new(spec),
             program,
             directory,

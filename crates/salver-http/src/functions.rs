@@ -1,10 +1,13 @@
-//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, and what
-//! there is to call.
+//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, what there is
+//! to call, and calls whose caller does not wait, at `/api/jobs`.
 
 mod arguments;
 mod asking;
+mod callback;
 mod describe;
+mod jobs;
 mod openapi;
+mod preference;
 mod pure;
 mod refusal;
 mod respond;
@@ -35,6 +38,8 @@ pub(crate) enum Target<'a> {
     One(String),
     /// `/api/functions/{file}/{function}`
     Named(String, String),
+    /// `/api/jobs/{id}`, and whether its result is meant.
+    Job(String, bool),
     /// An endpoint that stands at this path, in what its file offers, and what the path says.
     Endpoint(&'a Arc<dyn Functions>, Arc<Interface>, usize, Vec<(String, String)>),
     /// An application, and the path below where it is mounted.
@@ -53,6 +58,13 @@ impl<'a> Target<'a> {
             Some("functions" | "functions/") => return Some(Self::List),
             Some("functions.openapi.json") => return Some(Self::Openapi),
             Some(rest) => {
+                if let Some(rest) = rest.strip_prefix("jobs/") {
+                    let (id, is_for_result) = match rest.strip_suffix("/result") {
+                        Some(id) => (id, true),
+                        None => (rest, false),
+                    };
+                    return Some(Self::Job(segment(id), is_for_result));
+                }
                 if let Some(rest) = rest.strip_prefix("functions/") {
                     return Some(match rest.split_once('/') {
                         None => Self::One(segment(rest)),
@@ -132,6 +144,7 @@ pub(crate) async fn answer(
         Target::Endpoint(file, interface, index, values) => {
             asking.function(file, &interface, index, values, body).await
         }
+        Target::Job(id, is_for_result) => jobs::answer(asking, &id, is_for_result).await,
         Target::Application(file, path) => asking.application(file, path, body).await,
     }
 }

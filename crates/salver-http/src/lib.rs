@@ -43,5 +43,5 @@ mod streams;
 mod weight;
 
 pub use auth::Auth;
-pub use options::{HttpOptions, OriginOptions};
+pub use options::{Callbacks, HttpOptions, OriginOptions};
 pub use server::serve;

@@ -318,8 +318,8 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
 }
 
 /// The headers that pages of any origin may read.
-const EXPOSED: &str = "accept-ranges, content-range, etag, link, salver-crc32, salver-next, salver-offset, \
-    salver-rows, x-total-count";
+const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
+    salver-next, salver-offset, salver-rows, x-total-count";
 
 /// What every answer gets on its way out.
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {

@@ -4,8 +4,8 @@
 //! vocabulary where they stand.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -139,6 +139,9 @@ pub struct Call {
     pub body: Bytes,
     /// The caller's address, when one is known.
     pub address: Option<String>,
+    /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has their
+    /// time to run, and says here when that began.
+    pub job: Option<Arc<OnceLock<SystemTime>>>,
 }
 
 /// What user code answers.

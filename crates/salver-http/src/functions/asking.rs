@@ -9,7 +9,8 @@ use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result};
 
-use super::{arguments, pure, refusal, respond};
+use super::preference::Preference;
+use super::{arguments, jobs, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
 use crate::receive;
@@ -49,6 +50,11 @@ impl Asking<'_> {
             Call { headers: fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
         };
         let call = Call { endpoint: Some(index), interface: Some(Arc::clone(interface)), arguments, ..seen };
+        let preference = Preference::of(headers);
+        if preference.is_async {
+            let function = format!("{}/{}", file.spec().name, endpoint.function);
+            return jobs::open(self, file, function, call, preference).await;
+        }
         if endpoint.pure && !endpoint.request {
             return Ok(pure::answer(self.app, self.head, file, call).await);
         }
@@ -64,6 +70,10 @@ impl Asking<'_> {
     ) -> Result<Response<Body>> {
         let body = receive::whole(self.app, &self.head.headers, body).await?;
         let call = Call { body, ..self.whole(path) };
+        let preference = Preference::of(&self.head.headers);
+        if preference.is_async {
+            return jobs::open(self, file, file.spec().name.to_string(), call, preference).await;
+        }
         Ok(ask(self.app, file, call).await)
     }
 

@@ -41,6 +41,9 @@ fn allow(headers: &mut HeaderMap, methods: &str) {
     if let Ok(methods) = HeaderValue::from_str(methods) {
         headers.insert(header::ALLOW, methods.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("accept, content-type"));
+        headers.insert(
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static("accept, content-type, prefer, x-callback-url"),
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod jobs;
 mod pure;
 mod weather;
 
