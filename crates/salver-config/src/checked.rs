@@ -68,6 +68,8 @@ pub struct Server {
     pub caller: Vec<(String, String)>,
     /// Addresses and networks that are let in; empty for all.
     pub firewall: Vec<String>,
+    /// What the addresses of callbacks may begin with.
+    pub callbacks: Vec<String>,
     /// Whether requests without TLS are sent elsewhere.
     pub ssl_redirect: bool,
     /// Whether writes need the XSRF token.

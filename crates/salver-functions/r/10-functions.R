@@ -73,7 +73,8 @@ endpoint_offer <- function(endpoint) {
   list(
     "function" = endpoint[["function"]], method = endpoint$method, path = endpoint$path, prefix = FALSE,
     parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "description")]),
-    summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure
+    summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure,
+    request = length(endpoint$wants) > 0L
   )
 }
 

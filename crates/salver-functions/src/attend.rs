@@ -40,7 +40,7 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
     let tail = Tail::default();
     let (out, err) = (started.child.stdout.take(), started.child.stderr.take());
     let mut output = pin!(output::pump(&start.spec.name, out, err, &tail).fuse());
-    match alongside(output.as_mut(), load(&mut started)).await {
+    match alongside(output.as_mut(), load(&mut started, start.number)).await {
         Ok(interface) => {
             let (orders, told) = mpsc::unbounded_channel();
             let zygote = Arc::new(Zygote::new(start.number, Arc::new(interface), orders));
@@ -75,12 +75,15 @@ async fn listen(output: Pin<&mut Fuse<impl Future<Output = ()>>>) {
     }
 }
 
-/// Waits until the file is loaded.
-async fn load(started: &mut Started) -> Result<Interface, Unloaded> {
+/// Waits until the file is loaded, for the time `number`.
+async fn load(started: &mut Started, number: u64) -> Result<Interface, Unloaded> {
     let mut input = Input::default();
     let frame = input.frame(&mut started.control, FUNCTION_OFFER_BYTES_MAX).await;
     match frame.map_err(Unloaded::Ended)? {
-        (b'R', text) => offer::read(&text).map_err(|error| Unloaded::Ended(error.into())),
+        (b'R', text) => {
+            let offered = offer::read(&text).map_err(|error| Unloaded::Ended(error.into()))?;
+            Ok(Interface { load: number, ..offered })
+        }
         (b'X', text) => Err(Unloaded::Said(String::from_utf8_lossy(&text).into_owned())),
         (kind, _) => Err(Unloaded::Ended(io::Error::other(format!("a frame of kind {kind} in place of an offer")))),
     }

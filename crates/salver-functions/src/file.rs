@@ -7,7 +7,6 @@ mod stamp;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -17,6 +16,7 @@ use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 
 use crate::pool::{Pool, Refusal};
 use crate::program::Program;
@@ -31,8 +31,9 @@ pub struct FunctionFile {
     /// For sockets and what the program needs; nobody else may look into it.
     directory: TempDir,
     pool: Arc<Pool>,
+    /// A permit for each worker that jobs may have.
+    job_places: Arc<Semaphore>,
     interface: ArcSwapOption<Interface>,
-    version: AtomicU64,
     fault: Mutex<Option<Error>>,
 }
 
@@ -51,11 +52,11 @@ impl FunctionFile {
         let program = program.installed(directory.path()).map_err(unwritable)?;
         Ok(Arc::new(Self {
             pool: Arc::new(Pool::new(&spec)),
+            job_places: Arc::new(Semaphore::new(spec.job_workers.clamp(1, Semaphore::MAX_PERMITS))),
             spec: Arc::new(spec),
             program,
             directory,
             interface: ArcSwapOption::empty(),
-            version: AtomicU64::new(0),
             fault: Mutex::default(),
         }))
     }
@@ -65,15 +66,7 @@ impl FunctionFile {
         match refusal {
             Refusal::Full => errors::full(&self.spec),
             Refusal::Late => errors::late(&self.spec),
-            Refusal::Unavailable => self.fault().unwrap_or_else(|| self.nothing()),
-        }
-    }
-
-    /// Why there is nothing, when nothing went wrong.
-    fn nothing(&self) -> Error {
-        match self.version.load(Ordering::Acquire) {
-            0 => errors::loading(&self.spec),
-            _ => errors::ending(&self.spec),
+            Refusal::Unavailable => self.fault().unwrap_or_else(|| errors::loading(&self.spec)),
         }
     }
 
@@ -89,11 +82,7 @@ impl Functions for FunctionFile {
     }
 
     fn interface(&self) -> Result<Arc<Interface>> {
-        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| self.nothing()))
-    }
-
-    fn version(&self) -> u64 {
-        self.version.load(Ordering::Acquire)
+        self.interface.load_full().ok_or_else(|| self.fault().unwrap_or_else(|| errors::loading(&self.spec)))
     }
 
     fn fault(&self) -> Option<Error> {

@@ -33,6 +33,8 @@ struct Offered {
     description: Option<String>,
     #[serde(default)]
     pure: bool,
+    #[serde(default)]
+    request: bool,
 }
 
 #[derive(Deserialize)]
@@ -63,13 +65,14 @@ enum Kind {
 impl From<Offer> for Interface {
     fn from(offer: Offer) -> Self {
         let Offer { application, title, description, endpoints } = offer;
-        Self { application, endpoints: endpoints.into_iter().map(Endpoint::from).collect(), title, description }
+        let endpoints = endpoints.into_iter().map(Endpoint::from).collect();
+        Self { application, endpoints, title, description, load: 0 }
     }
 }
 
 impl From<Offered> for Endpoint {
     fn from(offered: Offered) -> Self {
-        let Offered { function, method, path, prefix, parameters, summary, description, pure } = offered;
+        let Offered { function, method, path, prefix, parameters, summary, description, pure, request } = offered;
         Self {
             function,
             // A route without a method answers all of them.
@@ -79,6 +82,7 @@ impl From<Offered> for Endpoint {
             summary,
             description,
             pure,
+            request,
         }
     }
 }
@@ -109,7 +113,7 @@ mod tests {
     fn an_offer() {
         let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
-             "description": null, "parameters": [
+             "description": null, "request": true, "parameters": [
                 {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
              "description": null, "pure": false}]}"#;
@@ -118,6 +122,7 @@ mod tests {
         let [fib, g] = &interface.endpoints[..] else { panic!("two endpoints") };
         assert_eq!(fib.route, Some(("GET".to_owned(), "/fib".to_owned())));
         assert_eq!((fib.matching, fib.pure, fib.summary.as_deref()), (Matching::Prefix, true, Some("s")));
+        assert!(fib.request && !g.request);
         let n = &fib.parameters[0];
         assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));

@@ -61,8 +61,9 @@ impl Pool {
         Self { bounds, state: Mutex::new(State::new(bounds)), fallen: Notify::new() }
     }
 
-    /// A worker for a call, now or when the call's turn comes.
-    pub(crate) async fn take(self: &Arc<Self>) -> Result<Lease, Refusal> {
+    /// A worker for a call, now or when the call's turn comes. One that is patient waits for as long as it takes, however
+    /// many wait.
+    pub(crate) async fn take(self: &Arc<Self>, is_patient: bool) -> Result<Lease, Refusal> {
         let turn = {
             let mut state = self.lock();
             if let Some(worker) = state.take() {
@@ -70,9 +71,12 @@ impl Pool {
                 return Ok(Lease::new(Arc::clone(self), worker));
             }
             let (sender, receiver) = oneshot::channel();
-            state.wait(sender)?;
+            state.wait(sender, is_patient)?;
             Turn::new(self, receiver)
         };
+        if is_patient {
+            return turn.wait().await;
+        }
         let came = Instant::now();
         let worker = tokio::time::timeout(self.bounds.wait, turn.wait()).await.unwrap_or(Err(Refusal::Late));
         self.lock().counts.waited(came.elapsed());
@@ -185,7 +189,7 @@ mod tests {
             .collect();
         pool.tend(Duration::from_secs(60));
         assert_eq!(pool.counts().alive, 3, "they were busy a moment ago");
-        let lease = pool.take().await.unwrap();
+        let lease = pool.take(false).await.unwrap();
         pool.tend(Duration::ZERO);
         assert_eq!((pool.counts().alive, pool.counts().busy), (1, 1), "a busy one is one of the least");
         lease.give_back();
@@ -200,7 +204,7 @@ mod tests {
         let (zygote, mut told) = zygote(1);
         pool.adopt(Arc::clone(&zygote));
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
-        let refused = futures::future::join_all((0..6).map(|_| pool.take())).await;
+        let refused = futures::future::join_all((0..6).map(|_| pool.take(false))).await;
         let count = |refusal| refused.iter().filter(|got| matches!(got, Err(why) if *why == refusal)).count();
         assert_eq!((count(Refusal::Late), count(Refusal::Full)), (5, 1));
         let mut ordered = 0;
@@ -218,11 +222,11 @@ mod tests {
         pool.adopt(Arc::clone(&old));
         let ((first, _first), (late, _late), (second, _second)) = (worker(&old, 1), worker(&old, 2), worker(&new, 3));
         pool.arrived(first);
-        let lease = pool.take().await.unwrap();
+        let lease = pool.take(false).await.unwrap();
         pool.adopt(Arc::clone(&new));
         pool.arrived(late);
         pool.arrived(second);
-        let other = pool.take().await.unwrap();
+        let other = pool.take(false).await.unwrap();
         assert_eq!((pool.counts().alive, pool.counts().busy), (2, 2));
         drop(lease);
         other.give_back();
@@ -230,6 +234,6 @@ mod tests {
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
         assert_eq!(told.try_recv(), Ok(Order::Kill(1)), "who leaves a call has its process killed");
         pool.close();
-        assert_eq!(pool.take().await.err(), Some(Refusal::Unavailable));
+        assert_eq!(pool.take(false).await.err(), Some(Refusal::Unavailable));
     }
 }

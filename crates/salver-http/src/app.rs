@@ -10,7 +10,7 @@ use crate::cache::FinalBytes;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
-use crate::functions_state::Known;
+use crate::functions_state::{Jobs, Known};
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
@@ -31,6 +31,7 @@ pub(crate) struct App {
     pub(crate) cursors: Cursors,
     pub(crate) exports: Exports,
     pub(crate) functions: Known,
+    pub(crate) jobs: Jobs,
     /// Becomes true when the server ends: answers without end then end too.
     pub(crate) ending: watch::Sender<bool>,
 }
@@ -45,7 +46,7 @@ impl App {
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
-        let functions = Known::new(service.functions().len());
+        let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
         Self {
             service,
             options,
@@ -58,6 +59,7 @@ impl App {
             cursors,
             exports,
             functions,
+            jobs,
             ending,
         }
     }

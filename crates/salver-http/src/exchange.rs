@@ -149,8 +149,3 @@ fn decode(text: &str) -> Result<String> {
     })?;
     Ok(decoded.into_owned())
 }
-
-/// A segment of the path, decoded. What can't be decoded stays as it is, and then simply names nothing.
-pub(crate) fn segment(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
-}

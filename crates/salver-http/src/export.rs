@@ -25,8 +25,9 @@ use salver_model::{Code, Error, Result};
 
 use crate::app::App;
 use crate::body::Body;
-use crate::exchange::{Exchange, segment};
+use crate::exchange::Exchange;
 use crate::export_state::{Token, damaged};
+use crate::segment::segment;
 
 /// What a path names.
 #[derive(Debug, PartialEq)]

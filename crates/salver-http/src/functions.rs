@@ -1,28 +1,31 @@
-//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, and what
-//! there is to call.
+//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, what there is
+//! to call, and calls whose caller does not wait, at `/api/jobs`.
 
 mod arguments;
+mod asking;
+mod callback;
 mod describe;
+mod jobs;
 mod openapi;
+mod preference;
+mod pure;
+mod refusal;
 mod respond;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http::{Method, Response};
 use hyper::body::Incoming;
-use salver_model::functions::{Call, Interface};
-use salver_model::observation::Observation;
+use salver_model::functions::{Endpoint, Interface};
 use salver_model::ports::Functions;
-use salver_model::{Code, Error, Result, suggest};
+use salver_model::{Caller, Code, Error, Result, suggest};
 
+use self::asking::Asking;
 use crate::app::App;
 use crate::body::Body;
-use crate::exchange::segment;
 use crate::functions_state::Found;
-use crate::{problem, receive};
+use crate::segment::segment;
 
 /// What of the doors a request is for.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(crate) enum Target<'a> {
     One(String),
     /// `/api/functions/{file}/{function}`
     Named(String, String),
+    /// `/api/jobs/{id}`, and whether its result is meant.
+    Job(String, bool),
     /// An endpoint that stands at this path, in what its file offers, and what the path says.
     Endpoint(&'a Arc<dyn Functions>, Arc<Interface>, usize, Vec<(String, String)>),
     /// An application, and the path below where it is mounted.
@@ -53,6 +58,13 @@ impl<'a> Target<'a> {
             Some("functions" | "functions/") => return Some(Self::List),
             Some("functions.openapi.json") => return Some(Self::Openapi),
             Some(rest) => {
+                if let Some(rest) = rest.strip_prefix("jobs/") {
+                    let (id, is_for_result) = match rest.strip_suffix("/result") {
+                        Some(id) => (id, true),
+                        None => (rest, false),
+                    };
+                    return Some(Self::Job(segment(id), is_for_result));
+                }
                 if let Some(rest) = rest.strip_prefix("functions/") {
                     return Some(match rest.split_once('/') {
                         None => Self::One(segment(rest)),
@@ -108,55 +120,33 @@ pub(crate) async fn answer(
     head: &Parts,
     body: Incoming,
     target: Target<'_>,
-    peer: IpAddr,
+    caller: Caller,
 ) -> Result<Response<Body>> {
-    let body = receive::whole(app, &head.headers, body).await?;
-    let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
+    let method = &head.method;
     let reads = *method == Method::GET || *method == Method::HEAD;
-    let whole = Call {
-        method: method.as_str().to_owned(),
-        path: head.uri.path().to_owned(),
-        query: query.to_owned(),
-        headers: fields(&head.headers),
-        address: Some(app.gate.address(peer, &head.headers).to_string()),
-        ..Call::default()
-    };
-    let (file, call) = match &target {
-        Target::List if reads => return Ok(describe::all(app)),
-        Target::Openapi if reads => return Ok(openapi::answer(app)),
-        Target::One(name) if reads => return Ok(describe::one(file(app, name)?)),
-        Target::List | Target::Openapi | Target::One(_) => return Ok(refuse_method(app, method, "GET, HEAD, OPTIONS")),
-        Target::Methods(methods) => return Ok(refuse_method(app, method, methods)),
+    let asking = Asking { app, head, caller };
+    match target {
+        Target::List if reads => Ok(describe::all(app)),
+        Target::Openapi if reads => Ok(openapi::answer(app)),
+        Target::One(name) if reads => Ok(describe::one(file(app, &name)?)),
+        Target::List | Target::Openapi | Target::One(_) => Ok(refusal::of_method(app, method, "GET, HEAD, OPTIONS")),
+        Target::Methods(methods) => Ok(refusal::of_method(app, method, &methods)),
         Target::Named(name, function) => {
-            let file = file(app, name)?;
+            let file = file(app, &name)?;
             let interface = file.interface()?;
-            let (index, endpoint) = named(&interface, name, function)?;
-            let methods = if endpoint.pure { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
-            if !(*method == Method::POST || endpoint.pure && reads) {
-                return Ok(refuse_method(app, method, methods));
+            let (index, endpoint) = named(&interface, &name, &function)?;
+            if *method == Method::POST || endpoint.pure && reads {
+                return asking.function(file, &interface, index, Vec::new(), body).await;
             }
-            let arguments = arguments::read(endpoint, Vec::new(), query, &head.headers, &body)?;
-            let own = Call { endpoint: Some(index), interface: Some(Arc::clone(&interface)), arguments, ..whole };
-            (file, own)
+            let methods = if endpoint.pure { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
+            Ok(refusal::of_method(app, method, methods))
         }
         Target::Endpoint(file, interface, index, values) => {
-            let endpoint = interface.endpoints.get(*index).ok_or_else(|| moved(file))?;
-            let arguments = arguments::read(endpoint, values.clone(), query, &head.headers, &body)?;
-            let own = Call { endpoint: Some(*index), interface: Some(Arc::clone(interface)), arguments, ..whole };
-            (*file, own)
+            asking.function(file, &interface, index, values, body).await
         }
-        Target::Application(file, path) => (*file, Call { path: path.clone(), ..whole }),
-    };
-    match file.call(Call { body, ..call }).await {
-        Ok(answer) => respond::answer(app, answer),
-        Err(error) => Ok(refuse(app, &error)),
+        Target::Job(id, is_for_result) => jobs::answer(asking, &id, is_for_result).await,
+        Target::Application(file, path) => asking.application(file, path, body).await,
     }
-}
-
-/// The header fields as user code sees them. What is no text is left out.
-fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| Some(String::from_utf8_lossy(value.as_bytes()).into_owned());
-    headers.iter().filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))).collect()
 }
 
 /// The file called `name`.
@@ -171,11 +161,7 @@ fn file<'a>(app: &'a App, name: &str) -> Result<&'a Arc<dyn Functions>> {
 }
 
 /// The function of a file, and its number.
-fn named<'i>(
-    interface: &'i Interface,
-    file: &str,
-    function: &str,
-) -> Result<(usize, &'i salver_model::functions::Endpoint)> {
+fn named<'i>(interface: &'i Interface, file: &str, function: &str) -> Result<(usize, &'i Endpoint)> {
     if interface.application {
         return Err(Error::new(Code::NotFound, format!("`{file}` is an application, whose functions have no names"))
             .with_hint("ask for one of its own paths"));
@@ -187,43 +173,4 @@ fn named<'i>(
             .with_hint(format!("`/api/functions/{file}` lists what it has"))
             .with_hint_if(suggest::hint(function, names))
     })
-}
-
-/// The file was loaded anew since the request came in.
-fn moved(file: &Arc<dyn Functions>) -> Error {
-    Error::new(Code::EntryUnavailable, format!("`{}` has just changed", file.spec().name)).with_hint("ask again")
-}
-
-fn refuse(app: &App, error: &Error) -> Response<Body> {
-    let status = match error.code {
-        Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        Code::OutOfMemory => StatusCode::INTERNAL_SERVER_ERROR,
-        code => problem::status(code),
-    };
-    if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE {
-        app.service.observer().observe(&Observation::RequestFailed { error });
-    }
-    problem::respond(error, status)
-}
-
-fn refuse_method(app: &App, method: &Method, methods: &str) -> Response<Body> {
-    if *method == Method::OPTIONS {
-        let mut response = Response::new(Body::Full(Bytes::new()));
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        allow(response.headers_mut(), methods);
-        return response;
-    }
-    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {methods}"));
-    let mut response = refuse(app, &error);
-    allow(response.headers_mut(), methods);
-    response
-}
-
-fn allow(headers: &mut HeaderMap, methods: &str) {
-    if let Ok(methods) = HeaderValue::from_str(methods) {
-        headers.insert(header::ALLOW, methods.clone());
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("accept, content-type"));
-    }
 }

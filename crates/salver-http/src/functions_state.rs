@@ -1,5 +1,6 @@
-//! What the doors of functions keep between requests: the routes of every file, as it was loaded last.
+//! What the doors of functions keep between requests: the routes of every file, as it was loaded last, and jobs.
 
+mod jobs;
 mod pattern;
 mod routes;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use salver_model::functions::Interface;
 
+pub(crate) use self::jobs::{Callback, Job, Jobs, Outcome};
 use self::routes::Routes;
 pub(crate) use self::routes::{Found, pattern};
 

@@ -78,7 +78,18 @@ impl Kept {
         !self.status.is_server_error()
     }
 
-    fn bytes(&self) -> usize {
+    /// Its status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Its body.
+    pub(crate) fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Bytes it occupies, near enough.
+    pub(crate) fn bytes(&self) -> usize {
         512 + self.body.len()
     }
 }

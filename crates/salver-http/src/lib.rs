@@ -35,6 +35,7 @@ mod respond;
 mod rest;
 mod router;
 mod schema;
+mod segment;
 mod server;
 mod sql;
 mod status;
@@ -42,5 +43,5 @@ mod streams;
 mod weight;
 
 pub use auth::Auth;
-pub use options::{HttpOptions, OriginOptions};
+pub use options::{Callbacks, HttpOptions, OriginOptions};
 pub use server::serve;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use salver_formats::Format;
+use salver_model::ports::Courier;
 
 use crate::auth::Auth;
 
@@ -36,8 +37,19 @@ pub struct HttpOptions {
     pub xsrf: bool,
     /// Whether what writes through the records doors must say that it comes from a script of a page.
     pub ajax_only: bool,
+    /// Who may be told when jobs are over; `None` for nobody.
+    pub callbacks: Option<Callbacks>,
     /// How callers prove who they are; `None` lets everybody in.
     pub auth: Option<Arc<Auth>>,
+}
+
+/// Who may be told when jobs are over.
+#[derive(Clone, Debug)]
+pub struct Callbacks {
+    /// What their addresses begin with.
+    pub allowed: Vec<String>,
+    /// Who tells them.
+    pub courier: Arc<dyn Courier>,
 }
 
 /// Which pages may ask the records doors, and how (<https://fetch.spec.whatwg.org/#http-cors-protocol>).
@@ -88,6 +100,7 @@ impl Default for HttpOptions {
             ssl_redirect: false,
             xsrf: false,
             ajax_only: false,
+            callbacks: None,
             auth: None,
         }
     }

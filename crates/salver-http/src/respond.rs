@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use arrow::record_batch::RecordBatch;
 use bytes::Bytes;
 use futures::StreamExt;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, encode};
 use salver_model::limits::{READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::observation::Observation;
@@ -39,16 +39,23 @@ impl Heading {
     /// 304, when the client has this very answer already.
     pub(crate) fn unchanged(&self, exchange: &Exchange<'_>) -> Option<Response<Body>> {
         let etag = conditional::etag(self.version);
-        conditional::matches(exchange.if_none_match(), &etag).then(|| not_modified(&etag))
+        let mut headers = HeaderMap::with_capacity(3);
+        describe(&mut headers, Some(&etag), Coding::Identity);
+        conditional::matches(exchange.if_none_match(), &etag).then(|| not_modified(&headers))
     }
 }
 
 /// A finished answer again, or 304.
 pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
-    if let (Some(given), Some(etag)) = (exchange.if_none_match(), &finished.etag)
-        && conditional::matches(Some(given), etag)
+    again(exchange.if_none_match(), finished)
+}
+
+/// A finished answer again, or 304 when it is among those that `if_none_match` names.
+pub(crate) fn again(if_none_match: Option<&HeaderValue>, finished: &Finished) -> Response<Body> {
+    if let Some(etag) = &finished.etag
+        && conditional::matches(if_none_match, etag)
     {
-        return not_modified(etag);
+        return not_modified(&finished.headers);
     }
     let mut response = Response::new(Body::Full(finished.body.clone()));
     *response.status_mut() = finished.status;
@@ -56,13 +63,19 @@ pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response
     response
 }
 
-fn not_modified(etag: &HeaderValue) -> Response<Body> {
+/// What an answer's head says also of an answer that is not sent again (RFC 9110, section 15.4.5).
+const OF_THE_UNCHANGED: [HeaderName; 5] =
+    [header::CACHE_CONTROL, header::CONTENT_LOCATION, header::ETAG, header::EXPIRES, header::VARY];
+
+/// 304 in place of an answer with `headers`.
+fn not_modified(headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::Full(Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    let headers = response.headers_mut();
-    headers.insert(header::ETAG, etag.clone());
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
+    for name in OF_THE_UNCHANGED {
+        if let Some(value) = headers.get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
     response
 }
 

@@ -18,7 +18,8 @@ use crate::app::App;
 use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
-use crate::exchange::{Exchange, segment};
+use crate::exchange::Exchange;
+use crate::segment::segment;
 use crate::{
     cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status,
     streams,
@@ -230,7 +231,8 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         return export::answer(app, &exchange, target).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        return functions::answer(app, head, body, target, peer).await;
+        let caller = app.gate.caller(peer, &head.headers, &proved);
+        return functions::answer(app, head, body, target, caller).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {
@@ -316,8 +318,8 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
 }
 
 /// The headers that pages of any origin may read.
-const EXPOSED: &str = "accept-ranges, content-range, etag, link, salver-crc32, salver-next, salver-offset, \
-    salver-rows, x-total-count";
+const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
+    salver-next, salver-offset, salver-rows, x-total-count";
 
 /// What every answer gets on its way out.
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {

@@ -4,8 +4,8 @@
 //! vocabulary where they stand.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -45,6 +45,8 @@ pub struct Interface {
     pub title: Option<String>,
     /// See `title`.
     pub description: Option<String>,
+    /// Which load of the file it is of: a later one has a higher number.
+    pub load: u64,
 }
 
 /// One function or route.
@@ -65,6 +67,8 @@ pub struct Endpoint {
     pub description: Option<String>,
     /// Equal arguments give equal answers, so that one may be kept.
     pub pure: bool,
+    /// It sees the request itself, and not its arguments alone.
+    pub request: bool,
 }
 
 /// How a route's path matches.
@@ -112,7 +116,8 @@ pub enum ParameterKind {
     Bytes,
 }
 
-/// What is asked of user code.
+/// What is asked of user code. To a function that does not see the request, its parts are of no use, but for the header
+/// fields that say in which form the body is and the answer is to be.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// Which of [`Interface::endpoints`]; `None` for an application, which finds it itself.
@@ -134,6 +139,9 @@ pub struct Call {
     pub body: Bytes,
     /// The caller's address, when one is known.
     pub address: Option<String>,
+    /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has their
+    /// time to run, and says here when that began.
+    pub job: Option<Arc<OnceLock<SystemTime>>>,
 }
 
 /// What user code answers.

@@ -98,6 +98,19 @@ pub const FUNCTION_LINE_BYTES_MAX: usize = 8 * 1024;
 /// Most lines of user code's output that one file gets into the log in a second; more are only counted.
 pub const FUNCTION_LINES_PER_SECOND_MAX: u32 = 1_000;
 
+/// Longest wait that a request may ask for until a job is done, in seconds.
+pub const JOB_WAIT_S_MAX: u64 = 60;
+/// How often a callback is tried.
+pub const CALLBACK_TRIES_MAX: u32 = 6;
+/// The wait before the second try of a callback, in milliseconds; each further one is twice as long.
+pub const CALLBACK_RETRY_MS: u64 = 1_000;
+/// Longest wait for the answer to a callback, in milliseconds.
+pub const CALLBACK_MS_MAX: u64 = 10_000;
+/// Most callbacks under way at once; more wait.
+pub const CALLBACKS_MAX: usize = 16;
+/// Longest address of a callback, in bytes.
+pub const CALLBACK_BYTES_MAX: usize = 2 * 1024;
+
 /// Most streams one export may be read in.
 pub const EXPORT_STREAMS_MAX: u64 = 64;
 /// About how many bytes of rows one read of an export's stream answers; the rest waits for the next read.
@@ -143,6 +156,12 @@ pub struct Limits {
     pub head_ms_max: u64,
     /// How long open requests may take to end after SIGTERM, in milliseconds.
     pub drain_ms_max: u64,
+    /// Most jobs that wait, run, or are kept with what they answered.
+    pub jobs_max: usize,
+    /// Memory for what jobs are asked with and what they answered, in bytes.
+    pub job_bytes_max: u64,
+    /// How long a job is kept when it is done, in milliseconds.
+    pub job_ttl_ms: u64,
 }
 
 impl Default for Limits {
@@ -158,6 +177,9 @@ impl Default for Limits {
             connections_max: 10_000,
             head_ms_max: 30_000,
             drain_ms_max: 10_000,
+            jobs_max: 10_000,
+            job_bytes_max: 256 * 1024 * 1024,
+            job_ttl_ms: 3_600_000,
         }
     }
 }

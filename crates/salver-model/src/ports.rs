@@ -1,6 +1,7 @@
 //! The ports: one trait each, that a backend implements. Each file states the contract; `salver-testkit` has a suite
 //! for each that every implementation runs.
 
+pub mod courier;
 pub mod database;
 pub mod event_stream;
 pub mod functions;
@@ -9,6 +10,7 @@ pub mod scan;
 pub mod sql_engine;
 pub mod table;
 
+pub use courier::{Courier, Delivery};
 pub use database::{Database, RecordStream};
 pub use event_stream::EventStream;
 pub use functions::Functions;

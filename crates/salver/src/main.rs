@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod client;
 mod config;
+mod courier;
 mod data_dir;
 mod export;
 mod failure;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use salver_config::Checked;
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
-use salver_http::{Auth, HttpOptions, OriginOptions};
+use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, Loader, SqlEngine};
@@ -15,6 +15,7 @@ use salver_records::RecordsDatabase;
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
 
+use crate::courier::HttpCourier;
 use crate::{functions, streams};
 
 /// Most connections for looking up users.
@@ -160,6 +161,8 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         ssl_redirect: server.ssl_redirect,
         xsrf: server.xsrf,
         ajax_only: server.ajax_only,
+        callbacks: (!server.callbacks.is_empty())
+            .then(|| Callbacks { allowed: server.callbacks.clone(), courier: Arc::new(HttpCourier::new()) }),
         auth,
     })
 }

@@ -42,6 +42,14 @@ fn check(table: &Table, findings: &mut Findings) -> Option<FunctionSpec> {
         let message = format!("`workers_min` is more than `workers`, {workers_max}");
         findings.mistake(Mistake::new(table.place_of("workers_min"), message).with_hint("raise `workers`"));
     }
+    let job_workers = match size(table, "job_workers") {
+        0 => FunctionSpec::job_workers_of(workers_max),
+        given => given,
+    };
+    if job_workers > workers_max {
+        let message = format!("`job_workers` is more than `workers`, {workers_max}");
+        findings.mistake(Mistake::new(table.place_of("job_workers"), message).with_hint("raise `workers`"));
+    }
     let bound = |key| Some(table.count(key)).filter(|bound| *bound > 0);
     Some(FunctionSpec {
         interpreter: table.text("interpreter").map(PathBuf::from),
@@ -51,6 +59,8 @@ fn check(table: &Table, findings: &mut Findings) -> Option<FunctionSpec> {
         waiting_max: size(table, "waiting_max"),
         wait: Duration::from_millis(table.count("wait")),
         timeout: bound("timeout").map(Duration::from_millis),
+        job_workers,
+        job_timeout: bound("job_timeout").map(Duration::from_millis),
         memory_bytes_max: bound("memory_bytes_max"),
         calls_max: bound("calls_max"),
         environment: table.pairs("environment").map(<[_]>::to_vec).unwrap_or_default(),

@@ -33,6 +33,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         reverse_proxy: table.bool("reverse_proxy"),
         caller: caller(table, findings),
         firewall: firewall(table, findings),
+        callbacks: callbacks(table, findings),
         ssl_redirect: behind_proxy(table, "ssl_redirect", table.bool("ssl_redirect"), findings),
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
@@ -81,6 +82,21 @@ fn firewall(table: &Table, findings: &mut Findings) -> Vec<String> {
     networks.to_vec()
 }
 
+/// What does not name its host to the end would allow others, whose names go on from there.
+fn callbacks(table: &Table, findings: &mut Findings) -> Vec<String> {
+    let addresses = table.texts("callbacks").unwrap_or_default();
+    for address in addresses {
+        let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://")).unwrap_or_default();
+        let host = rest.split_once('/').map_or("", |(host, _)| host);
+        if host.is_empty() || host.contains(['@', '?', '#', '*']) {
+            let message = format!("`{address}` is not the beginning of an address");
+            let hint = "write scheme, host and a path, like \"https://example.org/hooks/\"";
+            findings.mistake(Mistake::new(table.place_of("callbacks"), message).with_hint(hint));
+        }
+    }
+    addresses.to_vec()
+}
+
 pub(super) fn limits(table: &Table) -> Limits {
     let size = |key| usize::try_from(table.count(key)).unwrap_or(usize::MAX);
     Limits {
@@ -94,6 +110,9 @@ pub(super) fn limits(table: &Table) -> Limits {
         connections_max: size("connections_max"),
         head_ms_max: table.count("head_ms_max"),
         drain_ms_max: table.count("drain_ms_max"),
+        jobs_max: size("jobs_max"),
+        job_bytes_max: table.count("job_bytes_max"),
+        job_ttl_ms: table.count("job_ttl"),
     }
 }
 

@@ -89,6 +89,9 @@ const ROWS: &[Setting] = &[
     row(Section::Server, "firewall", Kind::Texts, ["[]", r#"["10.0.0.0/8", "::1"]"#],
         "Addresses and networks that are let in; empty lets everybody in.",
         &["allowed_ip_addresses"]),
+    row(Section::Server, "callbacks", Kind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
+        "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
+        &[]),
     row(Section::Server, "ssl_redirect", Kind::Bool, ["false", "true"],
         "Whether requests that came without TLS are sent to `https://`. Needs `reverse_proxy`, since the proxy has the \
             certificate.",
@@ -213,6 +216,16 @@ const ROWS: &[Setting] = &[
         &[]),
     row(Section::Limits, "drain_ms_max", Kind::Milliseconds, ["10000", r#""30s""#],
         "How long open requests may take to end after SIGTERM.",
+        &[]),
+    row(Section::Limits, "jobs_max", Kind::Count(1), ["10000", "1000"],
+        "Most jobs that wait, run, or are kept with what they answered. When there are more, those that are done \
+            longest are forgotten; without any, new ones are told to come again (503).",
+        &[]),
+    row(Section::Limits, "job_bytes_max", Kind::Bytes, ["268435456", r#""1GiB""#],
+        "Memory for what jobs are asked with and what they answered; bounded as `jobs_max`.",
+        &[]),
+    row(Section::Limits, "job_ttl", Kind::Milliseconds, [r#""1h""#, r#""1d""#],
+        "How long a job is kept when it is done.",
         &[]),
     // Compat
     row(Section::Compat, "roapi", Kind::Bool, ["false", "true"],

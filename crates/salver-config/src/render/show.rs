@@ -71,6 +71,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "reverse_proxy" => server.reverse_proxy.to_string(),
         "caller" => pairs_unless_empty(&server.caller)?,
         "firewall" => texts(&server.firewall),
+        "callbacks" => texts(&server.callbacks),
         "ssl_redirect" => server.ssl_redirect.to_string(),
         "xsrf" => server.xsrf.to_string(),
         "ajax_only" => server.ajax_only.to_string(),
@@ -92,6 +93,9 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
         "connections_max" => limits.connections_max as u64,
         "head_ms_max" => limits.head_ms_max,
         "drain_ms_max" => limits.drain_ms_max,
+        "jobs_max" => limits.jobs_max as u64,
+        "job_bytes_max" => limits.job_bytes_max,
+        "job_ttl" => limits.job_ttl_ms,
         _ => return None,
     };
     Some(value.to_string())

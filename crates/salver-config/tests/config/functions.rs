@@ -33,6 +33,7 @@ fn mistakes() {
         ("", "[[function]] has no `file`"),
         ("file = 'fib.sh'", "`fib.sh` is neither R nor Python by its name"),
         ("file = 'fib.R'\npath = 'maths'", "`maths` is not the beginning of a path"),
+        ("file = 'fib.R'\nworkers = 2\njob_workers = 3", "`job_workers` is more than `workers`, 2"),
         ("file = 'fib.R'\nworkers = 1\nworkers_min = 2", "`workers_min` is more than `workers`, 1"),
         ("file = 'fib.R'\n[[function]]\nfile = 'fib.py'", "there are two files of functions called `fib`"),
     ] {

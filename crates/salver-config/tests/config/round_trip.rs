@@ -18,6 +18,7 @@ threads = 3
 reverse_proxy = true
 caller = { user = "X-User", "the tenant" = "X-Tenant" }
 firewall = ["10.0.0.0/8", "::1"]
+callbacks = ["https://example.org/hooks/"]
 ssl_redirect = true
 xsrf = true
 ajax_only = true
@@ -71,6 +72,9 @@ cache_bytes_max = 7
 connections_max = 8
 head_ms_max = 9
 drain_ms_max = 10
+jobs_max = 11
+job_bytes_max = 12
+job_ttl = 13
 
 [compat]
 roapi = true
@@ -182,6 +186,8 @@ path = "/maths/"
 interpreter = "/opt/R/bin/R"
 workers = 4
 workers_min = 2
+job_workers = 1
+job_timeout = 60000
 waiting_max = 10
 wait = "1s"
 timeout = "5m"

@@ -116,6 +116,7 @@ class Endpoint:
             "summary": self.summary,
             "description": self.description,
             "pure": self.pure,
+            "request": bool(self.requests),
         }
 
 

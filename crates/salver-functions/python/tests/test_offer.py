@@ -91,7 +91,7 @@ class Functions(unittest.TestCase):
         ])
         number = offer["endpoints"][0]
         self.assertEqual((number["summary"], number["description"]), ("The number n.", "As it is."))
-        self.assertTrue(number["pure"])
+        self.assertEqual((number["pure"], number["request"]), (True, False))
         self.assertEqual(number["parameters"], [
             {"name": "n", "kind": "integer", "list": False, "required": True, "description": "which one"},
             {"name": "names", "kind": "text", "list": True, "required": False, "description": "of what"},

@@ -1,8 +1,7 @@
 //! The way of one call through a worker.
 
-use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -10,6 +9,8 @@ use futures::stream::{self, BoxStream};
 use salver_model::Result;
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::spec::FunctionSpec;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{FunctionFile, errors};
 use crate::pool::Lease;
@@ -22,37 +23,74 @@ const TRIES_MAX: usize = 3;
 impl FunctionFile {
     /// Has a worker answer the call.
     pub(super) async fn answer(&self, call: &Call) -> Result<Answer> {
+        let place = match call.job {
+            Some(_) => Arc::clone(&self.job_places).acquire_owned().await.ok(),
+            None => None,
+        };
         let mut tries = 1;
         loop {
-            let mut lease = self.pool.take().await.map_err(|refusal| self.refusal(refusal))?;
+            let mut lease = self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?;
+            let time = Time::new(&self.spec, call);
             // From here on, leaving without `give_back` kills the process.
-            let first = in_time(self.spec.timeout, lease.worker().call(call)).await;
-            match first {
-                None => return Err(errors::slow(&self.spec)),
-                Some(Ok(First::Whole(answer))) => {
+            match time.bound(lease.worker().call(call)).await? {
+                Ok(First::Whole(answer)) => {
                     lease.give_back();
                     return Ok(answer);
                 }
-                Some(Ok(First::Begun { status, headers })) => {
-                    return Ok(Answer { status, headers, body: AnswerBody::Stream(self.pieces(lease)) });
+                Ok(First::Begun { status, headers }) => {
+                    let pieces = Pieces { lease, time, _place: place };
+                    return Ok(Answer { status, headers, body: AnswerBody::Stream(pieces.stream()) });
                 }
-                Some(Ok(First::Failed(failure))) => return Err(failed(lease, failure)),
-                Some(Err(Ended::Refused(error))) => {
+                Ok(First::Failed(failure)) => return Err(failed(lease, failure)),
+                Err(Ended::Refused(error)) => {
                     lease.give_back();
                     return Err(error);
                 }
-                Some(Err(Ended::Before(_))) if tries < TRIES_MAX => tries += 1,
-                Some(Err(Ended::Before(error) | Ended::During(error))) => {
-                    return Err(errors::ended(&self.spec, error));
-                }
+                Err(Ended::Before(_)) if tries < TRIES_MAX => tries += 1,
+                Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
         }
     }
+}
 
-    /// The body that `lease` gives in pieces.
-    fn pieces(&self, lease: Lease) -> BoxStream<'static, Result<Bytes>> {
-        let body = Pieces { lease, spec: Arc::clone(&self.spec) };
-        stream::unfold(Some(body), |body| async {
+/// How long a call may take.
+struct Time {
+    spec: Arc<FunctionSpec>,
+    /// When a job has to be over. A call has its time for each piece of its answer: somebody takes them as they come.
+    job: Option<Option<Instant>>,
+}
+
+impl Time {
+    /// The time of a call that begins now.
+    fn new(spec: &Arc<FunctionSpec>, call: &Call) -> Self {
+        let job = call.job.as_ref().map(|begun| {
+            begun.get_or_init(SystemTime::now);
+            spec.job_timeout.map(|timeout| Instant::now() + timeout)
+        });
+        Self { spec: Arc::clone(spec), job }
+    }
+
+    /// Does a part of the work.
+    async fn bound<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        match (self.job, self.spec.timeout) {
+            (Some(Some(end)), _) => timeout_at(end, work).await.map_err(|_| errors::slow_job(&self.spec)),
+            (None, Some(each)) => timeout(each, work).await.map_err(|_| errors::slow(&self.spec)),
+            (Some(None), _) | (None, None) => Ok(work.await),
+        }
+    }
+}
+
+/// A body that is being made. Dropped before its end, it takes its process along.
+struct Pieces {
+    lease: Lease,
+    time: Time,
+    /// A job's, until it is over.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Pieces {
+    fn stream(self) -> BoxStream<'static, Result<Bytes>> {
+        stream::unfold(Some(self), |body| async {
             match body?.next().await {
                 Ok(None) => None,
                 Ok(Some((piece, body))) => Some((Ok(piece), Some(body))),
@@ -61,26 +99,16 @@ impl FunctionFile {
         })
         .boxed()
     }
-}
 
-/// A body that is being made. Dropped before its end, it takes its process along.
-struct Pieces {
-    lease: Lease,
-    spec: Arc<FunctionSpec>,
-}
-
-impl Pieces {
     async fn next(mut self) -> Result<Option<(Bytes, Self)>> {
-        let next: Option<io::Result<Next>> = in_time(self.spec.timeout, self.lease.worker().next()).await;
-        match next {
-            None => Err(errors::slow(&self.spec)),
-            Some(Ok(Next::Piece(piece))) => Ok(Some((piece, self))),
-            Some(Ok(Next::End)) => {
+        match self.time.bound(self.lease.worker().next()).await? {
+            Ok(Next::Piece(piece)) => Ok(Some((piece, self))),
+            Ok(Next::End) => {
                 self.lease.give_back();
                 Ok(None)
             }
-            Some(Ok(Next::Failed(failure))) => Err(failed(self.lease, failure)),
-            Some(Err(error)) => Err(errors::ended(&self.spec, error)),
+            Ok(Next::Failed(failure)) => Err(failed(self.lease, failure)),
+            Err(error) => Err(errors::ended(&self.time.spec, error)),
         }
     }
 }
@@ -93,11 +121,4 @@ fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
         lease.give_back();
     }
     failure.into_error()
-}
-
-async fn in_time<T>(bound: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
-    match bound {
-        Some(bound) => tokio::time::timeout(bound, work).await.ok(),
-        None => Some(work.await),
-    }
 }

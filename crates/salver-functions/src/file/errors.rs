@@ -41,7 +41,14 @@ const MORE_WORKERS: &str = "try again later; with more workers more calls run at
 pub(super) fn slow(spec: &FunctionSpec) -> Error {
     let s = spec.timeout.unwrap_or_default().as_secs_f64();
     Error::new(Code::Timeout, format!("the call of `{}` ran longer than {s} s and was ended", spec.name))
-        .with_hint("let it do less at a time, or allow it more time in the settings")
+        .with_hint("let it do less at a time, make it a job, or allow it more time in the settings")
+}
+
+/// A job ran for too long.
+pub(super) fn slow_job(spec: &FunctionSpec) -> Error {
+    let s = spec.job_timeout.unwrap_or_default().as_secs_f64();
+    Error::new(Code::Timeout, format!("the job of `{}` ran longer than {s} s and was ended", spec.name))
+        .with_hint("let it do less at a time, or allow jobs more time in the settings")
 }
 
 /// The process of a call ended.

@@ -1,7 +1,6 @@
 //! Keeps a file loaded: first, again when it changes, and again when its processes end.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use salver_model::limits::{FUNCTION_IDLE_MS_MAX, FUNCTION_RETRY_MS_MAX};
@@ -139,10 +138,11 @@ impl Keeper {
                 let (entry, endpoints) = (&self.file.spec.name, zygote.interface.endpoints.len());
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
-                self.file.interface.store(Some(Arc::clone(&zygote.interface)));
-                self.file.version.fetch_add(1, Ordering::AcqRel);
-                self.file.set_fault(None);
+                let interface = Arc::clone(&zygote.interface);
+                // In this order: who knows the new interface is answered by nothing older.
                 self.file.pool.adopt(zygote);
+                self.file.interface.store(Some(interface));
+                self.file.set_fault(None);
             }
             Err(error) => {
                 self.failed(error);

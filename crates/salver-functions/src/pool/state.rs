@@ -78,12 +78,12 @@ impl State {
         Some(worker)
     }
 
-    /// Takes a place among those who wait.
-    pub(super) fn wait(&mut self, sender: oneshot::Sender<Worker>) -> Result<(), Refusal> {
+    /// Takes a place among those who wait. Who is patient has one in any case.
+    pub(super) fn wait(&mut self, sender: oneshot::Sender<Worker>, is_patient: bool) -> Result<(), Refusal> {
         if self.refuses {
             return Err(Refusal::Unavailable);
         }
-        if self.waiters >= self.bounds.waiting_max {
+        if self.waiters >= self.bounds.waiting_max && !is_patient {
             return Err(Refusal::Full);
         }
         if self.waiting.len() > 2 * self.waiters + 64 {

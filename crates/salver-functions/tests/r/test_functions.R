@@ -10,7 +10,7 @@ parameter <- function(name, kind, list = FALSE, required = TRUE, description = N
 check("fib", offer$endpoints[[1L]], list(
   "function" = "fib", method = NULL, path = NULL, prefix = FALSE,
   parameters = list(parameter("n", "integer", description = "which one")),
-  summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE
+  summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE, request = FALSE
 ))
 check("greet", offer$endpoints[[2L]]$parameters, list(
   parameter("name", "any"), parameter("greeting", "any", required = FALSE)

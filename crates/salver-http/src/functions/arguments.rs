@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::exchange::parameters;
 
-/// Makes the arguments of `endpoint`.
+/// Makes the arguments of `endpoint`; the second is what of the body they don't say. Those of a pure function stand in
+/// the order of its parameters, so that equal ones are equal texts.
 ///
 /// # Errors
 /// `InvalidValue` for one that is missing, unknown or of another kind, `InvalidBody`, `UnsupportedMediaType`.
@@ -19,15 +20,17 @@ pub(super) fn read(
     query: &str,
     headers: &HeaderMap,
     body: &Bytes,
-) -> Result<Bytes> {
+) -> Result<(Bytes, Bytes)> {
     if body.is_empty() && query.is_empty() && from_path.is_empty() && endpoint.parameters.is_empty() {
-        return Ok(Bytes::from_static(b"{}"));
+        return Ok((Bytes::from_static(b"{}"), Bytes::new()));
     }
     let mut arguments = Map::new();
     let mut texts = Vec::new();
     add(&mut texts, from_path);
     add(&mut texts, parameters(query)?);
+    let mut rest = Bytes::new();
     match of_body(endpoint, headers, body)? {
+        Given::Nothing => rest = body.clone(),
         Given::Texts(more) => add(&mut texts, more),
         Given::Values(values) => arguments = values,
     }
@@ -50,11 +53,26 @@ pub(super) fn read(
             signature(endpoint)
         )));
     }
-    Ok(Json::Object(arguments).to_string().into())
+    if endpoint.pure {
+        arguments = in_order(endpoint, arguments);
+    }
+    Ok((Json::Object(arguments).to_string().into(), rest))
+}
+
+/// The arguments in the order in which they are declared; then those that are not.
+fn in_order(endpoint: &Endpoint, mut arguments: Map<String, Json>) -> Map<String, Json> {
+    let mut ordered = Map::with_capacity(arguments.len());
+    for own in &endpoint.parameters {
+        ordered.extend(arguments.shift_remove_entry(&own.name));
+    }
+    ordered.extend(arguments);
+    ordered
 }
 
 /// What a body gives.
 enum Given {
+    /// It is no arguments.
+    Nothing,
     Texts(Vec<(String, String)>),
     Values(Map<String, Json>),
 }
@@ -62,7 +80,7 @@ enum Given {
 fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Given> {
     let takes_bytes = endpoint.parameters.iter().any(|own| own.kind == ParameterKind::Bytes);
     if body.is_empty() || takes_bytes {
-        return Ok(Given::Values(Map::new()));
+        return Ok(Given::Nothing);
     }
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

@@ -42,7 +42,7 @@ fn described(file: &Arc<dyn Functions>) -> Json {
     }
     described["workers"] = json!({
         "alive": workers.alive, "busy": workers.busy, "waiting": workers.waiting, "lost": workers.lost,
-        "loads": workers.loads,
+        "loads": workers.loads, "wait_ms": u64::try_from(workers.wait.as_millis()).unwrap_or(u64::MAX),
     });
     described
 }

@@ -25,10 +25,14 @@ pub(super) fn answer(app: &App) -> Response<Body> {
             }
             if !interface.application {
                 let path = format!("/api/functions/{name}/{}", endpoint.function);
+                if endpoint.pure {
+                    add(&mut paths, path.clone(), "get", operation(name, endpoint, &[], "get"));
+                }
                 add(&mut paths, path, "post", operation(name, endpoint, &[], "post"));
             }
         }
     }
+    add_jobs(&mut paths);
     json_response(&json!({
         "openapi": "3.0.3",
         "info": { "title": "Functions", "version": env!("CARGO_PKG_VERSION") },
@@ -42,11 +46,54 @@ fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Jso
     item[method] = operation;
 }
 
+/// The paths of jobs.
+fn add_jobs(paths: &mut Map<String, Json>) {
+    let id = json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string", "format": "uuid" } });
+    let wait = json!({
+        "name": "Prefer", "in": "header", "schema": { "type": "string" },
+        "description": "`wait=N` waits up to N seconds until the job is done.",
+    });
+    let unknown = json!({ "description": "There is no such job of yours, or no result yet." });
+    let operation = |summary: &str, parameters: &[&Json], status: &str, response: Json| {
+        json!({
+            "tags": ["jobs"], "summary": summary, "parameters": parameters,
+            "responses": { status: response, "404": unknown },
+        })
+    };
+    let path = "/api/jobs/{id}".to_owned();
+    let document = json!({ "description": "The job.", "content": { "application/json": { "schema": job() } } });
+    add(paths, path.clone(), "get", operation("How a job is doing", &[&id, &wait], "200", document));
+    let ended = json!({ "description": "It is no more." });
+    add(paths, path.clone(), "delete", operation("Ends and forgets a job", &[&id], "204", ended));
+    let answer = json!({ "description": "What the function answers." });
+    add(paths, path + "/result", "get", operation("What a job answered", &[&id, &wait], "default", answer));
+}
+
+/// A job's schema.
+fn job() -> Json {
+    let time = json!({ "type": "string", "format": "date-time", "nullable": true });
+    json!({
+        "type": "object",
+        "required": ["id", "function", "state", "created", "started"],
+        "properties": {
+            "id": { "type": "string" }, "function": { "type": "string" },
+            "state": { "type": "string", "enum": ["queued", "running", "done", "failed"] },
+            "created": time, "started": time, "finished": time,
+            "status": { "type": "integer" }, "result": { "type": "string" }, "error": { "type": "object" },
+            "callback": { "type": "object" },
+        },
+    })
+}
+
 fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> Json {
     let mut operation = json!({
         "tags": [file],
         "responses": {
             "200": { "description": "What the function answers." },
+            "202": {
+                "description": "The call became a job, which `Location` names: so with `Prefer: respond-async`.",
+                "content": { "application/json": { "schema": job() } },
+            },
             "default": { "description": "An error: `code`, `error`, `message` and `hint`." },
         },
     });

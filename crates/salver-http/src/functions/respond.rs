@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
@@ -47,6 +48,31 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
         }
     }
     Ok(response)
+}
+
+/// All of a body.
+///
+/// # Errors
+/// `AnswerTooLarge` for more than `bytes_max`; what befalls the body while it is made.
+pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
+    let too_large = || {
+        Error::new(Code::AnswerTooLarge, format!("the function answers more than {bytes_max} bytes"))
+            .with_hint("let it answer less, or raise `limits.job_bytes_max`")
+    };
+    let mut pieces: DocumentStream = match body {
+        AnswerBody::Whole(bytes) if bytes.len() as u64 <= bytes_max => return Ok(bytes),
+        AnswerBody::Whole(_) => return Err(too_large()),
+        AnswerBody::Stream(pieces) => Box::pin(pieces.map(|piece| piece.map(|bytes| bytes.to_vec()))),
+        AnswerBody::File { path, temporary } => file(path, temporary)?,
+    };
+    let mut whole = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        whole.extend_from_slice(&piece?);
+        if whole.len() as u64 > bytes_max {
+            return Err(too_large());
+        }
+    }
+    Ok(whole.into())
 }
 
 /// A body that is sent while it is made.

@@ -2,9 +2,7 @@
 
 use salver_model::functions::ParameterKind;
 
-use std::borrow::Cow;
-
-use percent_encoding::percent_decode_str;
+use crate::segment::segment;
 
 /// A path with parameters in it, each a whole segment.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +41,11 @@ impl Pattern {
         for own in &self.segments {
             let text = given.next()?;
             match own {
-                Segment::Literal(literal) => (literal == text || *literal == segment(text)).then_some(())?,
+                Segment::Literal(literal) => {
+                    (literal == text || text.contains('%') && *literal == segment(text)).then_some(())?;
+                }
                 Segment::Parameter(name, kind) => {
-                    let value = segment(text).into_owned();
+                    let value = segment(text);
                     fits(*kind, &value).then_some(())?;
                     values.push((name.clone(), value));
                 }
@@ -77,11 +77,6 @@ impl Pattern {
 fn split(path: &str) -> impl Iterator<Item = &str> {
     let trimmed = path.trim_start_matches('/').trim_end_matches('/');
     trimmed.split('/').take(if trimmed.is_empty() { 0 } else { usize::MAX })
-}
-
-/// A segment as it is meant. What can't be decoded stays as it is, and then simply names nothing.
-fn segment(text: &str) -> Cow<'_, str> {
-    percent_decode_str(text).decode_utf8_lossy()
 }
 
 impl Segment {

@@ -13,8 +13,8 @@ use super::query::{self, Purpose};
 use super::{problem, read, respond as leaving, tag};
 use crate::app::App;
 use crate::body::Body;
-use crate::exchange::segment;
 use crate::respond;
+use crate::segment::segment;
 
 /// Answers `GET /records/...`, of which `rest` is what follows; `None` means "use the general way", which gives the
 /// same. `proved` is what the caller proved of himself.

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use salver_model::records::{DatabaseSchema, RecordKey};
 
 use super::account::Step;
-use crate::exchange::segment;
+use crate::segment::segment;
 
 /// What a path names.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use http::Method;
 
 use super::call::Call;
 use crate::app::App;
-use crate::exchange::segment;
+use crate::segment::segment;
 
 /// Whose language a door speaks, also when it refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,14 +21,11 @@ pub trait Functions: Debug + Send + Sync {
     /// How it was declared.
     fn spec(&self) -> &FunctionSpec;
 
-    /// What the file offers now.
+    /// What the file offers now. A call that begins after this was told is not answered by an earlier load of the file.
     ///
     /// # Errors
     /// `EntryUnavailable` while it could not be loaded, with the language's own words in the message.
     fn interface(&self) -> Result<Arc<Interface>>;
-
-    /// Moves whenever [`Functions::interface`] may have.
-    fn version(&self) -> u64;
 
     /// Why the file as it is now can't be served, also while its last good state is; `None` when all is well.
     fn fault(&self) -> Option<Error>;

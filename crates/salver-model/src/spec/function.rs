@@ -32,6 +32,10 @@ pub struct FunctionSpec {
     pub wait: Duration,
     /// Longest run of a call; `None` without a bound.
     pub timeout: Option<Duration>,
+    /// Most workers that jobs may have at once.
+    pub job_workers: usize,
+    /// Longest run of a job; `None` without a bound.
+    pub job_timeout: Option<Duration>,
     /// Most memory of a process, in bytes, over what it had when the file was loaded; `None` without a bound.
     pub memory_bytes_max: Option<u64>,
     /// A process is replaced after so many calls; `None` for never.
@@ -45,6 +49,7 @@ impl FunctionSpec {
     #[must_use]
     pub fn new(name: Name, file: PathBuf, language: Language) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        let workers_max = processors.max(2);
         Self {
             name,
             file,
@@ -52,13 +57,22 @@ impl FunctionSpec {
             interpreter: None,
             path: String::new(),
             workers_min: WORKERS_MIN,
-            workers_max: processors.max(2),
+            workers_max,
             waiting_max: 1_024,
             wait: Duration::from_secs(10),
             timeout: Some(Duration::from_secs(30)),
+            job_workers: Self::job_workers_of(workers_max),
+            job_timeout: Some(Duration::from_secs(60 * 60)),
             memory_bytes_max: Some(2 * 1024 * 1024 * 1024),
             calls_max: None,
             environment: Vec::new(),
         }
+    }
+
+    /// How many of so many workers jobs may have, unless the settings say another number: all but one, which other
+    /// calls find free of them.
+    #[must_use]
+    pub fn job_workers_of(workers_max: usize) -> usize {
+        workers_max.saturating_sub(1).max(1)
     }
 }

@@ -2,6 +2,8 @@
 
 mod applications;
 mod arguments;
+mod jobs;
+mod pure;
 mod weather;
 
 use super::server::Server;

@@ -34,6 +34,13 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Function, "timeout", Kind::Milliseconds, [r#""30s""#, r#""5m""#],
         "Longest run of a call; then its process is ended (504). 0 is no bound.",
         &["deadline"]),
+    row(Section::Function, "job_workers", Kind::Count(0), ["0", "2"],
+        "Most processes that jobs (`Prefer: respond-async`) may have at once; more jobs wait. 0 is one less than \
+            `workers`, so that other calls always find one, and at least one.",
+        &[]),
+    row(Section::Function, "job_timeout", Kind::Milliseconds, [r#""1h""#, r#""6h""#],
+        "Longest run of a job; then its process is ended. 0 is no bound.",
+        &[]),
     row(Section::Function, "memory_bytes_max", Kind::Bytes, [r#""2GiB""#, r#""512MiB""#],
         "Most memory a process may take beyond what it has when the file is loaded. 0 is no bound.",
         &["memory"]),

@@ -16,6 +16,8 @@ pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
         "waiting_max" => Some(spec.waiting_max.to_string()),
         "wait" => Some(spec.wait.as_millis().to_string()),
         "timeout" => Some(spec.timeout.unwrap_or_default().as_millis().to_string()),
+        "job_workers" => Some(spec.job_workers.to_string()),
+        "job_timeout" => Some(spec.job_timeout.unwrap_or_default().as_millis().to_string()),
         "memory_bytes_max" => Some(spec.memory_bytes_max.unwrap_or_default().to_string()),
         "calls_max" => Some(spec.calls_max.unwrap_or_default().to_string()),
         "environment" => pairs_unless_empty(&spec.environment),

@@ -1,0 +1,110 @@
+//! A request that asks for a call: which call it is, and how it is answered.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, Response, header};
+use hyper::body::Incoming;
+use salver_model::functions::{Call, Interface};
+use salver_model::ports::Functions;
+use salver_model::{Caller, Code, Error, Result};
+
+use super::preference::Preference;
+use super::{arguments, jobs, pure, refusal, respond};
+use crate::app::App;
+use crate::body::Body;
+use crate::receive;
+
+/// What says in which form a body is and an answer is to be, which is not for the function to see to.
+const OF_FORM: [HeaderName; 2] = [header::ACCEPT, header::CONTENT_TYPE];
+
+/// A request that asks for a call.
+#[derive(Debug)]
+pub(super) struct Asking<'a> {
+    /// The server's side.
+    pub(super) app: &'a Arc<App>,
+    /// The request.
+    pub(super) head: &'a Parts,
+    /// Who asks.
+    pub(super) caller: Caller,
+}
+
+impl Asking<'_> {
+    /// Calls the function that is number `index` of what `file` offers. `values` is what the path says.
+    pub(super) async fn function(
+        self,
+        file: &Arc<dyn Functions>,
+        interface: &Arc<Interface>,
+        index: usize,
+        values: Vec<(String, String)>,
+        body: Incoming,
+    ) -> Result<Response<Body>> {
+        let endpoint = interface.endpoints.get(index).ok_or_else(|| moved(file))?;
+        let headers = &self.head.headers;
+        let body = receive::whole(self.app, headers, body).await?;
+        let query = self.head.uri.query().unwrap_or_default();
+        let (arguments, rest) = arguments::read(endpoint, values, query, headers, &body)?;
+        let seen = if endpoint.request {
+            Call { body, ..self.whole(self.head.uri.path().to_owned()) }
+        } else {
+            Call { headers: fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
+        };
+        let call = Call { endpoint: Some(index), interface: Some(Arc::clone(interface)), arguments, ..seen };
+        let preference = Preference::of(headers);
+        if preference.is_async {
+            let function = format!("{}/{}", file.spec().name, endpoint.function);
+            return jobs::open(self, file, function, call, preference).await;
+        }
+        if endpoint.pure && !endpoint.request {
+            return Ok(pure::answer(self.app, self.head, file, call).await);
+        }
+        Ok(ask(self.app, file, call).await)
+    }
+
+    /// Hands the request to an application, as one for `path`.
+    pub(super) async fn application(
+        self,
+        file: &Arc<dyn Functions>,
+        path: String,
+        body: Incoming,
+    ) -> Result<Response<Body>> {
+        let body = receive::whole(self.app, &self.head.headers, body).await?;
+        let call = Call { body, ..self.whole(path) };
+        let preference = Preference::of(&self.head.headers);
+        if preference.is_async {
+            return jobs::open(self, file, file.spec().name.to_string(), call, preference).await;
+        }
+        Ok(ask(self.app, file, call).await)
+    }
+
+    /// The request as whoever sees it gets it, but for its body.
+    fn whole(&self, path: String) -> Call {
+        Call {
+            method: self.head.method.as_str().to_owned(),
+            path,
+            query: self.head.uri.query().unwrap_or_default().to_owned(),
+            headers: fields(&self.head.headers, |_| true),
+            address: self.caller.address.map(|address| address.to_string()),
+            ..Call::default()
+        }
+    }
+}
+
+/// What `file` answers.
+pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+    let answered = file.call(call).await.and_then(|answer| respond::answer(app, answer));
+    answered.unwrap_or_else(|error| refusal::of_error(app, &error))
+}
+
+/// The header fields that are `wanted`. What is not UTF-8 in them is replaced.
+fn fields(headers: &HeaderMap, wanted: impl Fn(&HeaderName) -> bool) -> Vec<(String, String)> {
+    let wanted = headers.iter().filter(|(name, _)| wanted(name));
+    wanted
+        .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .collect()
+}
+
+/// The file was loaded anew since the request came in.
+fn moved(file: &Arc<dyn Functions>) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{}` has just changed", file.spec().name)).with_hint("ask again")
+}

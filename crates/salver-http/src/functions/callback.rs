@@ -1,0 +1,101 @@
+//! `X-Callback-Url`: who is told when a job is over. Only addresses that the operator allows are: the server may reach
+//! what its clients can't.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::uri::Uri;
+use http::{HeaderMap, HeaderName};
+use salver_model::limits::{CALLBACK_BYTES_MAX, CALLBACK_RETRY_MS, CALLBACK_TRIES_MAX};
+use salver_model::ports::Delivery;
+use salver_model::{Code, Error, Result};
+
+use super::jobs;
+use crate::app::App;
+use crate::functions_state::{Callback, Job};
+
+const CALLBACK_URL: HeaderName = HeaderName::from_static("x-callback-url");
+
+/// Whom `headers` want told.
+///
+/// # Errors
+/// `Forbidden` for an address that is not allowed.
+pub(super) fn of(app: &App, headers: &HeaderMap) -> Result<Option<Callback>> {
+    let Some(value) = headers.get(CALLBACK_URL) else { return Ok(None) };
+    let allowed = app.options.callbacks.as_ref().map_or(&[][..], |callbacks| &callbacks.allowed);
+    match value.to_str() {
+        Ok(address) if is_allowed(allowed, address) => {
+            Ok(Some(Callback { address: address.to_owned(), told: std::sync::OnceLock::new() }))
+        }
+        _ => Err(Error::new(Code::Forbidden, "the address of `X-Callback-Url` is not allowed")
+            .with_hint("the operator allows addresses by what they begin with, in `server.callbacks`")),
+    }
+}
+
+/// Whether `address` begins as an allowed one, and is not led elsewhere by what follows.
+fn is_allowed(allowed: &[String], address: &str) -> bool {
+    let begins = allowed.iter().any(|allowed| address.starts_with(allowed));
+    if !begins || address.len() > CALLBACK_BYTES_MAX {
+        return false;
+    }
+    let Ok(uri) = address.parse::<Uri>() else { return false };
+    let path = uri.path().to_ascii_lowercase().replace("%2e", ".");
+    !path.contains('\\') && !path.split('/').any(|segment| matches!(segment, "." | ".."))
+}
+
+/// Tells that `job` is over, again and again for some time.
+pub(super) async fn tell(app: &App, job: &Job) {
+    let (Some(callback), Some(callbacks)) = (&job.callback, &app.options.callbacks) else { return };
+    let document = Bytes::from(jobs::document(app, job).to_string());
+    let mut wait = Duration::from_millis(CALLBACK_RETRY_MS);
+    for attempt in 1..=CALLBACK_TRIES_MAX {
+        // Closed by nobody.
+        let place = app.jobs.callbacks.acquire().await;
+        let brought = callbacks.courier.bring(&callback.address, document.clone()).await;
+        drop(place);
+        match brought {
+            Ok(delivery) => {
+                let _ = callback.told.set(delivery == Delivery::Taken);
+                return;
+            }
+            Err(error) if attempt == CALLBACK_TRIES_MAX => {
+                tracing::warn!(target: "function", job = %job.id, "a callback failed: {}", error.chain());
+            }
+            Err(_) => {
+                tokio::time::sleep(wait).await;
+                wait *= 2;
+            }
+        }
+    }
+    let _ = callback.told.set(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn addresses_stay_where_they_are_allowed() {
+        let allowed = ["https://a.example/hooks/".to_owned(), "http://127.0.0.1:9/".to_owned()];
+        for yes in ["https://a.example/hooks/", "https://a.example/hooks/x?y=1", "http://127.0.0.1:9/z"] {
+            assert!(is_allowed(&allowed, yes), "{yes}");
+        }
+        let long = format!("https://a.example/hooks/{}", "x".repeat(3_000));
+        for no in [
+            "https://a.example/hook",
+            "https://a.example.evil/hooks/",
+            "https://a.example@evil/hooks/",
+            "http://a.example/hooks/",
+            "https://a.example/hooks/../admin",
+            "https://a.example/hooks/%2E%2e/admin",
+            "https://a.example/hooks/ x",
+            "http://127.0.0.1:99/",
+            "/hooks/",
+            "",
+            &long,
+        ] {
+            assert!(!is_allowed(&allowed, no), "{no}");
+        }
+        assert!(!is_allowed(&[], "https://a.example/hooks/"));
+    }
+}

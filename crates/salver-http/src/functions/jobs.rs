@@ -1,0 +1,148 @@
+//! `/api/jobs/{id}`: calls whose caller does not wait, how they are doing, and what they answered.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use chrono::{DateTime, SecondsFormat, Utc};
+use futures::FutureExt;
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use salver_model::functions::{Answer, AnswerBody, Call};
+use salver_model::ports::Functions;
+use salver_model::{Code, Error, Result};
+use serde_json::{Value as Json, json};
+use tokio::time::timeout;
+
+use super::asking::Asking;
+use super::preference::Preference;
+use super::{callback, refusal, respond};
+use crate::app::App;
+use crate::body::Body;
+use crate::functions_state::{Job, Outcome};
+use crate::idempotency::Kept;
+use crate::status::json_response;
+
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+const METHODS: &str = "GET, HEAD, DELETE, OPTIONS";
+
+/// Makes a job of `call`, and says where to ask for it, unless it is done while the client waits.
+pub(super) async fn open(
+    asking: Asking<'_>,
+    file: &Arc<dyn Functions>,
+    function: String,
+    call: Call,
+    preference: Preference,
+) -> Result<Response<Body>> {
+    let app = asking.app;
+    let callback = callback::of(app, &asking.head.headers)?;
+    let job = app.jobs.open(function, asking.caller, callback, call.arguments.len() + call.body.len())?;
+    let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
+    let work = tokio::spawn(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job)));
+    job.is_done_by(work.abort_handle());
+    if let Some(outcome) = wait(&job, preference).await {
+        return Ok(outcome.answer.answer());
+    }
+    let mut response = json_response(&document(app, &job));
+    *response.status_mut() = StatusCode::ACCEPTED;
+    let headers = response.headers_mut();
+    headers.insert(PREFERENCE_APPLIED, HeaderValue::from_static("respond-async"));
+    headers.insert(header::LOCATION, location(app, &job)?);
+    Ok(response)
+}
+
+/// Answers a request for the job called `id`, or for its result.
+pub(super) async fn answer(asking: Asking<'_>, id: &str, is_for_result: bool) -> Result<Response<Body>> {
+    let (app, method) = (asking.app, &asking.head.method);
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let deletes = *method == Method::DELETE && !is_for_result;
+    if !reads && !deletes {
+        return Ok(refusal::of_method(app, method, if is_for_result { "GET, HEAD, OPTIONS" } else { METHODS }));
+    }
+    let job = app.jobs.find(id, &asking.caller)?;
+    if deletes {
+        app.jobs.remove(&job);
+        let mut response = Response::new(Body::Full(Bytes::new()));
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        return Ok(response);
+    }
+    let outcome = wait(&job, Preference::of(&asking.head.headers)).await;
+    if !is_for_result {
+        return Ok(json_response(&document(app, &job)));
+    }
+    let outcome = outcome.ok_or_else(|| {
+        Error::new(Code::NotFound, format!("the job is {} and has no result yet", state(&job)))
+            .with_hint("ask for the job until it is done; `Prefer: wait=10` waits so many seconds for that")
+    })?;
+    Ok(outcome.answer.answer())
+}
+
+/// What became of the job, when that is known in the time that the client waits.
+async fn wait(job: &Job, preference: Preference) -> Option<&Outcome> {
+    match job.outcome.get() {
+        None if !preference.wait.is_zero() => timeout(preference.wait, job.outcome.wait()).await.ok(),
+        outcome => outcome,
+    }
+}
+
+/// The whole life of a job.
+async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>) {
+    let broken = |_| Err(Error::internal("the server met a fault of its own while it worked on the job"));
+    let answered = AssertUnwindSafe(answered(&app, &file, call)).catch_unwind().await.unwrap_or_else(broken);
+    let is_failure = answered.is_err();
+    let response = answered.unwrap_or_else(|error| refusal::of_error(&app, &error));
+    let Some(answer) = Kept::of(&response) else { return };
+    app.jobs.finish(&job, Outcome { at: SystemTime::now(), is_failure, answer });
+    callback::tell(&app, &job).await;
+}
+
+/// What the function answers, with a body that is all there.
+async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>> {
+    let answer = file.call(call).await?;
+    let body = respond::whole(answer.body, app.service.limits().job_bytes_max).await?;
+    respond::answer(app, Answer { body: AnswerBody::Whole(body), ..answer })
+}
+
+/// A job as JSON.
+pub(super) fn document(app: &App, job: &Job) -> Json {
+    let mut document = json!({
+        "id": job.id, "function": job.function, "state": state(job), "created": instant(job.created),
+        "started": job.begun.get().copied().map(instant),
+    });
+    if let Some(outcome) = job.outcome.get() {
+        document["finished"] = instant(outcome.at).into();
+        document["status"] = outcome.answer.status().as_u16().into();
+        document["result"] = format!("{}/api/jobs/{}/result", app.options.base_path, job.id).into();
+        if outcome.is_failure {
+            // Errors are written as JSON, so that this one can be read.
+            document["error"] = serde_json::from_slice(outcome.answer.body()).unwrap_or_default();
+        }
+    }
+    if let Some(callback) = &job.callback {
+        let state = match callback.told.get() {
+            None => "waiting",
+            Some(true) => "delivered",
+            Some(false) => "failed",
+        };
+        document["callback"] = json!({ "url": callback.address, "state": state });
+    }
+    document
+}
+
+fn state(job: &Job) -> &'static str {
+    match (job.outcome.get(), job.begun.get()) {
+        (Some(outcome), _) if outcome.is_failure => "failed",
+        (Some(_), _) => "done",
+        (None, Some(_)) => "running",
+        (None, None) => "queued",
+    }
+}
+
+fn instant(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+fn location(app: &App, job: &Job) -> Result<HeaderValue> {
+    HeaderValue::from_str(&format!("{}/api/jobs/{}", app.options.base_path, job.id))
+        .map_err(|cause| Error::internal("the base path can't stand in a header").with_source(cause))
+}

@@ -1,0 +1,106 @@
+//! Answers of functions that declare themselves pure: kept, and given to whoever asks the same again.
+//!
+//! The key is the load of the file, the endpoint and its arguments in the order in which it declares them, so that an
+//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits with him.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Response, header};
+use salver_model::Version;
+use salver_model::functions::Call;
+use salver_model::limits::CACHED_BODY_BYTES_MAX;
+use salver_model::ports::Functions;
+use salver_model::spec::FunctionSpec;
+
+use super::asking::ask;
+use crate::app::App;
+use crate::body::Body;
+use crate::cache::{Finished, Flight};
+use crate::{conditional, respond as exit};
+
+/// Answers `call` with what is kept for it, else has it answered and keeps that.
+pub(super) async fn answer(app: &Arc<App>, head: &Parts, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+    let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
+    let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
+        Flight::Landed(finished) => return again(head, &finished),
+        flight => flight,
+    };
+    match finish(ask(app, file, call).await) {
+        Ok(finished) => {
+            flight.land(&app.cache, &key, &finished);
+            again(head, &finished)
+        }
+        Err(response) => {
+            flight.divert();
+            response
+        }
+    }
+}
+
+/// What an answer follows from; `None` when that is too much to be kept.
+fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
+    let bytes = call.arguments.len() + call.body.len();
+    if bytes > CACHED_BODY_BYTES_MAX {
+        return None;
+    }
+    // Keys of other answers begin with another letter.
+    let mut key = Vec::with_capacity(64 + bytes);
+    key.push(b'F');
+    let load = call.interface.as_ref().map_or(0, |interface| interface.load);
+    for number in [load, call.endpoint.map_or(0, |endpoint| endpoint as u64)] {
+        key.extend_from_slice(&number.to_le_bytes());
+    }
+    let fields = call.headers.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+    for part in [spec.name.as_str().as_bytes(), &call.arguments, &call.body].into_iter().chain(fields) {
+        key.extend_from_slice(&part.len().to_le_bytes());
+        key.extend_from_slice(part);
+    }
+    Some(key)
+}
+
+/// How long a call waits for the answer to another: as long as that may take.
+fn patience(spec: &FunctionSpec) -> Duration {
+    spec.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_add(spec.wait))
+}
+
+/// An answer as it may be kept; the answer again when it may not.
+#[expect(clippy::result_large_err, reason = "the answer goes on as it came")]
+fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Response<Body>> {
+    let is_whole = matches!(response.body(), Body::Full(_));
+    if !is_whole || !response.status().is_success() || is_private(response.headers()) {
+        return Err(response);
+    }
+    let (mut head, body) = response.into_parts();
+    let Body::Full(body) = body else { return Err(Response::from_parts(head, body)) };
+    let content = Version::of(&(&body[..], head.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes)));
+    let etag = head.headers.entry(header::ETAG).or_insert_with(|| conditional::etag(content)).clone();
+    // Nobody can tell when the file is loaded again: whoever keeps an answer has to ask whether it still holds.
+    head.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    head.headers.entry(header::VARY).or_insert(HeaderValue::from_static("accept"));
+    Ok(Arc::new(Finished {
+        status: head.status,
+        headers: head.headers,
+        etag: Some(etag),
+        body,
+        read: Vec::new(),
+        generation: AtomicU64::new(u64::MAX),
+    }))
+}
+
+/// Whether the function says that its answer is nobody else's.
+fn is_private(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(header::CACHE_CONTROL).iter().any(|value| {
+        let text = value.to_str().unwrap_or("private").to_ascii_lowercase();
+        text.contains("no-store") || text.contains("private")
+    });
+    said || headers.contains_key(header::SET_COOKIE)
+}
+
+/// The answer, or 304 to who has it.
+fn again(head: &Parts, finished: &Finished) -> Response<Body> {
+    let reads = matches!(head.method, Method::GET | Method::HEAD);
+    exit::again(head.headers.get(header::IF_NONE_MATCH).filter(|_| reads), finished)
+}

@@ -1,0 +1,8 @@
+//! Segments of paths.
+
+use percent_encoding::percent_decode_str;
+
+/// A segment of a path, decoded. What can't be decoded stays as it is, and then simply names nothing.
+pub(crate) fn segment(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}

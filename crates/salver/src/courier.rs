@@ -1,0 +1,45 @@
+//! Brings what is to be told to addresses outside, by HTTP.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use salver_model::limits::CALLBACK_MS_MAX;
+use salver_model::ports::{Courier, Delivery};
+use salver_model::{Code, Error, Result};
+use ureq::Agent;
+
+/// Who brings documents by POST.
+#[derive(Debug)]
+pub(crate) struct HttpCourier {
+    agent: Agent,
+}
+
+impl HttpCourier {
+    pub(crate) fn new() -> Self {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            // What is led elsewhere may be led where it is not allowed.
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_millis(CALLBACK_MS_MAX)))
+            .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        Self { agent }
+    }
+}
+
+#[async_trait]
+impl Courier for HttpCourier {
+    async fn bring(&self, address: &str, document: Bytes) -> Result<Delivery> {
+        let (agent, address) = (self.agent.clone(), address.to_owned());
+        let asked = move || agent.post(&address).content_type("application/json").send(&document[..]);
+        let away = || Error::new(Code::Source, "who is to be told can't be reached");
+        let answered = tokio::task::spawn_blocking(asked).await.map_err(|broken| away().with_source(broken))?;
+        match answered.map_err(|cause| away().with_source(cause))?.status().as_u16() {
+            200..=299 => Ok(Delivery::Taken),
+            status @ (408 | 425 | 429 | 500..) => Err(away().with_source(format!("status {status}"))),
+            _ => Ok(Delivery::Refused),
+        }
+    }
+}
