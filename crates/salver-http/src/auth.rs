@@ -12,6 +12,7 @@ mod password;
 mod session;
 mod tag;
 mod users;
+mod wordpress;
 
 use std::net::IpAddr;
 use std::sync::Arc;

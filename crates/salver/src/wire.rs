@@ -112,11 +112,15 @@ fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     if !own.is_some_and(|own| own.name == spec.name || own.url == spec.url) {
         return spec;
     }
-    let secrets = [Some(&users.password_column), users.api_key_column.as_ref()];
+    spec.rules.extend(users.wordpress_meta().map(|table| RecordRule {
+        tables: vec![table],
+        deny: true,
+        ..RecordRule::default()
+    }));
     spec.rules.push(RecordRule {
         tables: [Some(&users.table), users.login_table.as_ref()].into_iter().flatten().cloned().collect(),
         deny: !users.shown,
-        columns_hidden: secrets.into_iter().flatten().cloned().collect(),
+        columns_hidden: users.secret_columns().map(str::to_owned).collect(),
         ..RecordRule::default()
     });
     spec

@@ -109,14 +109,20 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         let message = format!("`{cookie}` is not the name of a cookie");
         findings.mistake(Mistake::new(table.place_of("session_cookie"), message).with_hint("write it like \"sid\""));
     }
+    let wordpress = wordpress(table, findings);
     let text = |key| table.text(key).unwrap_or_default().to_owned();
+    // What is written counts before what WordPress has.
+    let text_or = |key, known: &str| match &wordpress {
+        Some(prefix) if *table.place_of(key) == Place::Default => known.replace("{prefix}", prefix),
+        _ => text(key),
+    };
     Some(UsersSpec {
         database: database.name.clone(),
-        table: text("users_table"),
+        table: text_or("users_table", "{prefix}users"),
         login_table: table.text("login_table").map(str::to_owned),
         login: table.bool("login"),
-        username_column: text("username_column"),
-        password_column: text("password_column"),
+        username_column: text_or("username_column", "user_login"),
+        password_column: text_or("password_column", "user_pass"),
         api_key_column: table.text("api_key_column").map(str::to_owned),
         returned_columns: table.texts("returned_columns").unwrap_or_default().to_vec(),
         fields: [text("username_field"), text("password_field"), text("new_password_field")],
@@ -127,5 +133,22 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         session_cookie: cookie.to_owned(),
         session_idle: Duration::from_millis(table.count("session_idle")),
         shown: table.bool("users_shown"),
+        wordpress,
     })
+}
+
+/// The prefix of WordPress's tables.
+fn wordpress(table: &Table, findings: &mut Findings) -> Option<String> {
+    let prefix = table.text("wordpress")?;
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if !prefix.chars().all(is_name) {
+        let message = format!("`{prefix}` is not what the names of WordPress's tables begin with");
+        let hint = "write $table_prefix of its wp-config.php, like \"wp_\"";
+        findings.mistake(Mistake::new(table.place_of("wordpress"), message).with_hint(hint));
+    }
+    if table.bool("register") {
+        let message = "WordPress makes its users itself: one that `register` made would be allowed nothing there";
+        findings.mistake(Mistake::new(table.place_of("register"), message).with_hint("leave `register` out"));
+    }
+    Some(prefix.to_owned())
 }

@@ -147,6 +147,11 @@ const ROWS: &[Setting] = &[
         "The `[[database]]` with the table of users, who log in with `POST /api/login`, stay known by a cookie, and \
             leave with `POST /api/logout`; `POST /api/password` changes a password, `GET /api/me` tells who one is.",
         &[]),
+    row(Section::Auth, "wordpress", Kind::Text, ["", r#""wp_""#],
+        "What the names of the tables begin with when `database` is that of a WordPress, whose users log in by name or \
+            email with their passwords there. `users_table`, `username_column` and `password_column` are then \
+            WordPress's own, and `users_table` and `usermeta` are shut.",
+        &["wp_directory"]),
     row(Section::Auth, "users_table", Kind::Text, [r#""users""#, r#""accounts""#],
         "The table of users. Beside what is told here, no request gets to it, unless `users_shown`.", &[]),
     row(Section::Auth, "login_table", Kind::Text, ["", r#""users_with_roles""#],
@@ -156,7 +161,7 @@ const ROWS: &[Setting] = &[
     row(Section::Auth, "username_column", Kind::Text, [r#""username""#, r#""email""#],
         "The column of names. It should be unique in the database.", &[]),
     row(Section::Auth, "password_column", Kind::Text, [r#""password""#, r#""hash""#],
-        "The column of bcrypt hashes of passwords, 60 characters each.", &[]),
+        "The column of hashes of passwords: bcrypt, 60 characters each, or as WordPress writes them. New ones are bcrypt.", &[]),
     row(Section::Auth, "api_key_column", Kind::Text, ["", r#""api_key""#],
         "The column of keys, one for each user; without this setting only `api_keys` count.", &[]),
     row(Section::Auth, "returned_columns", Kind::Texts, ["[]", r#"["id", "username", "role"]"#],

@@ -42,6 +42,8 @@ fn mistakes() {
         ("[auth]\napi_keys = ['0123456789abcdef']\nrealm = 'a\"b'\n", "characters that a header can't have"),
         ("[auth]\ndatabase = 'ap'\n[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n", "no database called `ap`"),
         (&with_database("register = true"), "`register` writes to `app`, which is read-only"),
+        (&with_database("wordpress = 'wp-'"), "`wp-` is not what the names of WordPress's tables begin with"),
+        (&with_database("wordpress = 'wp_'\nregister = true"), "WordPress makes its users itself"),
         (&with_database("session_cookie = 'a;b'"), "`a;b` is not the name of a cookie"),
         ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),
     ] {
@@ -67,4 +69,22 @@ fn secrets_are_not_shown() {
     // Nor is what is shown taken for the secrets.
     let again = Written::new(&show(&checked));
     assert!(salver_config::load(&again.sources()).is_err());
+}
+
+#[test]
+fn users_of_a_wordpress() {
+    let users = |settings: &str| {
+        let (checked, _) = meant(&with_database(settings));
+        let again = Written::new(&show(&checked));
+        assert_eq!(salver_config::load(&again.sources()).unwrap().0.auth, checked.auth, "{settings}");
+        let users = checked.auth.and_then(|auth| auth.users).unwrap();
+        (users.table, users.username_column, users.password_column)
+    };
+    let names = |table: &str, name: &str, password: &str| (table.to_owned(), name.to_owned(), password.to_owned());
+    assert_eq!(users("wordpress = 'my_'"), names("my_users", "user_login", "user_pass"));
+    assert_eq!(
+        users("wordpress = 'wp_'\nusers_table = 'all'\nusername_column = 'username'"),
+        names("all", "username", "user_pass")
+    );
+    assert_eq!(users(""), names("users", "username", "password"));
 }

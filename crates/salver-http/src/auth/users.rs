@@ -18,10 +18,12 @@ use serde_json::{Map, Value};
 use super::password::Passwords;
 use super::session::Sessions;
 use super::tag::{Tag, Tagger};
-use super::{Identity, proved_by};
+use super::{Identity, proved_by, wordpress};
 
 /// How long a key counts that was right, where the database can't tell that it changed.
 const KEY_KEPT_FOR: Duration = Duration::from_secs(1);
+/// The column of WordPress by whose values users may log in, too.
+const WORDPRESS_EMAIL: &str = "user_email";
 /// Most keys that are kept in mind.
 const KEYS_MAX: usize = 16_384;
 
@@ -30,7 +32,7 @@ const KEYS_MAX: usize = 16_384;
 pub(crate) struct Users {
     pub(crate) spec: UsersSpec,
     pub(crate) sessions: Sessions,
-    pub(crate) passwords: Arc<Passwords>,
+    passwords: Arc<Passwords>,
     database: Arc<dyn Database>,
     tagger: Arc<Tagger>,
     keys: Cache<Tag, KnownKey>,
@@ -116,11 +118,15 @@ impl Users {
         Ok(Some(identity))
     }
 
-    /// The name and the hash of the user who logs in as `name`.
+    /// The name and the hash of the user who logs in as `name`, which of WordPress's users may be an address too.
     pub(crate) async fn login(&self, service: &Service, name: &str) -> Result<Option<Login>> {
         let spec = &self.spec;
         let columns = vec![spec.username_column.clone(), spec.password_column.clone()];
-        let row = self.row(service, self.login_table(), (&spec.username_column, name), columns).await?;
+        let table = self.login_table();
+        let mut row = self.row(service, table, (&spec.username_column, name), columns.clone()).await?;
+        if row.is_none() && spec.wordpress.is_some() && name.contains('@') {
+            row = self.row(service, table, (WORDPRESS_EMAIL, name), columns).await?;
+        }
         let Some((_, row)) = row else { return Ok(None) };
         let text = |column: &str| row.get(column).and_then(as_text);
         let missing = || {
@@ -160,6 +166,23 @@ impl Users {
         })
     }
 
+    /// Whether `hash` is that of `password`; without a hash it takes as long and is not.
+    pub(crate) async fn is_right(&self, password: &str, hash: Option<String>) -> Result<bool> {
+        if self.spec.wordpress.is_none() {
+            return self.passwords.is_right(password.to_owned(), hash).await;
+        }
+        let (plain, slashed) = (wordpress::trimmed(password), wordpress::from_form(password));
+        let is_plain = self.passwords.is_right(plain.to_owned(), hash.clone()).await?;
+        Ok(is_plain || plain != slashed && self.passwords.is_right(slashed, hash).await?)
+    }
+
+    /// The hash of a new password.
+    pub(crate) async fn hash(&self, password: &str) -> Result<String> {
+        let is_wordpress = self.spec.wordpress.is_some();
+        let hashed = if is_wordpress { wordpress::from_form(password) } else { password.to_owned() };
+        self.passwords.hash(hashed).await
+    }
+
     /// Gives the user called `name` another password.
     pub(crate) async fn set_password(&self, service: &Service, name: &str, hash: String) -> Result<()> {
         let spec = &self.spec;
@@ -179,8 +202,7 @@ impl Users {
         let spec = &self.spec;
         let mut query = RecordQuery::default();
         if spec.returned_columns.is_empty() {
-            let key_column = spec.api_key_column.iter().cloned();
-            query.exclude = Some([spec.password_column.clone()].into_iter().chain(key_column).collect());
+            query.exclude = Some(spec.secret_columns().map(str::to_owned).collect());
         } else {
             query.include = Some(spec.returned_columns.clone());
         }

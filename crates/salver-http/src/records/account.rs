@@ -77,7 +77,7 @@ async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
     if users.login(service, name).await?.is_some() {
         return Err(auth::exists(name));
     }
-    let hash = users.passwords.hash(form.password.clone()).await?;
+    let hash = users.hash(&form.password).await?;
     users.make(service, name, hash).await?;
     let user = users.user(service, name).await?.ok_or_else(|| auth::failed(name))?;
     if spec.login_after_registration {
@@ -94,7 +94,7 @@ async fn password(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
     }
     long_enough(&form.new_password, users.spec.password_length_min)?;
     let login = prove(call, users, name, &form.password).await?;
-    let hash = users.passwords.hash(form.new_password.clone()).await?;
+    let hash = users.hash(&form.new_password).await?;
     users.set_password(service, &login.name, hash).await?;
     // Whoever else had come in with the old one is out.
     users.sessions.end_all_of(&login.name);
@@ -109,7 +109,7 @@ async fn prove(call: &Call<'_>, users: &Users, name: &str, password: &str) -> Re
     count(call)?;
     let login = users.login(&call.app.service, name).await?;
     let hash = login.as_ref().and_then(|login| login.hash.clone());
-    let is_right = users.passwords.is_right(password.to_owned(), hash).await?;
+    let is_right = users.is_right(password, hash).await?;
     let login = login.filter(|_| is_right).ok_or_else(|| auth::failed(name))?;
     if let Some(attempts) = attempts {
         attempts.forgive(address);

@@ -86,6 +86,8 @@ pub struct JwtSpec {
 pub struct UsersSpec {
     /// The database.
     pub database: Name,
+    /// What the names of WordPress's tables begin with, when its users are meant.
+    pub wordpress: Option<String>,
     /// The table.
     pub table: String,
     /// A view of it that logging in reads in its place.
@@ -116,4 +118,18 @@ pub struct UsersSpec {
     pub session_idle: Duration,
     /// Whether the table is served, without passwords and keys.
     pub shown: bool,
+}
+
+impl UsersSpec {
+    /// The columns that nobody is told: of passwords, of keys, and of what WordPress sends to who forgot his password.
+    pub fn secret_columns(&self) -> impl Iterator<Item = &str> {
+        let of_wordpress = self.wordpress.as_ref().map(|_| "user_activation_key");
+        [Some(self.password_column.as_str()), self.api_key_column.as_deref(), of_wordpress].into_iter().flatten()
+    }
+
+    /// WordPress's table of what users are besides: what they may, and their sessions.
+    #[must_use]
+    pub fn wordpress_meta(&self) -> Option<String> {
+        self.wordpress.as_ref().map(|prefix| format!("{prefix}usermeta"))
+    }
 }

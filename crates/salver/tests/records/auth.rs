@@ -2,6 +2,7 @@
 //! another's.
 
 mod accounts;
+mod wordpress;
 
 use salver_testkit::servers::Kind;
 

@@ -40,6 +40,7 @@ fn users(
     let [username, password, new_password] = &users.fields;
     match key {
         "database" => Some(quoted(users.database.as_str())),
+        "wordpress" => users.wordpress.as_deref().map(quoted),
         "users_table" => Some(quoted(&users.table)),
         "login_table" => users.login_table.as_deref().map(quoted),
         "login" => Some(users.login.to_string()),

@@ -1,0 +1,132 @@
+//! Hashes of passwords in the forms in which tables have them: bcrypt, and the two of WordPress.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use md5::{Digest, Md5};
+use ring::hmac;
+
+/// What WordPress keys its hash with before bcrypt, so that it is good for nothing else.
+const WORDPRESS_KEY: &[u8] = b"wp-sha384";
+/// Digits of a portable hash, by their value.
+const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Longest password whose portable hash is computed; WordPress takes none that is longer.
+const PORTABLE_BYTES_MAX: usize = 4_096;
+
+/// A hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stored<'h> {
+    /// `$2y$...`
+    Bcrypt(&'h str),
+    /// `$wp$2y$...`, of WordPress since 6.8: bcrypt of a hash of the password, which has no longest one then
+    /// (<https://make.wordpress.org/core/2025/02/17/wordpress-6-8-will-use-bcrypt-for-password-hashing/>).
+    Wordpress(&'h str),
+    /// `$P$...`, of WordPress before that, and `$H$...` of phpBB: the portable hashes of phpass
+    /// (<https://www.openwall.com/phpass/>), MD5 two to the power of `rounds` times over.
+    Portable {
+        /// The logarithm of how often.
+        rounds: u32,
+        /// What makes equal passwords differ.
+        salt: &'h str,
+        /// The result, in phpass's digits.
+        hash: &'h str,
+    },
+}
+
+impl<'h> Stored<'h> {
+    /// What `text` is a hash of; `None` for what is none.
+    pub(super) fn of(text: &'h str) -> Option<Self> {
+        let is_bcrypt = |text: &&str| text.parse::<bcrypt::HashParts>().is_ok();
+        if let Some(rest) = text.strip_prefix("$P$").or_else(|| text.strip_prefix("$H$")) {
+            let digit = *rest.as_bytes().first()?;
+            let rounds = u32::try_from(DIGITS.iter().position(|own| *own == digit)?).ok()?;
+            let (salt, hash) = (rest.get(1..9)?, rest.get(9..)?);
+            return ((7..=30).contains(&rounds) && hash.len() == 22).then_some(Self::Portable { rounds, salt, hash });
+        }
+        match text.strip_prefix("$wp") {
+            Some(rest) => Some(rest).filter(is_bcrypt).map(Self::Wordpress),
+            None => Some(text).filter(is_bcrypt).map(Self::Bcrypt),
+        }
+    }
+
+    /// Whether it is that of `password`.
+    pub(super) fn fits(self, password: &str) -> bool {
+        match self {
+            Self::Bcrypt(hash) => bcrypt::verify(password, hash).unwrap_or(false),
+            Self::Wordpress(hash) => {
+                let key = hmac::Key::new(hmac::HMAC_SHA384, WORDPRESS_KEY);
+                let inner = STANDARD.encode(hmac::sign(&key, password.as_bytes()));
+                bcrypt::verify(inner, hash).unwrap_or(false)
+            }
+            Self::Portable { rounds, salt, hash } => {
+                password.len() <= PORTABLE_BYTES_MAX && same(&portable(rounds, salt, password), hash.as_bytes())
+            }
+        }
+    }
+}
+
+/// phpass's portable hash.
+fn portable(rounds: u32, salt: &str, password: &str) -> Vec<u8> {
+    let mut hash = Md5::new().chain_update(salt).chain_update(password).finalize();
+    for _ in 0..1_u32 << rounds {
+        hash = Md5::new().chain_update(hash).chain_update(password).finalize();
+    }
+    let mut digits = Vec::with_capacity(22);
+    // Three bytes are four digits, the least first.
+    for bytes in hash.chunks(3) {
+        let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte));
+        digits.extend((0..=bytes.len()).map(|place| DIGITS[value >> (6 * place) & 63]));
+    }
+    digits
+}
+
+/// Whether they are the same, in a time that does not tell where they differ.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stored;
+
+    /// From phpass's own test, passlib's and John the Ripper's, and two that WordPress 6.8 made.
+    const KNOWN: [(&str, &str); 9] = [
+        ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
+        ("test1", "$H$9aaaaaSXBjgypwqm.JsMssPLiS8YQ00"),
+        ("123456", "$H$9PE8jEklgZhgLmZl5.HYJAzfGCQtzi1"),
+        ("thisisalongertestPW", "$P$912345678LIjjb6PhecupozNBmDndU0"),
+        ("JohnRipper", "$P$612345678si5M0DDyPpmRCmcltU/YW/"),
+        ("!?!#?#?#$&@&@!&@", "$P$Buvd5FQxkeXJnDarN7..wRMwRKJeZ40"),
+        ("BigBike@2026", "$wp$2y$10$qeleDSuDaeZO5fBsEqFReeWdlqaDnBDBzB16hFgsFnhN9qFBIihvm"),
+        ("grimoire-test-123", "$wp$2y$12$iWN5xRwDE7i9R5jVJvCyqOxS1CNnwUggQaF8O2W9Bg8TuXQz.ngrS"),
+        ("pass2", "$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe."),
+    ];
+
+    #[test]
+    fn known_hashes() {
+        for (password, hash) in KNOWN {
+            let stored = Stored::of(hash).unwrap();
+            assert!(stored.fits(password) && !stored.fits("JohnRippe") && !stored.fits(""), "{hash}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_hash() {
+        for text in [
+            "",
+            "pass1",
+            "$P$",
+            "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L",
+            "$P$ IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+            "$P$zIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+            "$P$9IQRaTwmféRo7ud9Fh4E2PdI0S3r.L0",
+            "$wp$2y$10$short",
+            "$wp$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+            "$1$abc$def",
+            "827ccb0eea8a706c4c34a16891f84e7b",
+        ] {
+            assert_eq!(Stored::of(text), None, "{text}");
+        }
+        let long = "x".repeat(5_000);
+        assert!(!Stored::of("$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0").is_some_and(|stored| stored.fits(&long)));
+    }
+}
