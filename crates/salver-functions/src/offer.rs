@@ -33,6 +33,12 @@ struct Offered {
     description: Option<String>,
     #[serde(default)]
     pure: bool,
+    #[serde(default)]
+    result: Kind,
+    #[serde(default)]
+    vectorized: bool,
+    #[serde(default)]
+    request: bool,
 }
 
 #[derive(Deserialize)]
@@ -69,7 +75,7 @@ impl From<Offer> for Interface {
 
 impl From<Offered> for Endpoint {
     fn from(offered: Offered) -> Self {
-        let Offered { function, method, path, prefix, parameters, summary, description, pure } = offered;
+        let Offered { function, method, path, prefix, parameters, summary, description, pure, .. } = offered;
         Self {
             function,
             // A route without a method answers all of them.
@@ -79,6 +85,9 @@ impl From<Offered> for Endpoint {
             summary,
             description,
             pure,
+            result: offered.result.into(),
+            vectorized: offered.vectorized,
+            takes_request: offered.request,
         }
     }
 }
@@ -86,16 +95,21 @@ impl From<Offered> for Endpoint {
 impl From<Taken> for Parameter {
     fn from(taken: Taken) -> Self {
         let Taken { name, kind, list, required, description } = taken;
-        let kind = match kind {
-            Kind::Any => ParameterKind::Any,
-            Kind::Boolean => ParameterKind::Boolean,
-            Kind::Integer => ParameterKind::Integer,
-            Kind::Number => ParameterKind::Number,
-            Kind::Text => ParameterKind::Text,
-            Kind::Object => ParameterKind::Object,
-            Kind::Bytes => ParameterKind::Bytes,
-        };
-        Self { name, kind, list, required, description }
+        Self { name, kind: kind.into(), list, required, description }
+    }
+}
+
+impl From<Kind> for ParameterKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Any => Self::Any,
+            Kind::Boolean => Self::Boolean,
+            Kind::Integer => Self::Integer,
+            Kind::Number => Self::Number,
+            Kind::Text => Self::Text,
+            Kind::Object => Self::Object,
+            Kind::Bytes => Self::Bytes,
+        }
     }
 }
 
@@ -109,6 +123,7 @@ mod tests {
     fn an_offer() {
         let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
+             "result": "number", "vectorized": true,
              "description": null, "parameters": [
                 {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
@@ -118,6 +133,8 @@ mod tests {
         let [fib, g] = &interface.endpoints[..] else { panic!("two endpoints") };
         assert_eq!(fib.route, Some(("GET".to_owned(), "/fib".to_owned())));
         assert_eq!((fib.matching, fib.pure, fib.summary.as_deref()), (Matching::Prefix, true, Some("s")));
+        assert_eq!((fib.result, fib.vectorized, fib.takes_request), (ParameterKind::Number, true, false));
+        assert_eq!((g.result, g.vectorized), (ParameterKind::Any, false));
         let n = &fib.parameters[0];
         assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));

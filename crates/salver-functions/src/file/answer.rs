@@ -17,7 +17,7 @@ use crate::process::Ended;
 use crate::wire::answer::{Failure, First, Next};
 
 /// How often a call is given to another worker because the one it was given to had just ended.
-const TRIES_MAX: usize = 3;
+pub(super) const TRIES_MAX: usize = 3;
 
 impl FunctionFile {
     /// Has a worker answer the call.
@@ -86,7 +86,7 @@ impl Pieces {
 }
 
 /// What a worker says of a call that failed. It goes on, unless it has no memory left.
-fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
+pub(super) fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
     if failure.is_out_of_memory() {
         drop(lease);
     } else {
@@ -95,7 +95,8 @@ fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
     failure.into_error()
 }
 
-async fn in_time<T>(bound: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+/// What `work` gives; `None` when that takes longer than `bound`.
+pub(super) async fn in_time<T>(bound: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
     match bound {
         Some(bound) => tokio::time::timeout(bound, work).await.ok(),
         None => Some(work.await),

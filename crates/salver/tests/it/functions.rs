@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod sql;
 mod weather;
 
 use super::server::Server;
