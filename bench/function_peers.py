@@ -42,3 +42,9 @@ def looped(n: int, seconds: int, processes: int) -> float:
     command = [program("Rscript"), str(FILES / "loop.R"), str(n), str(seconds)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
     return sum(float(process.communicate()[0]) for process in started)
+
+
+def over_column(file: str, numbers: Path) -> tuple[float, int]:
+    """The seconds R takes to call the function of a file for each of the numbers, and the sum of what it gives."""
+    seconds, total = run([program("Rscript"), str(FILES / file), str(numbers)]).split()
+    return float(seconds), int(float(total))

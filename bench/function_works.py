@@ -41,6 +41,19 @@ class Called:
         return int(self.request.path.rsplit("=", 1)[1])
 
 
+@dataclass(frozen=True)
+class Column:
+    """One statement that calls a function for every row of a table, against R doing the same to a vector."""
+
+    key: str
+    name: str
+    file: str
+    rows: int
+    request: Request
+    check: Request
+    times_max: float
+
+
 def recursive(n: int, answer: int) -> Called:
     request = Request(f"/rec?n={n}")
     return Called(f"rec-{n}", f"recursive fib {n}, keep-alive", "restrserve.R", request, str(answer), (1, 2, 4),
@@ -59,3 +72,7 @@ WORKS = [
     Called("python", "Python `def f(n: int)`, keep-alive", "fib.py", PYTHON, "55", (4,),
            {"FastAPI": Rival(PYTHON, 5), "FastAPI async": Rival(Request("/f-async?n=10"), None)}, per_second=30_000),
 ]
+
+SQL_FIB = Column("sql-fib", "`select fib(n) from` 1 M rows", "column.R", 1_000_000,
+                 Request("/api/sql", "select fib(n) as f from numbers"),
+                 Request("/api/sql", "select cast(sum(fib(n)) as bigint) as f from numbers"), 1.2)

@@ -1,5 +1,6 @@
 """Measures functions: the founding text's service on Salver, plumber, FastAPI and R by itself, in turns."""
 
+import json
 import re
 import subprocess
 import sys
@@ -8,19 +9,21 @@ from pathlib import Path
 import function_works as works
 import load
 from databases import Missing, program
-from function_peers import FILES, FastApi, Plumber, looped
+from function_peers import FILES, FastApi, Plumber, looped, over_column
 from peers import Request, Salver
 
 TITLE = "Functions: against plumber, FastAPI, and R computing in a loop"
 NOTE = """The founding text's service as it stands (RestRserve's interface, which Salver brings along), its recursive
 function at n = 15, 20, 25, and a Python function; two processes each. plumber is one process, as it comes. "R in a
 loop" is R calling the function by itself, without a server, in as many processes as there are connections, at most two:
-the limit. New connections are made by ab, all others are kept by wrk."""
+the limit. In SQL a function is called for every row of a table, and R calls it for the same vector, by itself, with
+vapply; Salver's time is that of the whole answer as JSON. New connections are made by ab, all others are kept by
+wrk."""
 PROCESSES = 2
 
 
 def keys() -> list[str]:
-    return [work.key for work in works.WORKS]
+    return [work.key for work in [*works.WORKS, works.SQL_FIB]]
 
 
 def measure(options, names, chosen, results, scratch: Path) -> None:
@@ -31,6 +34,34 @@ def measure(options, names, chosen, results, scratch: Path) -> None:
             Measured(options, names, results, scratch, file, chosen_here).run()
         except (Missing, RuntimeError, SystemExit) as reason:
             results.fault(f"functions were not measured to the end: {reason}")
+    if chosen(works.SQL_FIB.key) and "Salver" in names:
+        over_columns(options, results, scratch, works.SQL_FIB)
+
+
+def over_columns(options, results, scratch: Path, work) -> None:
+    """One statement over a table, and the same vector in R, in turns."""
+    print(f"measuring functions: {work.name}", file=sys.stderr, flush=True)
+    numbers = scratch / "numbers.csv"
+    numbers.write_text("n\n" + "".join(f"{row % 31}\n" for row in range(work.rows)))
+    peer = Salver(scratch / "salver.log", options.salver.resolve())
+    settings = {"file": str(FILES / work.file), "workers": PROCESSES, "workers_min": PROCESSES}
+    seconds = {"Salver": [], "R": []}
+    try:
+        peer.start({"numbers": numbers}, ready=work.check, functions={"bench": settings})
+        results.versions[peer.name] = peer.version()
+        ours = json.loads(peer.ask(work.check)[2])[0]["f"]
+        for _ in range(options.rounds):
+            seconds["Salver"].append(load.download(peer, work.request)[0])
+            took, total = over_column(work.file, numbers)
+            seconds["R"].append(took)
+            if ours != total:
+                results.fault(f"{work.key}: Salver's sum is {ours}, and R's {total}")
+        results.over_column(work, seconds)
+        results.memory(peer, work.name)
+    except (Missing, RuntimeError, SystemExit) as reason:
+        results.fault(f"{work.key} was not measured to the end: {reason}")
+    finally:
+        peer.stop()
 
 
 class Measured:

@@ -146,6 +146,13 @@ class Results:
             self.row(f"{name}: p99", f"{p99_ms:.1f} ms; {said}", f"{work.p99_ms_max:g} ms (the target)",
                      p99_ms / work.p99_ms_max, "< 1", met=p99_ms < work.p99_ms_max, key=work.key)
 
+    def over_column(self, work, seconds) -> None:
+        """A function over a column: how many times as long as R by itself takes for the vector."""
+        self.keep("functions", work.key, seconds)
+        ours, theirs = statistics.median(seconds["Salver"]), statistics.median(seconds["R"])
+        self.row(work.name, f"{ours:.2f} s", f"{theirs:.2f} s (R's vapply)", ours / theirs, f"<= {work.times_max:g} x",
+                 met=ours <= work.times_max * theirs, key=work.key)
+
     def counted(self, rows: int, seconds) -> None:
         """Questions about many events: the first answer and the median of all."""
         self.keep("streams", "count", seconds)

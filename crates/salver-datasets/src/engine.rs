@@ -5,15 +5,17 @@ mod run;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use datafusion::execution::SessionState;
 use salver_model::limits::{HELD_FILES_MAX, WAITING_DECODER_BYTES_MAX};
+use salver_model::ports::Functions;
 use salver_model::{Error, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
+use crate::calls::Files;
 use crate::residency::Budget;
 
 pub(crate) use run::{Answer, Cancel, Started};
@@ -55,6 +57,8 @@ pub struct Engine {
     waiting_decoders: Arc<Semaphore>,
     /// How many files may be kept open for exports.
     held_files: Arc<Semaphore>,
+    /// The files whose functions statements may call.
+    functions: RwLock<Files>,
 }
 
 impl Engine {
@@ -103,7 +107,18 @@ impl Engine {
             decoders: threads,
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
+            functions: RwLock::new(Arc::new([])),
         }))
+    }
+
+    /// From now on statements may call the functions of these files.
+    pub fn set_functions(&self, files: &[Arc<dyn Functions>]) {
+        *self.functions.write().unwrap_or_else(PoisonError::into_inner) = files.into();
+    }
+
+    /// The files whose functions statements may call.
+    pub(crate) fn functions(&self) -> Files {
+        Arc::clone(&self.functions.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The memory that resident datasets share.

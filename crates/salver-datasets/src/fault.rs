@@ -109,6 +109,14 @@ fn ours(error: DataFusionError) -> Result<Error, DataFusionError> {
                 Err(inner) => Err(DataFusionError::External(inner)),
             },
         },
+        // Whoever waits for the same partitions is told the same, so it is not to be had whole.
+        DataFusionError::Shared(shared) => match shared.find_root() {
+            DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
+                Some(ours) => Ok(ours.shared()),
+                None => Err(DataFusionError::Shared(shared)),
+            },
+            _ => Err(DataFusionError::Shared(shared)),
+        },
         DataFusionError::Context(text, inner) => ours(*inner).map_err(|inner| inner.context(text)),
         other => Err(other),
     }

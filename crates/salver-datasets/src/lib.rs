@@ -3,8 +3,10 @@
 //! A request comes as a [`salver_model::Query`] of one dataset or as SQL text. `resolve` checks a query against the
 //! dataset's columns and converts its literals; then either `direct` answers it from memory in microseconds, or `plan`
 //! makes a plan for the engine of it. Both give the same bytes. SQL that says no more than a query can say is lowered
-//! to one; the rest goes to the engine behind a guard that lets only reading through.
+//! to one; the rest goes to the engine behind a guard that lets only reading through, where `calls` gives it the
+//! functions of user code.
 
+mod calls;
 mod chunk;
 mod cuts;
 mod dataset;

@@ -21,6 +21,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
+use crate::calls::{self, Calls, Files};
 use crate::engine::Engine;
 use crate::{fault, guard, plan};
 use catalog::Snapshot;
@@ -43,21 +44,23 @@ struct Planned {
     read: Vec<(Name, Version)>,
     repeatable: bool,
     paths: Option<Paths>,
+    calls: Calls,
 }
 
 #[async_trait]
 impl SqlEngine for Engine {
     async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
-        let (session, query) = (self.session().clone(), query.clone());
-        match self.run_task(async move { prepare(session, tables, &query).await }).await? {
+        let (session, functions, query) = (self.session().clone(), self.functions(), query.clone());
+        match self.run_task(async move { prepare(session, &functions, tables, &query).await }).await? {
             Prepared::Lowered(lowered) => lowered.read().await,
             Prepared::Planned(planned) => {
-                let Planned { state, plan, read, repeatable, paths } = *planned;
+                let Planned { state, plan, read, repeatable, paths, calls } = *planned;
                 let answer = plan::answer(self, state, plan).await?;
                 let batches = match paths {
                     Some(paths) => paths.redact(answer.batches).await?,
                     None => answer.batches,
                 };
+                let batches = calls.hold(batches);
                 Ok(Rows { schema: answer.schema, batches, total: None, next: None, read, repeatable })
             }
         }
@@ -76,13 +79,27 @@ impl SqlEngine for Engine {
     }
 }
 
-async fn prepare(mut state: SessionState, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Prepared> {
+impl Engine {
+    /// Whether a statement calls a function that the engine does not have itself, so that files are worth a look.
+    #[must_use]
+    pub fn lacks_function(&self, query: &SqlQuery) -> bool {
+        parse::parse(query).is_ok_and(|statement| calls::are_in(&statement, self.session()))
+    }
+}
+
+async fn prepare(
+    mut state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    query: &SqlQuery,
+) -> Result<Prepared> {
     let mut statement = parse::parse(query)?;
     guard::check(&statement)?;
     if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
         return Ok(Prepared::Lowered(Box::new(lowered)));
     }
     let named = names::resolve(&mut statement, &*tables)?;
+    let calls = calls::register(&mut statement, &mut state, functions)?;
     let explains = matches!(statement, Statement::Explain { .. });
     let lists =
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });
@@ -90,14 +107,20 @@ async fn prepare(mut state: SessionState, tables: Arc<dyn Tables>, query: &SqlQu
     state.mark_start_execution();
     state.register_catalog_list(Arc::<Snapshot>::clone(&snapshot) as _);
     let statement = EngineStatement::Statement(Box::new(statement));
-    let plan = state.statement_to_plan(statement).await.map_err(|error| position::place(error, &query.text))?;
-    // What is listed changes with tables that are not there yet, and so have no version that could tell.
-    let repeatable = !explains && !lists && !snapshot.is_changing() && is_repeatable(&plan).map_err(fault::planning)?;
+    let place = |error| calls.explain(position::place(error, &query.text));
+    let plan = state.statement_to_plan(statement).await.map_err(place)?;
+    // What is listed changes with tables that are not there yet, and so have no version that could tell; nor has user
+    // code one.
+    let repeatable = !explains
+        && !lists
+        && !calls.are_there()
+        && !snapshot.is_changing()
+        && is_repeatable(&plan).map_err(fault::planning)?;
     if lists {
         snapshot.note_all();
     }
     let paths = explains.then(|| Paths::of(&*tables));
-    Ok(Prepared::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths })))
+    Ok(Prepared::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths, calls })))
 }
 
 /// Whether the plan's functions give the same for the same rows at any time.

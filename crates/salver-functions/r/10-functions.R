@@ -49,8 +49,10 @@ endpoint_of <- function(fn, name, method, path, block) {
   frames <- Filter(function(key) isTRUE(block$parameters[[key]]$type %in% c("df", "data.frame")), names_given)
   list(
     "function" = name, method = method, path = path, parameters = parameters, summary = block$summary,
-    description = block$description, pure = block$pure, call = fn, frames = frames,
-    wants = intersect(special, names(arguments)), write = serializer_of(block$serializer)
+    description = block$description, pure = block$pure, result = block$result, vectorized = block$vectorized,
+    call = fn, frames = frames, wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
+    # Whether its first argument may be given without a name.
+    leads = identical(names(arguments)[1L], names_given[1L])
   )
 }
 
@@ -73,8 +75,8 @@ endpoint_offer <- function(endpoint) {
   list(
     "function" = endpoint[["function"]], method = endpoint$method, path = endpoint$path, prefix = FALSE,
     parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "description")]),
-    summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure,
-    request = length(endpoint$wants) > 0L
+    summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure, result = endpoint$result,
+    vectorized = endpoint$vectorized, request = length(endpoint$wants) > 0L
   )
 }
 

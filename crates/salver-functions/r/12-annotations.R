@@ -5,7 +5,7 @@ route_words <- c("get", "post", "put", "delete", "head", "options", "patch")
 empty_block <- function() {
   list(
     name = NULL, expression = NULL, line = 0L, routes = list(), parameters = list(), serializer = NULL, pure = FALSE,
-    summary = NULL, description = NULL
+    result = "any", vectorized = FALSE, summary = NULL, description = NULL
   )
 }
 
@@ -69,6 +69,11 @@ read_block <- function(lines) {
       block$serializer <- word
     } else if (word == "pure") {
       block$pure <- TRUE
+    } else if (word == "vectorized") {
+      block$vectorized <- TRUE
+    } else if (word == "return") {
+      # Only a type that stands alone: other comments have prose there.
+      block$result <- parameter_kind(gsub("[][]", "", rest))
     } else if (word == "description") {
       block$description <- paste(c(block$description, rest), collapse = "\n")
     }

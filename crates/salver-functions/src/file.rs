@@ -1,6 +1,7 @@
 //! A file of user code, as the port shows it.
 
 mod answer;
+mod columns;
 mod errors;
 mod keep;
 mod stamp;
@@ -10,8 +11,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
+use arrow::array::ArrayRef;
 use async_trait::async_trait;
-use salver_model::functions::{Answer, Call, Interface, Workers};
+use salver_model::functions::{Answer, Call, ColumnsCall, Interface, Workers};
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
@@ -91,6 +93,10 @@ impl Functions for FunctionFile {
 
     async fn call(&self, call: Call) -> Result<Answer> {
         self.answer(&call).await
+    }
+
+    async fn call_columns(&self, call: ColumnsCall) -> Result<ArrayRef> {
+        self.column(&call).await
     }
 
     fn workers(&self) -> Workers {

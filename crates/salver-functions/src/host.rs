@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod argument;
+mod batch;
 mod call;
 mod environment;
 mod frame;

@@ -34,6 +34,10 @@ struct Offered {
     #[serde(default)]
     pure: bool,
     #[serde(default)]
+    result: Kind,
+    #[serde(default)]
+    vectorized: bool,
+    #[serde(default)]
     request: bool,
 }
 
@@ -72,7 +76,7 @@ impl From<Offer> for Interface {
 
 impl From<Offered> for Endpoint {
     fn from(offered: Offered) -> Self {
-        let Offered { function, method, path, prefix, parameters, summary, description, pure, request } = offered;
+        let Offered { function, method, path, prefix, parameters, summary, description, pure, .. } = offered;
         Self {
             function,
             // A route without a method answers all of them.
@@ -82,7 +86,9 @@ impl From<Offered> for Endpoint {
             summary,
             description,
             pure,
-            request,
+            result: offered.result.into(),
+            vectorized: offered.vectorized,
+            takes_request: offered.request,
         }
     }
 }
@@ -90,16 +96,21 @@ impl From<Offered> for Endpoint {
 impl From<Taken> for Parameter {
     fn from(taken: Taken) -> Self {
         let Taken { name, kind, list, required, description } = taken;
-        let kind = match kind {
-            Kind::Any => ParameterKind::Any,
-            Kind::Boolean => ParameterKind::Boolean,
-            Kind::Integer => ParameterKind::Integer,
-            Kind::Number => ParameterKind::Number,
-            Kind::Text => ParameterKind::Text,
-            Kind::Object => ParameterKind::Object,
-            Kind::Bytes => ParameterKind::Bytes,
-        };
-        Self { name, kind, list, required, description }
+        Self { name, kind: kind.into(), list, required, description }
+    }
+}
+
+impl From<Kind> for ParameterKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Any => Self::Any,
+            Kind::Boolean => Self::Boolean,
+            Kind::Integer => Self::Integer,
+            Kind::Number => Self::Number,
+            Kind::Text => Self::Text,
+            Kind::Object => Self::Object,
+            Kind::Bytes => Self::Bytes,
+        }
     }
 }
 
@@ -113,7 +124,7 @@ mod tests {
     fn an_offer() {
         let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
-             "description": null, "request": true, "parameters": [
+             "description": null, "result": "number", "vectorized": true, "request": true, "parameters": [
                 {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
              "description": null, "pure": false}]}"#;
@@ -122,7 +133,9 @@ mod tests {
         let [fib, g] = &interface.endpoints[..] else { panic!("two endpoints") };
         assert_eq!(fib.route, Some(("GET".to_owned(), "/fib".to_owned())));
         assert_eq!((fib.matching, fib.pure, fib.summary.as_deref()), (Matching::Prefix, true, Some("s")));
-        assert!(fib.request && !g.request);
+        assert!(fib.takes_request && !g.takes_request);
+        assert_eq!((fib.result, fib.vectorized), (ParameterKind::Number, true));
+        assert_eq!((g.result, g.vectorized), (ParameterKind::Any, false));
         let n = &fib.parameters[0];
         assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));

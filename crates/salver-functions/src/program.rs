@@ -25,6 +25,7 @@ const PYTHON: &[(&str, &str)] = files![
     "salver.py",
     "salver_host/__init__.py",
     "salver_host/answers.py",
+    "salver_host/batch.py",
     "salver_host/comments.py",
     "salver_host/faults.py",
     "salver_host/json_text.py",

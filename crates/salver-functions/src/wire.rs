@@ -34,9 +34,19 @@
 //! - `C`: a call. `i32` endpoint (-1: the application), text method, text path, text query, fields headers, bytes
 //!   arguments (the text of a JSON object, or nothing), text address, bytes body.
 //!
+//! - `B`: a batch, which is a call for every row of some columns. `u32` endpoint, `u32` rows, `u8` what is to come back
+//!   (the kind of a column), `u8` columns, so many columns: arguments for the first parameters.
+//!
+//! To a batch a worker answers `B`, one column with as many rows, or `X`, whose message goes on where the function's
+//! name stood before it. A *column* is `u8` kind (0 truth values, 1 whole numbers, 2 numbers, 3 texts), a byte for each
+//! row (1: there is a value, 0: it is missing), and then for each row: of truth values a byte, of whole numbers `i64`,
+//! of numbers `f64`, of texts `u32`, where it ends in the UTF-8 bytes that follow all of these.
+//!
 //! A worker has one call at a time. It ends when its connection does. What user code writes to standard output or error
 //! goes to pipes of the zygote, never into a frame.
 
 pub(crate) mod answer;
+pub(crate) mod batch;
 pub(crate) mod call;
+pub(crate) mod columns;
 pub(crate) mod frame;

@@ -6,6 +6,8 @@
 mod abuse;
 #[path = "pool/answers.rs"]
 mod answers;
+#[path = "pool/columns.rs"]
+mod columns;
 #[path = "pool/life.rs"]
 mod life;
 #[path = "pool/queue.rs"]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 
@@ -67,8 +69,12 @@ pub struct Endpoint {
     pub description: Option<String>,
     /// Equal arguments give equal answers, so that one may be kept.
     pub pure: bool,
+    /// What it gives: one value of this kind; `Any` when that is not said.
+    pub result: ParameterKind,
+    /// It works on whole columns: each argument is a vector of values, and so is what it gives.
+    pub vectorized: bool,
     /// It sees the request itself, and not its arguments alone.
-    pub request: bool,
+    pub takes_request: bool,
 }
 
 /// How a route's path matches.
@@ -142,6 +148,48 @@ pub struct Call {
     /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has their
     /// time to run, and says here when that began.
     pub job: Option<Arc<OnceLock<SystemTime>>>,
+}
+
+/// Many calls of one function at once: each row of the columns is one.
+#[derive(Clone, Debug)]
+pub struct ColumnsCall {
+    /// Which of [`Interface::endpoints`] of `interface`.
+    pub endpoint: usize,
+    /// What `endpoint` was looked up in, as in [`Call::interface`].
+    pub interface: Arc<Interface>,
+    /// How many calls.
+    pub rows: usize,
+    /// The arguments: for each of the first parameters a column of `rows` values, whose type is that of a
+    /// [`ColumnKind`]. Parameters behind them are not given.
+    pub columns: Vec<ArrayRef>,
+    /// What is to come back.
+    pub result: ColumnKind,
+}
+
+/// What the values of a column are that goes into a function or comes out of it. Any of them may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnKind {
+    /// True or false: `Boolean` of Arrow.
+    Boolean,
+    /// Whole numbers: `Int64`.
+    Integer,
+    /// Numbers: `Float64`.
+    Number,
+    /// Texts: `Utf8`.
+    Text,
+}
+
+impl ColumnKind {
+    /// Arrow's type of such columns.
+    #[must_use]
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::Boolean => DataType::Boolean,
+            Self::Integer => DataType::Int64,
+            Self::Number => DataType::Float64,
+            Self::Text => DataType::Utf8,
+        }
+    }
 }
 
 /// What user code answers.

@@ -62,7 +62,8 @@ fn home_of(interpreter: &Path) -> Option<String> {
 /// Waits until every file is loaded, or can't be, but not longer than `patience`.
 pub(crate) async fn settled(files: &[Arc<dyn Functions>], patience: Duration) {
     let deadline = Instant::now() + patience;
-    while files.iter().any(|file| file.interface().is_err()) && Instant::now() < deadline {
+    let loads = |file: &Arc<dyn Functions>| file.interface().is_err() && file.fault().is_none();
+    while files.iter().any(loads) && Instant::now() < deadline {
         sleep(LOOK).await;
     }
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use clap::ValueEnum;
@@ -17,10 +18,12 @@ use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::settings::Need;
-use crate::{observe, output, result_table, serve, settings, wire};
+use crate::{functions, observe, output, result_table, serve, settings, wire};
 
 /// One day: nobody waits behind a query on the command line, and whoever is tired of it can interrupt it.
 const QUERY_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+/// How long files of functions may take to load.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Encoded bytes that are gathered before they are written.
 const WRITE_BYTES: usize = 256 * 1024;
 
@@ -117,6 +120,10 @@ async fn answer(checked: &Checked, engine: &Arc<salver_datasets::Engine>, query:
     let mut some = checked.clone();
     some.datasets.retain(|spec| all || mentioned(spec.name.as_str()) || spec.sources.iter().any(|s| s == "-"));
     some.stores.clear();
+    // To look for a function in a file is to run the file.
+    if !engine.lacks_function(query) {
+        some.functions.clear();
+    }
     let first = run_once(&some, engine, query).await;
     let partial = some.datasets.len() < checked.datasets.len();
     let can_repeat = !some.datasets.iter().any(|spec| spec.sources.iter().any(|source| source == "-"));
@@ -136,6 +143,7 @@ async fn run_once(
     let observer: Arc<dyn Observer> = Arc::new(Silent);
     let wired = wire::wire(checked, engine, &observer, wire::Streams::LeaveOut);
     wired.service.catalog().settled().await;
+    functions::settled(wired.service.functions(), PATIENCE).await;
     wired.service.sql(&wired.service.catalog().snapshot(), query).await
 }
 

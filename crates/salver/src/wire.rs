@@ -28,10 +28,10 @@ pub(crate) struct Wired {
     pub(crate) _keepers: JoinSet<()>,
 }
 
-/// What becomes of streams, and of files of user code.
+/// What becomes of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Streams {
-    /// They are opened: this process is the only owner of the streams, and runs the code.
+    /// They are opened: this process is their only owner.
     Open,
     /// They are left to the server.
     LeaveOut,
@@ -74,10 +74,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
             Vec::new()
         }
     };
-    let files = match owned {
-        Streams::Open => functions::open(checked, &mut keepers),
-        Streams::LeaveOut => Vec::new(),
-    };
+    let files = functions::open(checked, &mut keepers);
+    engine.set_functions(&files);
     salver_service::streams::start(&catalog, &streams, &mut keepers);
     let opened = open_databases(checked, &catalog, observer);
     databases::start(&catalog, &opened, observer, &mut keepers);

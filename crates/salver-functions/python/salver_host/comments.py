@@ -35,6 +35,7 @@ class Annotation:
 
     def __init__(self, lines=()):
         self.routes, self.parameters, self.pure, said = [], {}, False, []
+        self.vectorized, self.result = False, None
         for line in lines:
             word = _WORD.match(line)
             if word is None:
@@ -52,6 +53,11 @@ class Annotation:
             self.routes.append(("*" if word == "any" else word.upper(), path))
         elif word == "pure":
             self.pure = True
+        elif word == "vectorized":
+            self.vectorized = True
+        elif word == "return":
+            # Only a type that stands alone: other comments have prose there.
+            self.result = KINDS.get(rest.strip("[]").lower())
         elif word == "param":
             match = _PARAM.match(rest)
             if match:

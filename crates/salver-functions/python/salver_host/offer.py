@@ -1,6 +1,7 @@
 """The offer: a file loaded, and what its functions are to the server."""
 
 import ast
+import functools
 import importlib.util
 import inspect
 import os
@@ -13,6 +14,8 @@ from salver_host import comments, faults, parameters
 _TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
 
+_IN_ORDER = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 class Endpoint:
     """A function and what calling it takes."""
@@ -20,14 +23,19 @@ class Endpoint:
     def __init__(self, name, function, found, route):
         docstring, annotation = found
         self.name, self.route, self.pure = name, route, annotation.pure
+        self.vectorized = annotation.vectorized
         self.summary, self.description = annotation.summary, annotation.description
         if self.summary is None:
             self.summary, self.description = comments.paragraphs(docstring)
         self.signature = inspect.signature(function)
-        self.function = _by_name(function, self.signature)
+        self.own, self.function = function, _by_name(function, self.signature)
         # The names of parameters that get the request, and of the one that gets all other arguments.
         self.parameters, self.requests, self.further = [], [], None
-        self._read(parameters.hints(function), dict(annotation.parameters))
+        hints = parameters.hints(function)
+        self._read(hints, dict(annotation.parameters))
+        said = parameters.of_kind(annotation.result, False)
+        result = parameters.taken(hints["return"]) if "return" in hints else said
+        self.result = "object" if result.is_list and not self.vectorized else result.kind
         # What has to be done before the call, mostly nothing: values are converted, and `null` for a parameter that
         # has a default and does not take `None` leaves the default.
         self.converted = [
@@ -91,6 +99,16 @@ class Endpoint:
         for name in self.nulls:
             arguments.setdefault(name)
 
+    def by_position(self, count):
+        """The function, such that its first `count` parameters are given in order; others that have no default and may
+        be left away are `None`."""
+        names = [parameter.name for parameter in self.parameters[:count]]
+        absent = dict.fromkeys(name for name in self.nulls if name not in names)
+        in_order = [name for name, each in self.signature.parameters.items() if each.kind in _IN_ORDER]
+        if in_order[:count] == names:
+            return functools.partial(self.own, **absent) if absent else self.own
+        return lambda *values: self.function(**dict(zip(names, values)), **absent)
+
     def misfit(self, error, arguments):
         """What to say of a call that raised a `TypeError` before the function began: which argument does not fit."""
         own = self.signature.parameters
@@ -116,6 +134,8 @@ class Endpoint:
             "summary": self.summary,
             "description": self.description,
             "pure": self.pure,
+            "result": self.result,
+            "vectorized": self.vectorized,
             "request": bool(self.requests),
         }
 

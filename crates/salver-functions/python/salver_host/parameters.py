@@ -201,6 +201,10 @@ def _number(value):
     return float(value) if type(value) is int else value
 
 
+# What converts numbers of JSON, where 2.0 may stand for 2 and 2 for 2.0.
+OF_NUMBERS = (_integer, _number)
+
+
 def _bytes(value):
     return base64.b64decode(value, validate=True) if isinstance(value, str) else value
 

@@ -8,9 +8,10 @@ import sys
 import traceback
 
 import salver
-from salver_host import answers, faults, json_text, wire
+from salver_host import answers, batch, faults, json_text, wire
 
 _END = object()
+_BATCH = ord("B")
 
 
 def run(path, endpoints):
@@ -39,6 +40,9 @@ class Worker:
             call = receive()
             if call is None:
                 return
+            if call[4] == _BATCH:
+                send(self._batch(call))
+                continue
             number = endpoint_of(call)
             if number < 0:
                 send(answers.failure(answers.RAISED, "the file is not an application", ""))
@@ -61,6 +65,12 @@ class Worker:
                 self._answer(endpoint, wire.Call(call), value)
             else:
                 send(answer)
+
+    def _batch(self, call):
+        try:
+            return batch.answer(self._endpoints, call, self._awaited)
+        except SystemExit as error:
+            _end(error)
 
     def _answer(self, endpoint, call, value):
         try:

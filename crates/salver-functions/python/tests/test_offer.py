@@ -58,6 +58,25 @@ class Functions(unittest.TestCase):
         self.assertEqual((endpoint["path"], endpoint["summary"]), ("/kept", "Remembers."))
         self.assertEqual(endpoint["parameters"][0]["kind"], "integer")
 
+    def test_results(self):
+        offer = offered('''
+            import datetime, typing
+            def a(n) -> typing.Optional[int]: ...
+            def b(n) -> typing.List[float]: ...
+            #* @vectorized
+            def c(n) -> typing.List[float]: ...
+            #* @return text
+            def d(n): ...
+            #* @return the number of rows
+            def e(n): ...
+            def f(request) -> datetime.date: ...
+        ''')
+        told = [(each["result"], each["vectorized"], each["request"]) for each in offer["endpoints"]]
+        self.assertEqual(told, [
+            ("integer", False, False), ("object", False, False), ("number", True, False), ("text", False, False),
+            ("any", False, False), ("text", False, True),
+        ])
+
     def test_annotations(self):
         offer = offered('''
             #* @apiTitle Numbers

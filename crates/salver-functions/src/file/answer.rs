@@ -1,6 +1,6 @@
 //! The way of one call through a worker.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use crate::process::Ended;
 use crate::wire::answer::{Failure, First, Next};
 
 /// How often a call is given to another worker because the one it was given to had just ended.
-const TRIES_MAX: usize = 3;
+pub(super) const TRIES_MAX: usize = 3;
 
 impl FunctionFile {
     /// Has a worker answer the call.
@@ -30,7 +30,7 @@ impl FunctionFile {
         let mut tries = 1;
         loop {
             let mut lease = self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?;
-            let time = Time::new(&self.spec, call);
+            let time = Time::new(&self.spec, call.job.as_deref());
             // From here on, leaving without `give_back` kills the process.
             match time.bound(lease.worker().call(call)).await? {
                 Ok(First::Whole(answer)) => {
@@ -54,16 +54,16 @@ impl FunctionFile {
 }
 
 /// How long a call may take.
-struct Time {
+pub(super) struct Time {
     spec: Arc<FunctionSpec>,
     /// When a job has to be over. A call has its time for each piece of its answer: somebody takes them as they come.
     job: Option<Option<Instant>>,
 }
 
 impl Time {
-    /// The time of a call that begins now.
-    fn new(spec: &Arc<FunctionSpec>, call: &Call) -> Self {
-        let job = call.job.as_ref().map(|begun| {
+    /// The time of a call that begins now; a job's is told when that was.
+    pub(super) fn new(spec: &Arc<FunctionSpec>, job: Option<&OnceLock<SystemTime>>) -> Self {
+        let job = job.map(|begun| {
             begun.get_or_init(SystemTime::now);
             spec.job_timeout.map(|timeout| Instant::now() + timeout)
         });
@@ -71,7 +71,7 @@ impl Time {
     }
 
     /// Does a part of the work.
-    async fn bound<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+    pub(super) async fn bound<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         match (self.job, self.spec.timeout) {
             (Some(Some(end)), _) => timeout_at(end, work).await.map_err(|_| errors::slow_job(&self.spec)),
             (None, Some(each)) => timeout(each, work).await.map_err(|_| errors::slow(&self.spec)),
@@ -114,7 +114,7 @@ impl Pieces {
 }
 
 /// What a worker says of a call that failed. It goes on, unless it has no memory left.
-fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
+pub(super) fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
     if failure.is_out_of_memory() {
         drop(lease);
     } else {

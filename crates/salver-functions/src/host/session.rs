@@ -86,9 +86,9 @@ impl Session {
         Ok(beginnings)
     }
 
-    /// Whether it was memory that was missing.
-    pub(super) fn is_memory(&self, raised: &Raised) -> bool {
-        self.memory.iter().any(|beginning| raised.0.contains(beginning.as_str()))
+    /// Whether it was memory that was missing, by what R said.
+    pub(super) fn is_memory(&self, raised: &str) -> bool {
+        self.memory.iter().any(|beginning| raised.contains(beginning.as_str()))
     }
 
     /// Runs `work` where R may raise errors. When it does, the rest of `work` does not happen. `None` from `work` is

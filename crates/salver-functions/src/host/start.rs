@@ -22,6 +22,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "00-json.R",
     "05-text.R",
     "10-functions.R",
+    "11-columns.R",
     "12-annotations.R",
     "13-serializers.R",
     "20-restrserve.R",
@@ -51,6 +52,8 @@ pub(super) struct Runtime {
     pub(super) call_application: Kept,
     /// Answers a call of an endpoint.
     pub(super) call_function: Kept,
+    /// Calls an endpoint over columns.
+    pub(super) call_columns: Kept,
     /// Makes a worker's random numbers its own.
     pub(super) seed: Kept,
     /// Forgets the text of the last error.
@@ -80,8 +83,9 @@ pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime
             load: function(0),
             call_application: function(1),
             call_function: function(2),
-            seed: function(3),
-            forget: function(4),
+            call_columns: function(3),
+            seed: function(4),
+            forget: function(5),
             request_names: inside.for_ever(inside.texts(REQUEST.len(), REQUEST.iter().copied())),
             seen: inside.for_ever(inside.vector(Kind::List, 1)),
         });

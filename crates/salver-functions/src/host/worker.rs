@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Map, Value as Json};
 
 use super::argument;
+use super::batch;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::json::{self, Unfit};
@@ -19,8 +20,8 @@ const TEMPORARY_FILE: i32 = 2;
 const JSON: i32 = 3;
 
 /// Why a call failed, as in a frame `X`.
-const USER_CODE: u8 = 0;
-const OUT_OF_MEMORY: u8 = 1;
+pub(super) const USER_CODE: u8 = 0;
+pub(super) const OUT_OF_MEMORY: u8 = 1;
 const WRONG_ARGUMENT: u8 = 2;
 
 /// What a guarded function works with. All that it builds up is here.
@@ -67,6 +68,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
                 let call = Call::read(payload).ok_or(io::ErrorKind::InvalidData)?;
                 answer(session, &mut seen, runtime, (stream, &mut out), call)?;
             }
+            Some(Frame::Whole(b'B', payload)) => batch::answer(session, runtime, (stream, &mut out), payload)?,
             Some(Frame::Whole(..)) => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -94,7 +96,7 @@ fn answer(
         (Some(sent), ..) => sent,
         (None, Some(unfit), _) => fail(stream, out, USER_CODE, unfit),
         (None, None, Err(raised)) => {
-            let kind = if session.is_memory(&raised) { OUT_OF_MEMORY } else { USER_CODE };
+            let kind = if session.is_memory(&raised.0) { OUT_OF_MEMORY } else { USER_CODE };
             start::forget(session, runtime);
             let silent = raised.0.is_empty();
             fail(stream, out, kind, if silent { "R left the function without an error" } else { &raised.0 })

@@ -4,17 +4,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Buf;
-use salver_model::functions::Call;
+use arrow::array::ArrayRef;
+use bytes::{Buf, Bytes};
+use salver_model::functions::{Call, ColumnsCall, Interface};
 use salver_model::limits::FUNCTION_ANSWER_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
 use super::zygote::{Order, Zygote};
-use crate::wire::answer::{self, First, Next};
-use crate::wire::call;
+use crate::wire::answer::{self, Failure, First, Next};
 use crate::wire::frame::Input;
+use crate::wire::{batch, call};
 
 /// The memory for the head of calls is kept from one to the next unless it grew beyond this.
 const HEAD_BYTES_KEPT: usize = 64 * 1024;
@@ -94,21 +95,38 @@ impl Worker {
     /// # Errors
     /// How the connection ended.
     pub(crate) async fn call(&mut self, call: &Call) -> Result<First, Ended> {
-        let endpoint = self.find(call).map_err(Ended::Refused)?;
+        let endpoint = call.endpoint.map(|endpoint| self.find(endpoint, call.interface.as_ref()));
+        let endpoint = endpoint.transpose().map_err(Ended::Refused)?;
         call::head(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
-        let mut frame = Buf::chain(&self.head[..], &call.body[..]);
+        let (kind, frame) = self.exchange(&call.body).await?;
+        answer::first(kind, frame).map_err(Ended::During)
+    }
+
+    /// Sends a call over columns and reads what it answers.
+    ///
+    /// # Errors
+    /// How the connection ended.
+    pub(crate) async fn call_columns(&mut self, call: &ColumnsCall) -> Result<Result<ArrayRef, Failure>, Ended> {
+        let endpoint = self.find(call.endpoint, Some(&call.interface)).map_err(Ended::Refused)?;
+        batch::write(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
+        let (kind, frame) = self.exchange(&[]).await?;
+        batch::read(kind, frame, call.rows, call.result).map_err(Ended::During)
+    }
+
+    /// Sends what stands in `head`, and `body` behind it, and reads the frame that comes back.
+    async fn exchange(&mut self, body: &[u8]) -> Result<(u8, Bytes), Ended> {
+        let mut frame = Buf::chain(&self.head[..], body);
         self.stream.write_all_buf(&mut frame).await.map_err(Ended::Before)?;
         if self.head.capacity() > HEAD_BYTES_KEPT {
             self.head = Vec::new();
         }
-        let (kind, frame) = self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
+        self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
             match error.kind() {
                 // What the kernel says when bytes were left unread in a connection that was closed.
                 io::ErrorKind::ConnectionReset => Ended::Before(error),
                 _ => Ended::During(error),
             }
-        })?;
-        answer::first(kind, frame).map_err(Ended::During)
+        })
     }
 
     /// Reads the next piece of an answer that comes in pieces.
@@ -120,11 +138,9 @@ impl Worker {
         answer::next(kind, frame)
     }
 
-    /// The number of the endpoint that `call` is for, in this worker's file.
-    fn find(&self, call: &Call) -> Result<Option<usize>> {
-        let Some(endpoint) = call.endpoint else { return Ok(None) };
-        let found = self.mark.zygote.endpoint(endpoint, call.interface.as_ref());
-        found.map(Some).ok_or_else(|| {
+    /// The number here of what was `endpoint` of `known`.
+    fn find(&self, endpoint: usize, known: Option<&Arc<Interface>>) -> Result<usize> {
+        self.mark.zygote.endpoint(endpoint, known).ok_or_else(|| {
             Error::new(Code::EntryUnavailable, "the file was loaded again and has this function no more")
                 .with_hint("ask again")
         })

@@ -40,6 +40,12 @@ impl Failure {
         self.code == Code::OutOfMemory
     }
 
+    /// The same with `name` before its message.
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        self.message = format!("`{name}` {}", self.message);
+        self
+    }
+
     /// The same as an error: the detail is for the log.
     pub(crate) fn into_error(self) -> Error {
         let error = Error::new(self.code, self.message);
@@ -110,7 +116,11 @@ fn head(frame: &mut Bytes) -> io::Result<(u16, Vec<(String, String)>)> {
     Ok((status, headers))
 }
 
-fn failure(mut frame: Bytes) -> io::Result<Failure> {
+/// Reads the payload of a frame `X`.
+///
+/// # Errors
+/// `InvalidData` for anything else.
+pub(super) fn failure(mut frame: Bytes) -> io::Result<Failure> {
     let code = match frame.try_get_u8() {
         Ok(0) => Code::FunctionFailed,
         Ok(1) => Code::OutOfMemory,
@@ -133,7 +143,8 @@ fn path(bytes: &[u8]) -> io::Result<PathBuf> {
     std::str::from_utf8(bytes).map(PathBuf::from).map_err(|_| torn())
 }
 
-fn torn() -> io::Error {
+/// What is said of a frame that is none.
+pub(super) fn torn() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "what the process says is no frame of the protocol")
 }
 

@@ -10,7 +10,8 @@ parameter <- function(name, kind, list = FALSE, required = TRUE, description = N
 check("fib", offer$endpoints[[1L]], list(
   "function" = "fib", method = NULL, path = NULL, prefix = FALSE,
   parameters = list(parameter("n", "integer", description = "which one")),
-  summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE, request = FALSE
+  summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE, result = "number", vectorized = FALSE,
+  request = FALSE
 ))
 check("greet", offer$endpoints[[2L]]$parameters, list(
   parameter("name", "any"), parameter("greeting", "any", required = FALSE)
@@ -33,5 +34,11 @@ check("frame", frame, data.frame(x = c(1, 3), y = c("a", NA)))
 check("frame of columns", salver$frame_of_rows(list(x = 1:2, y = c("a", "b"))), data.frame(x = 1:2, y = c("a", "b")))
 check("frame of nothing", dim(salver$frame_of_rows(list())), c(0L, 0L))
 check("NULL", call(4L)[[3L]], 0L)
+check("no type of a result", offer$endpoints[[2L]]$result, "any")
+columns <- function(endpoint, ..., rows, text = FALSE) salver$call_columns(endpoint, list(...), rows, text)
+check("over a column", columns(1L, c(10L, 1L), rows = 2L), list(list(55L, 1L), NULL))
+check("over two columns", columns(2L, c("Ann", "Bo"), c("Hi", "Ho"), rows = 2L), list(list("Hi, Ann!", "Ho, Bo!"), NULL))
+check("over no column", columns(4L, rows = 2L), list(list(0L, 0L), NULL))
+check("stop() over a column", columns(5L, rows = 1L), list(NULL, "no way"))
 check("stop()", tryCatch(call(5L), error = conditionMessage), "no way")
 finish()

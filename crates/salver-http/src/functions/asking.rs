@@ -44,7 +44,7 @@ impl Asking<'_> {
         let body = receive::whole(self.app, headers, body).await?;
         let query = self.head.uri.query().unwrap_or_default();
         let (arguments, rest) = arguments::read(endpoint, values, query, headers, &body)?;
-        let seen = if endpoint.request {
+        let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
             Call { headers: fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
@@ -55,7 +55,7 @@ impl Asking<'_> {
             let function = format!("{}/{}", file.spec().name, endpoint.function);
             return jobs::open(self, file, function, call, preference).await;
         }
-        if endpoint.pure && !endpoint.request {
+        if endpoint.pure && !endpoint.takes_request {
             return Ok(pure::answer(self.app, self.head, file, call).await);
         }
         Ok(ask(self.app, file, call).await)

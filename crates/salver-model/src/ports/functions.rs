@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
-use crate::functions::{Answer, Call, Interface, Workers};
+use crate::functions::{Answer, Call, ColumnsCall, Interface, Workers};
 use crate::spec::FunctionSpec;
 
 /// A file of functions, with the processes that run them.
@@ -36,6 +37,14 @@ pub trait Functions: Debug + Send + Sync {
     /// `EntryUnavailable`, `Overloaded` (too many wait, or none came free in time), `Timeout`, `FunctionFailed` (user
     /// code raised an error, or its process ended; what it said is the cause), `OutOfMemory`.
     async fn call(&self, call: Call) -> Result<Answer>;
+
+    /// Calls a function for every row of some columns, in one worker. The column that comes back has as many rows, and
+    /// the type of [`ColumnsCall::result`].
+    ///
+    /// # Errors
+    /// Those of [`Functions::call`], and `FunctionFailed` when it gives something else than was asked for. What user
+    /// code raised stands in the message: whoever asks wrote the statement.
+    async fn call_columns(&self, call: ColumnsCall) -> Result<ArrayRef>;
 
     /// How its workers are doing.
     fn workers(&self) -> Workers;

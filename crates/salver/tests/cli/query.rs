@@ -22,6 +22,22 @@ fn lists_and_tables_on_the_command_line() {
     assert!(run.err.contains("hint: write schema=[{ name = "), "{run:?}");
 }
 
+/// A file of functions is run for a statement that calls a function, and for no other.
+#[test]
+fn functions_of_files_are_called() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("functions")).unwrap();
+    place.write("functions/py.py", "open('ran', 'w').close()\ndef double(x: int) -> int:\n    return 2 * x\n");
+    let ran = || ["ran", "functions/ran"].iter().any(|file| place.path().join(file).exists());
+    let run = place.run(&["query", "select count(*) as c from people where id in (1, 2)", ".", "-f", "json"]);
+    assert_eq!((run.good(), ran()), ("[{\"c\":2}]\n", false));
+    let run = place.run(&["query", "select double(id) as d from people order by id", ".", "-f", "json"]);
+    assert_eq!((run.good(), ran()), ("[{\"d\":2},{\"d\":4},{\"d\":6}]\n", true));
+    place.write("functions/broken.py", "def f(:\n");
+    let run = place.run(&["query", "select f(1)", "."]);
+    assert!(run.err.contains("hint: it may be in a file that is not there now: `broken` can't be loaded"), "{run:?}");
+}
+
 const ADULTS: &str = "select name, age from people order by id";
 
 #[test]

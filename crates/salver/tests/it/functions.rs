@@ -4,6 +4,7 @@ mod applications;
 mod arguments;
 mod jobs;
 mod pure;
+mod sql;
 mod weather;
 
 use super::server::Server;

@@ -83,7 +83,8 @@ fn its_users_log_in() {
 fn what_users_are_is_shut() {
     for kind in Kind::ALL {
         let program = program(kind, "mode = \"optional\"", "");
-        for target in ["/records/wp_users", "/records/wp_usermeta", "/tables/wp_usermeta", "/sql?q=select+*+from+wp_users"]
+        for target in
+            ["/records/wp_users", "/records/wp_usermeta", "/tables/wp_usermeta", "/sql?q=select+*+from+wp_users"]
         {
             let answer = program.get(target);
             assert!((400..500).contains(&answer.status), "{kind:?} {target}: {:?}", answer.said());

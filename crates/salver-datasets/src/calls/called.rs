@@ -1,0 +1,170 @@
+//! A function of a file as a function of the engine.
+//!
+//! The engine calls its functions on a thread of its own and takes what they give at once, wherever an expression may
+//! stand; functions that it would wait for (`AsyncScalarUDF`, DataFusion 55) it takes in the list of a SELECT and in
+//! conditions only. So a call holds its thread, which says so to the runtime, until the worker has answered.
+
+use std::hash::{Hash, Hasher};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::concat;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+use futures::future::{Either, select};
+use salver_model::Error;
+use salver_model::functions::{ColumnsCall, Interface};
+use salver_model::ports::Functions;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::Found;
+use super::shape::Shape;
+
+/// Rows of the first call. How long it takes says how many the next has, so that neither the way to the worker counts
+/// nor a call runs into its bound because it has many rows.
+const ROWS_FIRST: usize = 256;
+/// After a call that was quicker, the next has four times as many rows.
+const QUICK: Duration = Duration::from_millis(25);
+/// After one that was slower, a quarter of them.
+const SLOW: Duration = Duration::from_millis(500);
+
+/// A function of a file, for one statement.
+#[derive(Debug)]
+pub(super) struct Called {
+    name: String,
+    file: Arc<dyn Functions>,
+    interface: Arc<Interface>,
+    endpoint: usize,
+    shape: Shape,
+    signature: Signature,
+    /// Ends when nobody waits for the statement any more.
+    alive: watch::Receiver<()>,
+    /// How many rows the next call has.
+    rows: AtomicUsize,
+}
+
+impl Called {
+    pub(super) fn new(name: String, found: &Found<'_>, shape: Shape, alive: watch::Receiver<()>) -> Self {
+        let volatility = if shape.pure { Volatility::Immutable } else { Volatility::Volatile };
+        // What it takes is checked by `return_field_from_args`, whose errors say more.
+        let signature = Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], volatility);
+        Self {
+            name,
+            file: Arc::clone(found.file),
+            interface: Arc::clone(&found.interface),
+            endpoint: found.endpoint,
+            shape,
+            signature,
+            alive,
+            rows: AtomicUsize::new(ROWS_FIRST),
+        }
+    }
+
+    /// Calls it for all rows, some at a time.
+    fn call(&self, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        let mut parts: Vec<ArrayRef> = Vec::new();
+        let mut done = 0;
+        while done < rows {
+            let count = self.rows.load(Ordering::Relaxed).min(rows - done);
+            let began = Instant::now();
+            let columns = columns.iter().map(|column| column.slice(done, count)).collect();
+            parts.push(self.wait(columns, count)?);
+            done += count;
+            match began.elapsed() {
+                quick if quick < QUICK => self.rows.fetch_max(count.saturating_mul(4), Ordering::Relaxed),
+                slow if slow > SLOW => self.rows.fetch_min((count / 4).max(1), Ordering::Relaxed),
+                _ => count,
+            };
+        }
+        match parts.as_slice() {
+            [] => Ok(arrow::array::new_empty_array(&self.shape.result.data_type())),
+            [only] => Ok(Arc::clone(only)),
+            parts => Ok(concat(&parts.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>())?),
+        }
+    }
+
+    /// Waits for one call, or until nobody waits for the statement.
+    fn wait(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<ArrayRef> {
+        let (endpoint, interface) = (self.endpoint, Arc::clone(&self.interface));
+        let call =
+            self.file.call_columns(ColumnsCall { endpoint, interface, rows, columns, result: self.shape.result });
+        let mut alive = self.alive.clone();
+        let left = async move { while alive.changed().await.is_ok() {} };
+        let runtime = Handle::try_current().map_err(|error| ours(Error::internal("no runtime").with_source(error)))?;
+        let done = tokio::task::block_in_place(|| {
+            runtime.block_on(async {
+                match select(call, pin!(left)).await {
+                    Either::Left((done, _)) => done,
+                    Either::Right(_) => Err(Error::internal("the query was stopped before its end")),
+                }
+            })
+        });
+        let column = done.map_err(ours)?;
+        if column.len() == rows && *column.data_type() == self.shape.result.data_type() {
+            return Ok(column);
+        }
+        Err(ours(Error::internal(format!("`{}` gave another column than was asked for", self.name))))
+    }
+}
+
+impl ScalarUDFImpl for Called {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.shape.result.data_type())
+    }
+
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let types: Vec<DataType> = arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        self.shape.check(&self.name, &types).map_err(ours)?;
+        Ok(Arc::new(Field::new(&self.name, self.shape.result.data_type(), true)))
+    }
+
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let is_scalar = |argument: &ColumnarValue| matches!(argument, ColumnarValue::Scalar(_));
+        // Equal arguments give equal values: one call tells all of them.
+        let one = self.shape.pure && arguments.args.iter().all(is_scalar);
+        let rows = if one { 1 } else { arguments.number_rows };
+        let columns = arguments.args.iter().enumerate();
+        let columns = columns.map(|(index, argument)| Ok(self.shape.column(index, &argument.to_array(rows)?)?));
+        let column = self.call(&columns.collect::<Result<Vec<_>>>()?, rows)?;
+        if one {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&column, 0)?));
+        }
+        Ok(ColumnarValue::Array(column))
+    }
+}
+
+fn ours(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+impl PartialEq for Called {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.endpoint == other.endpoint
+            && Arc::ptr_eq(&self.interface, &other.interface)
+            && Arc::ptr_eq(&self.file, &other.file)
+    }
+}
+
+impl Eq for Called {}
+
+impl Hash for Called {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, self.endpoint).hash(state);
+    }
+}

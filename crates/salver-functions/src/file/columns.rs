@@ -1,0 +1,36 @@
+//! The way of a call over columns through a worker.
+
+use arrow::array::ArrayRef;
+use salver_model::Result;
+use salver_model::functions::ColumnsCall;
+
+use super::answer::{TRIES_MAX, Time, failed};
+use super::{FunctionFile, errors};
+use crate::process::Ended;
+
+impl FunctionFile {
+    /// Has a worker work on the columns.
+    pub(super) async fn column(&self, call: &ColumnsCall) -> Result<ArrayRef> {
+        let mut tries = 1;
+        loop {
+            let mut lease = self.pool.take(false).await.map_err(|refusal| self.refusal(refusal))?;
+            // From here on, leaving without `give_back` kills the process.
+            match Time::new(&self.spec, None).bound(lease.worker().call_columns(call)).await? {
+                Ok(Ok(column)) => {
+                    lease.give_back();
+                    return Ok(column);
+                }
+                Ok(Err(failure)) => {
+                    let name = call.interface.endpoints.get(call.endpoint).map(|endpoint| endpoint.function.as_str());
+                    return Err(failed(lease, failure.named(name.unwrap_or_default())));
+                }
+                Err(Ended::Refused(error)) => {
+                    lease.give_back();
+                    return Err(error);
+                }
+                Err(Ended::Before(_)) if tries < TRIES_MAX => tries += 1,
+                Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
+            }
+        }
+    }
+}

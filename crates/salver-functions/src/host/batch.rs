@@ -1,0 +1,263 @@
+//! Batches: columns as vectors of R, a function called over them, and its values as a column.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use salver_model::functions::ColumnKind;
+
+use super::frame;
+use super::session::Session;
+use super::start::{self, Runtime};
+use super::value::{Inside, Kind, MISSING, Value};
+use super::worker::{OUT_OF_MEMORY, USER_CODE};
+use crate::wire::columns::{self, Column};
+
+/// Up to here every whole number is a double, and every double a whole number.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// A batch as it comes in a frame.
+struct Batch<'a> {
+    endpoint: u32,
+    rows: usize,
+    wanted: ColumnKind,
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Batch<'a> {
+    /// Takes a payload apart; `None` when it is not a batch.
+    fn read(mut payload: &'a [u8]) -> Option<Self> {
+        let rest = &mut payload;
+        let mut number = || columns::take(rest, 4)?.try_into().map(u32::from_le_bytes).ok();
+        let (endpoint, rows) = (number()?, number()? as usize);
+        let [wanted, count] = columns::take(rest, 2)?.try_into().ok()?;
+        let columns: Option<Vec<_>> = (0..count).map(|_| Column::read(rest, rows)).collect();
+        Some(Self { endpoint, rows, wanted: columns::kind(wanted)?, columns: columns? })
+    }
+}
+
+/// What a guarded function works with. All that it builds up is here.
+struct Exchange<'a> {
+    runtime: Runtime,
+    batch: Batch<'a>,
+    /// The frame under way.
+    out: &'a mut Vec<u8>,
+    outcome: Outcome,
+}
+
+/// What came of a batch.
+enum Outcome {
+    /// R left without a word.
+    Nothing,
+    /// The frame has the column.
+    Done,
+    /// User code raised an error.
+    Raised(String),
+    /// What it gave is not what was asked for: in which row, and what it is.
+    Unfit(usize, &'static str),
+    /// It gave so many values.
+    Count(usize),
+}
+
+/// Answers one batch.
+///
+/// # Errors
+/// When the connection breaks, or what comes is not a batch.
+pub(super) fn answer(
+    session: &Session,
+    runtime: Runtime,
+    (stream, out): (&UnixStream, &mut Vec<u8>),
+    payload: &[u8],
+) -> io::Result<()> {
+    let batch = Batch::read(payload).ok_or(io::ErrorKind::InvalidData)?;
+    let (rows, wanted) = (batch.rows, batch.wanted);
+    let mut exchange = Exchange { runtime, batch, out, outcome: Outcome::Nothing };
+    let result = session.enter(&mut exchange, serve);
+    let Exchange { out, outcome, .. } = exchange;
+    let mut memory = false;
+    let message = match (outcome, result) {
+        (Outcome::Done, _) => return frame::send(&mut &*stream, out, &[]),
+        (Outcome::Raised(message), _) => {
+            memory = session.is_memory(&message);
+            format!("raised an error: {message}")
+        }
+        (Outcome::Unfit(row, gave), _) => {
+            format!("gave {gave} where {} was asked for, in row {} of {rows}", word(wanted), row + 1)
+        }
+        (Outcome::Count(count), _) => format!("gave {count} values for {rows} rows"),
+        (Outcome::Nothing, Err(raised)) => {
+            start::forget(session, runtime);
+            memory = session.is_memory(&raised.0);
+            format!("was left by R: {}", raised.0)
+        }
+        (Outcome::Nothing, Ok(())) => "gave nothing".to_owned(),
+    };
+    frame::begin(out, b'X');
+    out.push(if memory { OUT_OF_MEMORY } else { USER_CODE });
+    frame::put(out, if memory { b"ran out of memory" } else { message.as_bytes() });
+    frame::put(out, if memory { message.as_bytes() } else { b"" });
+    frame::send(&mut &*stream, out, &[])
+}
+
+fn word(wanted: ColumnKind) -> &'static str {
+    match wanted {
+        ColumnKind::Boolean => "true or false",
+        ColumnKind::Integer => "a whole number",
+        ColumnKind::Number => "a number",
+        ColumnKind::Text => "a text",
+    }
+}
+
+/// Guarded: calls the function over the columns, and writes what it gives.
+fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
+    let batch = &exchange.batch;
+    let list = inside.vector(Kind::List, batch.columns.len());
+    for (index, column) in batch.columns.iter().enumerate() {
+        inside.set(list, index, |inside| vector(inside, *column));
+    }
+    // Their numbers fit, since a vector of so many would not.
+    let endpoint = inside.integer(batch.endpoint.cast_signed().saturating_add(1));
+    let rows = inside.integer(i32::try_from(batch.rows).unwrap_or(i32::MAX));
+    let text = inside.logical(batch.wanted == ColumnKind::Text);
+    let function = Value::of(exchange.runtime.call_columns);
+    let given = inside.call(function, &[endpoint, list, rows, text])?;
+    let (value, raised) = (inside.element(given, 0), inside.element(given, 1));
+    if inside.kind(raised) == Kind::Text {
+        let outcome = &mut exchange.outcome;
+        inside.with_string(raised, 0, |text| *outcome = Outcome::Raised(String::from_utf8_lossy(text).into_owned()));
+        return Some(());
+    }
+    exchange.outcome = match write(inside, exchange.out, value, batch) {
+        Ok(()) => Outcome::Done,
+        Err(unfit) => unfit,
+    };
+    Some(())
+}
+
+/// A column as a vector. Whole numbers that R's integers do not hold make all of them doubles.
+fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
+    let rows = column.rows();
+    match column.kind {
+        ColumnKind::Boolean => {
+            inside.integers(Kind::Logical, rows, column.booleans().map(|truth| truth.map_or(MISSING, i32::from)))
+        }
+        ColumnKind::Integer => {
+            let small = |number: i64| i32::try_from(number).ok().filter(|number| *number != MISSING);
+            if column.integers().flatten().all(|number| small(number).is_some()) {
+                let numbers = column.integers().map(|number| number.and_then(small).unwrap_or(MISSING));
+                return inside.integers(Kind::Integer, rows, numbers);
+            }
+            #[expect(clippy::cast_precision_loss, reason = "R has no other number for it")]
+            let double = |number: Option<i64>| number.map_or(Inside::missing_double(), |number| number as f64);
+            inside.doubles(rows, column.integers().map(double))
+        }
+        ColumnKind::Number => {
+            inside.doubles(rows, column.numbers().map(|number| number.unwrap_or(Inside::missing_double())))
+        }
+        ColumnKind::Text => {
+            let vector = inside.vector(Kind::Text, rows);
+            for (index, text) in column.texts().enumerate() {
+                inside.set_text(vector, index, text);
+            }
+            vector
+        }
+    }
+}
+
+/// Writes the frame of a column from what the function gave: a vector, or a list with what it gave for each row.
+fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &Batch<'_>) -> Result<(), Outcome> {
+    let (rows, wanted) = (batch.rows, batch.wanted);
+    let is_list = inside.kind(value) == Kind::List;
+    if inside.length(value) != rows {
+        return Err(Outcome::Count(inside.length(value)));
+    }
+    frame::begin(out, b'B');
+    out.push(columns::code(wanted));
+    let present = out.len();
+    out.resize(present + rows, 1);
+    let ends = out.len();
+    if wanted == ColumnKind::Text {
+        out.resize(ends + 4 * rows, 0);
+    }
+    let texts = out.len();
+    for row in 0..rows {
+        let (cell, index) = if is_list { (inside.element(value, row), 0) } else { (value, row) };
+        if is_list && inside.kind(cell) != Kind::Null && inside.length(cell) != 1 {
+            return Err(Outcome::Unfit(row, "a vector that has not one value"));
+        }
+        if !put(inside, out, cell, index, wanted).map_err(|gave| Outcome::Unfit(row, gave))? {
+            out[present + row] = 0;
+        }
+        if wanted == ColumnKind::Text {
+            let end = u32::try_from(out.len() - texts).map_err(|_| Outcome::Unfit(row, "texts of over 4 GiB"))?;
+            out[ends + 4 * row..ends + 4 * row + 4].copy_from_slice(&end.to_le_bytes());
+        }
+    }
+    if frame::fits(out, &[]) { Ok(()) } else { Err(Outcome::Unfit(rows, "values of over 4 GiB")) }
+}
+
+/// Puts one value of a vector in: whether there is one. What it is when it is not what is wanted.
+fn put(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    cell: Value<'_>,
+    index: usize,
+    wanted: ColumnKind,
+) -> Result<bool, &'static str> {
+    let kind = inside.kind(cell);
+    if kind != Kind::Null && inside.has_class(cell) {
+        return Err("an object of a class");
+    }
+    let number = match kind {
+        Kind::Null => None,
+        Kind::Logical | Kind::Integer => {
+            inside.numbers(cell).get(index).copied().filter(|number| *number != MISSING).map(f64::from)
+        }
+        Kind::Double => {
+            // Computing with a missing value keeps its low word.
+            let low = |number: f64| number.to_bits() & u64::from(u32::MAX);
+            let is_missing = |number: &f64| number.is_nan() && low(*number) == low(Inside::missing_double());
+            inside.reals(cell).get(index).copied().filter(|number| !is_missing(number))
+        }
+        Kind::Text => return put_text(inside, out, cell, index, wanted),
+        _ => return Err("something that is no plain value"),
+    };
+    match (wanted, kind, number) {
+        (ColumnKind::Text, _, None) => {}
+        (ColumnKind::Boolean, _, None) => out.push(0),
+        (_, _, None) => out.extend_from_slice(&[0; 8]),
+        (ColumnKind::Boolean, Kind::Logical, Some(number)) => out.push(u8::from(number != 0.0)),
+        (ColumnKind::Number, _, Some(number)) => out.extend_from_slice(&number.to_le_bytes()),
+        (ColumnKind::Integer, Kind::Integer | Kind::Double, Some(number)) => {
+            if number.fract() != 0.0 || number.abs() > WHOLE_MAX {
+                return Err("a number that is not whole or is too large");
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "just looked at")]
+            out.extend_from_slice(&(number as i64).to_le_bytes());
+        }
+        (_, Kind::Logical, _) => return Err("true or false"),
+        _ => return Err("a number"),
+    }
+    Ok(number.is_some())
+}
+
+fn put_text(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    cell: Value<'_>,
+    index: usize,
+    wanted: ColumnKind,
+) -> Result<bool, &'static str> {
+    let put = |text: &[u8]| match std::str::from_utf8(text) {
+        Ok(_) => out.extend_from_slice(text),
+        // User code marked it wrongly.
+        Err(_) => out.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
+    };
+    if wanted == ColumnKind::Text {
+        return Ok(inside.with_string(cell, index, put).is_some());
+    }
+    if inside.with_string(cell, index, |_| ()).is_some() {
+        return Err("a text");
+    }
+    out.resize(out.len() + columns::width(wanted), 0);
+    Ok(false)
+}
