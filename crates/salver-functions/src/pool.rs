@@ -61,8 +61,8 @@ impl Pool {
         Self { bounds, state: Mutex::new(State::new(bounds)), fallen: Notify::new() }
     }
 
-    /// A worker for a call, now or when the call's turn comes. One that is patient waits for as long as it takes, however
-    /// many wait.
+    /// A worker for a call, now or when the call's turn comes. One that is patient waits for as long as it takes,
+    /// however many wait.
     pub(crate) async fn take(self: &Arc<Self>, is_patient: bool) -> Result<Lease, Refusal> {
         let turn = {
             let mut state = self.lock();

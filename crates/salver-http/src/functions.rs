@@ -1,5 +1,5 @@
-//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, what there is
-//! to call, and calls whose caller does not wait, at `/api/jobs`.
+//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, what
+//! there is to call, and calls whose caller does not wait, at `/api/jobs`.
 
 mod arguments;
 mod asking;

@@ -145,8 +145,8 @@ pub struct Call {
     pub body: Bytes,
     /// The caller's address, when one is known.
     pub address: Option<String>,
-    /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has their
-    /// time to run, and says here when that began.
+    /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has
+    /// their time to run, and says here when that began.
     pub job: Option<Arc<OnceLock<SystemTime>>>,
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 
 use super::serve;
-use crate::server::{Answer, Server};
+use crate::it::server::{Answer, Server};
 
 const PYTHON: &[u8] = br#"
 import pathlib
@@ -122,7 +122,7 @@ fn failures_are_told() {
         job_bytes_max = '64KiB'
         [[function]]
         file = 'py.py'
-        job_timeout = '200ms'
+        job_timeout = '2s'
     ";
     let server = serve(toml, &[("py.py", PYTHON)]);
     for (target, body, status, code) in [
@@ -167,9 +167,9 @@ fn jobs_leave_a_worker_to_others_and_can_be_ended() {
             (early.status, early.json()["message"].as_str()),
             (404, Some("the job is queued and has no result yet"))
         );
-        // One that runs is ended with its process, one that waits is forgotten; the next runs.
-        assert_eq!(server.ask("DELETE", &jobs[0], &[], b"").status, 204);
+        // One that waits is forgotten, one that runs is ended with its process; the next runs.
         assert_eq!(server.ask("DELETE", &jobs[1], &[], b"").status, 204);
+        assert_eq!(server.ask("DELETE", &jobs[0], &[], b"").status, 204);
         assert_eq!(server.get(&jobs[0]).status, 404);
         server.until(|server| server.get(&format!("/api/functions/{file}")).json()["workers"]["lost"] == 1);
         server.until(|server| state(server, &jobs[2]) == "running");
