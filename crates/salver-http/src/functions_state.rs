@@ -6,7 +6,7 @@ mod routes;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use salver_model::functions::Interface;
+use salver_model::functions::{Interface, Parameter};
 
 use self::routes::Routes;
 pub(crate) use self::routes::{Found, pattern};
@@ -37,4 +37,9 @@ impl Known {
         self.0[index].store(Some(Arc::clone(&made)));
         made
     }
+}
+
+/// Whether it stands for all arguments that are not named: R's dots, Python's keyword arguments.
+pub(crate) fn takes_any(parameter: &Parameter) -> bool {
+    parameter.name == "..." || parameter.name.starts_with("**")
 }
