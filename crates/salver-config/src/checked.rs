@@ -2,7 +2,7 @@
 
 pub(crate) mod auth;
 mod columns;
-mod database;
+pub(crate) mod database;
 mod dataset;
 mod function;
 mod links;

@@ -75,6 +75,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
     checked.add_databases(&sources.discovered_databases);
     checked.add_functions(&sources.discovered_functions);
+    checked::database::functions_are_there(&raw.databases, &checked.functions, &mut findings);
     findings.finish().map(|warnings| (checked, warnings))
 }
 

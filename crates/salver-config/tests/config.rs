@@ -6,6 +6,7 @@
 
 mod config {
     mod auth;
+    mod databases;
     mod documented;
     mod functions;
     mod mistakes;

@@ -7,7 +7,7 @@ mod routes;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use salver_model::functions::Interface;
+use salver_model::functions::{Interface, Parameter};
 
 pub(crate) use self::jobs::{Callback, Job, Jobs, Outcome};
 use self::routes::Routes;
@@ -39,4 +39,9 @@ impl Known {
         self.0[index].store(Some(Arc::clone(&made)));
         made
     }
+}
+
+/// Whether it stands for all arguments that are not named: R's dots, Python's keyword arguments.
+pub(crate) fn takes_any(parameter: &Parameter) -> bool {
+    parameter.name == "..." || parameter.name.starts_with("**")
 }

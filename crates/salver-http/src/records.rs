@@ -1,14 +1,15 @@
 //! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
 //!
 //! `route` has the paths, `query` the language of query strings, `body` what writes bring; `read`, `write`, `bulk`,
-//! `columns`, `openapi` and `account` answer, `now` does so without a task. `problem` tells errors, `respond` is the
-//! way to the one exit.
+//! `columns`, `openapi` and `account` answer, `now` does so without a task. `hooks` calls functions around requests.
+//! `problem` tells errors, `respond` is the way to the one exit.
 
 mod account;
 mod body;
 mod bulk;
 mod call;
 mod columns;
+mod hooks;
 mod json;
 mod now;
 mod openapi;
@@ -30,6 +31,7 @@ use salver_model::{Error, Result};
 
 use self::account::Step;
 pub(crate) use self::call::Call;
+use self::hooks::Hooks;
 pub(crate) use self::now::answer_now;
 use self::route::Target;
 pub(crate) use self::route::below_api;
@@ -76,10 +78,9 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>> {
     let reads = matches!(*call.method, Method::GET | Method::HEAD);
     match target {
         Target::Records if !reads => {}
-        Target::Table(table) if reads => return read::list(call, &table).await,
-        Target::Row(table, id) if reads => return read::by_key(call, &table, id).await,
-        Target::Map(table) if reads => return read::geojson(call, &table, None).await,
-        Target::MapRow(table, id) if reads => return read::geojson(call, &table, Some(id)).await,
+        target @ (Target::Table(_) | Target::Row(..) | Target::Map(_) | Target::MapRow(..)) if reads => {
+            return rows(call, target, Bytes::new()).await;
+        }
         target @ (Target::Schema | Target::SchemaTable(_) | Target::SchemaColumn(..)) => {
             if reads {
                 return columns::show(call, &target).await;
@@ -110,6 +111,31 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>> {
     write::answer(call, body).await
 }
 
+/// Answers what is about rows, with functions around it where there are some.
+async fn rows(call: &Call<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+    let Some(hooks) = Hooks::of(call, &target) else { return plain_rows(call, target, body).await };
+    let going = match hooks.before(call, body).await? {
+        hooks::Step::Go(going) => going,
+        hooks::Step::Answered(response) => return Ok(response),
+    };
+    let answered = plain_rows(&going.call(call), target, going.body.clone()).await;
+    hooks.after(call, answered, &going).await
+}
+
+/// Answers what is about rows.
+async fn plain_rows(call: &Call<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+    if !matches!(*call.method, Method::GET | Method::HEAD) {
+        return write::run(call, target, &body).await;
+    }
+    match target {
+        Target::Table(table) => read::list(call, &table).await,
+        Target::Row(table, id) => read::by_key(call, &table, id).await,
+        Target::Map(table) => read::geojson(call, &table, None).await,
+        Target::MapRow(table, id) => read::geojson(call, &table, Some(id)).await,
+        _ => Err(call.nowhere()),
+    }
+}
+
 /// The body of a write.
 async fn receive(call: &Call<'_>, body: Incoming) -> Result<Bytes> {
     if *call.method == Method::DELETE {
@@ -119,7 +145,7 @@ async fn receive(call: &Call<'_>, body: Incoming) -> Result<Bytes> {
 }
 
 async fn clear_cache(call: &Call<'_>) -> Result<Response<Body>> {
-    let databases = call.app.service.databases();
+    let databases = call.databases().await?;
     call.app.service.bounded(try_join_all(databases.iter().map(|database| database.refresh()))).await?;
     respond::text(call, "true", query::wants_xml(call.query)).await
 }
@@ -127,7 +153,7 @@ async fn clear_cache(call: &Call<'_>) -> Result<Response<Body>> {
 /// How long the slowest database takes to answer nothing, and how long it takes to look into the cache, in
 /// microseconds.
 async fn ping(call: &Call<'_>) -> Result<Response<Body>> {
-    let databases = call.app.service.databases();
+    let databases = call.databases().await?;
     let times = call.app.service.bounded(try_join_all(databases.iter().map(|database| database.ping()))).await?;
     let slowest = times.into_iter().max().unwrap_or_default();
     let started = std::time::Instant::now();

@@ -42,6 +42,10 @@ pub const JOINED_RELATIONS_MAX: usize = 64;
 pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Refused rows a load tells of one by one; more are only counted.
 pub const LOAD_PROBLEMS_MAX: usize = 100;
+/// Most databases of callers, of one entry, that are open at once; the one that was used least lately makes room.
+pub const DATABASES_OF_CALLERS_MAX: usize = 256;
+/// Largest answer of the records door that a function may change, in bytes.
+pub const CUSTOMIZED_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most statements prepared for one connection to a database; the least used make room.
 pub const PREPARED_MAX: usize = 256;
 /// Most connections to one database that hold its rows for exports; more exports are refused until one ends.

@@ -2,6 +2,7 @@
 
 pub mod auth;
 pub mod function;
+pub mod own;
 pub mod stream;
 
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::records::Operation;
 use crate::rule::{Rule, Term};
 
 pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
-pub use function::FunctionSpec;
+pub use function::{FunctionPath, FunctionSpec};
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 
 /// Formats a source may have.
@@ -277,6 +278,15 @@ pub struct Tenancy {
     pub value: Term,
 }
 
+/// Functions around the requests for records of a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Customization {
+    /// What is called before a request is answered.
+    pub before: Option<FunctionPath>,
+    /// What is called with the answer.
+    pub after: Option<FunctionPath>,
+}
+
 /// One database, as declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseSpec {
@@ -286,6 +296,8 @@ pub struct DatabaseSpec {
     pub kind: DatabaseKind,
     /// `sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `mysql://...`.
     pub url: String,
+    /// What of the caller stands in `url` (see [`own`]); `None` for one database for everybody.
+    pub of_caller: Option<String>,
     /// A file of SQL statements that make a SQLite database which is not there yet.
     pub init: Option<PathBuf>,
     /// Whether rows may be changed.
@@ -334,6 +346,8 @@ pub struct DatabaseSpec {
     pub tenancy: Vec<Tenancy>,
     /// Who may do what with which rows and columns.
     pub rules: Vec<RecordRule>,
+    /// Functions around requests for records; `None` for none.
+    pub customization: Option<Customization>,
 }
 
 impl DatabaseSpec {
@@ -344,6 +358,7 @@ impl DatabaseSpec {
             name,
             kind,
             url: url.into(),
+            of_caller: None,
             init: None,
             writable: false,
             definable: false,
@@ -368,6 +383,7 @@ impl DatabaseSpec {
             json_columns: Vec::new(),
             tenancy: Vec::new(),
             rules: Vec::new(),
+            customization: None,
         }
     }
 }

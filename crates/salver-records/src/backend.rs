@@ -16,14 +16,26 @@ pub(crate) mod sqlite;
 
 use std::time::Duration;
 
-use salver_model::Result;
 use salver_model::records::TableInfo;
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
+use salver_model::{Error, Result};
 use tokio::sync::mpsc;
 
 use crate::backend::snapshot::Snapshot;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
+
+/// Whether the error says that the server has no such database, or none for the user of the URL.
+pub(crate) fn is_nowhere(error: &Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if postgres::is_nowhere(error) || mysql::is_nowhere(error) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
 
 /// A database system with its connections.
 #[derive(Debug)]

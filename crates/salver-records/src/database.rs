@@ -76,6 +76,11 @@ impl RecordsDatabase {
         Ok(moved)
     }
 
+    /// Reads the schema when the database has another one than was seen last.
+    pub(crate) async fn look(&self) -> Result<()> {
+        self.renew(false).await.map(|_| ())
+    }
+
     /// Runs `work`; once more when it failed for a name that a newer schema may have.
     async fn with_schema<'a, T, F>(&'a self, caller: &'a Caller, work: impl Fn(Scope<'a>) -> F) -> Result<T>
     where

@@ -17,6 +17,7 @@ pub(crate) mod discover;
 pub(crate) mod geometry;
 pub(crate) mod json;
 pub(crate) mod mapping;
+pub(crate) mod own;
 pub(crate) mod prepared;
 pub(crate) mod read;
 pub(crate) mod relation;
@@ -26,3 +27,4 @@ pub(crate) mod table;
 
 pub use database::RecordsDatabase;
 pub use discover::discover;
+pub use own::CallersDatabases;

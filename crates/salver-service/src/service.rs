@@ -87,9 +87,10 @@ impl Service {
         &self.databases
     }
 
-    /// The database of the table called `name` to the outside, and the table's name in it: the first that has it, or
-    /// the one that `name` begins with, as `database.table`. A database that is alone is taken in any case, since it
-    /// may have a table that was not seen yet.
+    /// The database of the table called `name` to the outside, and the table's name in it: the first that has it, the
+    /// one that `name` begins with, as `database.table`, or the first that is another one for each caller, whose tables
+    /// nobody knows here. A database that is alone is taken in any case, since it may have a table that was not seen
+    /// yet.
     ///
     /// # Errors
     /// `UnknownTable`.
@@ -106,7 +107,10 @@ impl Service {
             let inside = name.strip_prefix(database.spec().name.as_str())?.strip_prefix('.')?;
             Some((database, inside))
         });
-        qualified.ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
+        let of_caller = || self.databases.iter().find(|database| database.spec().of_caller.is_some());
+        qualified
+            .or_else(|| Some((of_caller()?, name)))
+            .ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
     }
 
     /// Runs work on a database within the bounds of a query: it waits for a place, and is stopped when it takes too

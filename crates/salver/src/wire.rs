@@ -10,8 +10,8 @@ use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, Loader, SqlEngine};
-use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
-use salver_records::RecordsDatabase;
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule, own};
+use salver_records::{CallersDatabases, RecordsDatabase};
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
 
@@ -91,8 +91,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
 fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Observer>) -> Vec<Arc<dyn Database>> {
     let mut opened: Vec<Arc<dyn Database>> = Vec::new();
     for spec in &checked.databases {
-        match RecordsDatabase::open(shielded(spec, checked)) {
-            Ok(database) => opened.push(Arc::new(database)),
+        match database(shielded(spec, checked)) {
+            Ok(database) => opened.push(database),
             Err(error) => {
                 catalog.report(&spec.name, &error);
                 observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
@@ -102,12 +102,23 @@ fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Obser
     opened
 }
 
+/// The database of `spec`, or those of its callers.
+///
+/// # Errors
+/// A URL that can't be read.
+pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
+    match CallersDatabases::of(&spec) {
+        Some(own) => Ok(Arc::new(own)),
+        None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
+    }
+}
+
 /// The database without what only authentication may see: the table of users, or its secrets.
 fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     let mut spec = spec.clone();
     let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
-    let own = checked.databases.iter().find(|database| database.name == users.database);
-    if !own.is_some_and(|own| own.name == spec.name || own.url == spec.url) {
+    let home = checked.databases.iter().find(|database| database.name == users.database);
+    if !home.is_some_and(|home| home.name == spec.name || own::may_be(&spec.url, &home.url)) {
         return spec;
     }
     spec.rules.extend(users.wordpress_meta().map(|table| RecordRule {

@@ -13,10 +13,12 @@ mod records {
     mod errors;
     mod gate;
     mod golden;
+    mod hooks;
     mod injection;
     mod joins;
     mod killed;
     mod operators;
+    mod own;
     mod rules;
     mod shapes;
     mod values;

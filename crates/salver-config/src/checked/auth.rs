@@ -99,6 +99,11 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         let mistake = Mistake::new(table.place_of("database"), format!("`{named}` is in memory, which holds no users"));
         findings.mistake(mistake.with_hint("use a file, like \"sqlite:app.db\""));
     }
+    if database.of_caller.is_some() {
+        let message = format!("`{named}` is another one for each caller, and who asks is found out in it");
+        let hint = "keep users in a database of their own";
+        findings.mistake(Mistake::new(table.place_of("database"), message).with_hint(hint));
+    }
     if table.bool("register") && !database.writable {
         let message = format!("`register` writes to `{named}`, which is read-only");
         let hint = "set `writable = true` in its [[database]]";
@@ -145,10 +150,6 @@ fn wordpress(table: &Table, findings: &mut Findings) -> Option<String> {
         let message = format!("`{prefix}` is not what the names of WordPress's tables begin with");
         let hint = "write $table_prefix of its wp-config.php, like \"wp_\"";
         findings.mistake(Mistake::new(table.place_of("wordpress"), message).with_hint(hint));
-    }
-    if table.bool("register") {
-        let message = "WordPress makes its users itself: one that `register` made would be allowed nothing there";
-        findings.mistake(Mistake::new(table.place_of("register"), message).with_hint("leave `register` out"));
     }
     Some(prefix.to_owned())
 }

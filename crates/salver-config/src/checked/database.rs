@@ -6,7 +6,8 @@ use std::time::Duration;
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::spec::{
-    DatabaseKind, DatabaseSpec, DatasetSpec, RecordCheck, RecordRule, Shape, StreamSpec, Tenancy,
+    Customization, DatabaseKind, DatabaseSpec, DatasetSpec, FunctionPath, FunctionSpec, RecordCheck, RecordRule, Shape,
+    StreamSpec, Tenancy, own,
 };
 use salver_model::value::Value;
 
@@ -53,6 +54,7 @@ fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
     let bound = |key| table.get(key).map(|_| table.count(key));
     let size = |key| bound(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     Some(DatabaseSpec {
+        of_caller: of_caller(table, url, findings),
         init: table.text("init").map(PathBuf::from),
         writable: table.bool("writable"),
         definable: table.bool("columns"),
@@ -77,8 +79,42 @@ fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
         json_columns: columns(table, "json_columns", findings),
         tenancy: tenancy(table, findings),
         rules: parts(table, Section::Rule).map(|part| record_rule(part, findings)).collect(),
+        customization: customization(table, findings),
         ..DatabaseSpec::new(name?, kind, url)
     })
+}
+
+fn of_caller(table: &Table, url: &str, findings: &mut Findings) -> Option<String> {
+    let found = own::caller_in(url).map_err(|error| Mistake::from_error(table.place_of("url"), &error));
+    findings.keep(found).flatten().map(str::to_owned)
+}
+
+fn customization(table: &Table, findings: &mut Findings) -> Option<Customization> {
+    let mut path = |key| {
+        let text = table.text(key)?;
+        let path = FunctionPath::parse(text);
+        if path.is_none() {
+            let mistake = Mistake::new(table.place_of(key), format!("`{text}` is not a function of a file"));
+            findings.mistake(mistake.with_hint(format!("write {key} = \"FILE/FUNCTION\", like \"hooks/{key}\"")));
+        }
+        path
+    };
+    let (before, after) = (path("before"), path("after"));
+    (before.is_some() || after.is_some()).then_some(Customization { before, after })
+}
+
+/// That the files with the functions of databases are there.
+pub(crate) fn functions_are_there(tables: &[Table], functions: &[FunctionSpec], findings: &mut Findings) {
+    for (table, key) in tables.iter().flat_map(|table| [(table, "before"), (table, "after")]) {
+        let Some(path) = table.text(key).and_then(FunctionPath::parse) else { continue };
+        let names = functions.iter().map(|spec| spec.name.as_str());
+        if !names.clone().any(|name| name == path.file) {
+            let message = format!("there is no file of functions called `{}`", path.file);
+            let hint = salver_model::suggest::hint(&path.file, names);
+            let hint = hint.unwrap_or_else(|| "declare it with [[function]]".to_owned());
+            findings.mistake(Mistake::new(table.place_of(key), message).with_hint(hint));
+        }
+    }
 }
 
 fn parts(table: &Table, section: Section) -> impl Iterator<Item = &Table> {

@@ -161,7 +161,7 @@ const ROWS: &[Setting] = &[
     row(Section::Auth, "username_column", Kind::Text, [r#""username""#, r#""email""#],
         "The column of names. It should be unique in the database.", &[]),
     row(Section::Auth, "password_column", Kind::Text, [r#""password""#, r#""hash""#],
-        "The column of hashes of passwords: bcrypt, 60 characters each, or as WordPress writes them. New ones are bcrypt.", &[]),
+        "The column of hashes of passwords: bcrypt, 60 characters each, or WordPress's. New ones are bcrypt.", &[]),
     row(Section::Auth, "api_key_column", Kind::Text, ["", r#""api_key""#],
         "The column of keys, one for each user; without this setting only `api_keys` count.", &[]),
     row(Section::Auth, "returned_columns", Kind::Texts, ["[]", r#"["id", "username", "role"]"#],
@@ -349,7 +349,8 @@ const ROWS: &[Setting] = &[
         &["id"]),
     row(Section::Database, "url", Kind::Text, ["", r#""sqlite:blog.db""#],
         "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. \
-            Relative paths start at this file's directory. Required.",
+            Relative paths start at this file's directory. With `{caller.NAME}` in the path or the database's name, \
+            each caller has one of his own. Required.",
         &["uri", "dsn", "source", "address"]),
     row(Section::Database, "init", Kind::Text, ["", r#""blog.sql""#],
         "A file of SQL statements that make a SQLite database which is not there yet. Relative paths start at this \
@@ -427,6 +428,12 @@ const ROWS: &[Setting] = &[
         ["[]", r#"[{ tables = ["users"], columns_hidden = ["password"] }]"#],
         "What is there for whom.",
         &["rules", "authorization"]),
+    row(Section::Database, "before", Kind::Text, ["", r#""hooks/before""#],
+        "The function, as `FILE/FUNCTION` of a [[function]], that is called before each request for records.",
+        &["before_handler"]),
+    row(Section::Database, "after", Kind::Text, ["", r#""hooks/after""#],
+        "The function that is called with each answer to a request for records.",
+        &["after_handler"]),
     // Rule
     row(Section::Rule, "tables", Kind::Texts, ["[]", r#"["posts", "comments"]"#],
         "The tables it is about; all when not given.",

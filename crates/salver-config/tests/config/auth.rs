@@ -41,9 +41,12 @@ fn mistakes() {
         ("[auth]\napi_keys = ['0123456789abcdef']\napi_key_header = 'a b'\n", "not the name of a header"),
         ("[auth]\napi_keys = ['0123456789abcdef']\nrealm = 'a\"b'\n", "characters that a header can't have"),
         ("[auth]\ndatabase = 'ap'\n[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n", "no database called `ap`"),
+        (
+            "[auth]\ndatabase = 'app'\n[[database]]\nname = 'app'\nurl = 'sqlite:{caller.user}.db'\n",
+            "`app` is another one for each caller",
+        ),
         (&with_database("register = true"), "`register` writes to `app`, which is read-only"),
         (&with_database("wordpress = 'wp-'"), "`wp-` is not what the names of WordPress's tables begin with"),
-        (&with_database("wordpress = 'wp_'\nregister = true"), "WordPress makes its users itself"),
         (&with_database("session_cookie = 'a;b'"), "`a;b` is not the name of a cookie"),
         ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),
     ] {

@@ -42,6 +42,7 @@ jwt_issuers = ["id"]
 jwt_leeway = "1s"
 jwt_ttl = "2m"
 database = "blog"
+wordpress = "wp_"
 users_table = "members"
 login_table = "members_shown"
 login = false
@@ -147,6 +148,8 @@ check = [
     { columns = ["a.b"], is = "email", message = "must be an address" },
     { columns = ["a.b", "*.c"], rule = "price >= 0", message = "must not be \"less\"" },
 ]
+before = "maths/before"
+after = "words/after"
 
 [[database.rule]]
 tables = ["posts"]
@@ -156,6 +159,11 @@ rows = "user_id = caller.user or status = 'public'"
 [[database.rule]]
 deny = true
 columns_hidden = ["password", "secret_*"]
+
+[[database]]
+name = "own"
+url = "postgres://u:p@h/app_{caller.tenant}?sslmode=require"
+after = "maths/after"
 
 [[stream]]
 name = "clicks"
@@ -259,7 +267,7 @@ fn the_example_changes_nothing_as_it_is_and_is_right_without_its_comment_marks()
     set.push_str("[[dataset]]\nname = \"countries\"\nsource = \"countries.csv\"\nkey = \"id\"\n");
     // Some of its settings need each other.
     let set = set.replace("[\"country_id\"]", "[\"city\"]").replace("reverse_proxy = false", "reverse_proxy = true");
-    let set = set.replace("sink = \"log\"", "sink = \"kafka\"");
+    let set = set.replace("sink = \"log\"", "sink = \"kafka\"").replace("\"hooks/", "\"fib/");
     let (checked, _) = meant(&set);
     assert_eq!(checked.datasets.len(), 2);
     assert_eq!((checked.stores.len(), checked.streams.len()), (1, 1));

@@ -8,6 +8,7 @@ use salver_model::{Code, Error, Result, suggest};
 use serde_json::{Map, Value as Json};
 
 use crate::exchange::parameters;
+use crate::functions_state::takes_any;
 
 /// Makes the arguments of `endpoint`; the second is what of the body they don't say. Those of a pure function stand in
 /// the order of its parameters, so that equal ones are equal texts.
@@ -121,11 +122,6 @@ fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
             None => texts.push((name, vec![value])),
         }
     }
-}
-
-/// Whether it stands for all arguments that are not named: R's dots, Python's keyword arguments.
-fn takes_any(parameter: &Parameter) -> bool {
-    parameter.name == "..." || parameter.name.starts_with("**")
 }
 
 /// The parameter called `name`; `None` for one among those that are not named.

@@ -53,7 +53,9 @@ impl Writing {
         let inside = || whole.strip_prefix(spec.name.as_str())?.strip_prefix('.');
         let name = if schema.table(whole).is_some() { whole } else { inside()? };
         let info = schema.table(name)?;
-        if !spec.writable || info.kind == TableKind::View || table.key.is_empty() {
+        // Functions around changes would be passed by here.
+        let is_open = spec.writable && spec.customization.is_none();
+        if !is_open || info.kind == TableKind::View || table.key.is_empty() {
             return None;
         }
         let columns = (0..table.columns.len()).filter_map(|place| writable(table, place, info)).collect();

@@ -18,7 +18,7 @@ use self::csv::CsvReader;
 use self::lines::LineReader;
 use super::call::Call;
 use super::query::{self, Purpose};
-use super::{problem, respond};
+use super::{hooks, problem, respond};
 use crate::body::Body;
 
 /// Rows that are handed to the database at a time.
@@ -59,7 +59,8 @@ pub(super) async fn load(call: &Call<'_>, table: &str, format: RowFormat, body: 
         )
         .with_hint("use `upsert=update`, which makes a load that is sent again do no harm"));
     }
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
+    hooks::refuse_past(database.spec(), "load")?;
     let ask = query::read(call.query, table, Purpose::Load, database.spec())?;
     if ask.upsert == Some(true) {
         return Err(Error::new(Code::InvalidRequest, "a load can't leave rows as they are")

@@ -46,11 +46,34 @@ impl<'a> Call<'a> {
     }
 
     /// The database of the table called `name`, and the table's name in it.
-    pub(super) fn database<'n>(&self, name: &'n str) -> Result<(&'a Arc<dyn Database>, &'n str)>
-    where
-        'a: 'n,
-    {
-        self.app.service.database_with(name)
+    ///
+    /// # Errors
+    /// `UnknownTable`; `Forbidden` for a caller who has no such database.
+    pub(super) async fn database<'n>(&self, name: &'n str) -> Result<(Arc<dyn Database>, &'n str)> {
+        let (entry, inside) = self.app.service.database_with(name)?;
+        Ok((self.own(entry).await?, inside))
+    }
+
+    /// Every database that there is for the caller.
+    pub(super) async fn databases(&self) -> Result<Vec<Arc<dyn Database>>> {
+        let mut all = Vec::new();
+        for entry in self.app.service.databases() {
+            match self.own(entry).await {
+                Ok(database) => all.push(database),
+                Err(error) if error.code == Code::Forbidden => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
+    }
+
+    /// The entry, or of one with a database for each caller that of this one.
+    async fn own(&self, entry: &Arc<dyn Database>) -> Result<Arc<dyn Database>> {
+        if entry.spec().of_caller.is_none() {
+            return Ok(Arc::clone(entry));
+        }
+        let found = self.app.service.bounded(entry.of_caller(&self.caller())).await?;
+        Ok(found.unwrap_or_else(|| Arc::clone(entry)))
     }
 
     /// That nothing is at this path.

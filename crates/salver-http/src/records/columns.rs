@@ -34,8 +34,8 @@ pub(super) async fn show(call: &Call<'_>, target: &Target<'_>) -> Result<Respons
         }
         _ => {
             let mut tables = Vec::new();
-            for database in call.app.service.databases() {
-                let schema = visible(call, database).await?;
+            for database in call.databases().await? {
+                let schema = visible(call, &database).await?;
                 tables.extend(schema.tables().iter().map(table_json));
             }
             Json::Object(Map::from_iter([("tables".to_owned(), Json::Array(tables))]))
@@ -54,17 +54,17 @@ async fn visible(call: &Call<'_>, database: &Arc<dyn Database>) -> Result<Arc<Da
 
 /// The schema with the table called `name`, and where it is; read again when it is not there.
 async fn table_of(call: &Call<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
-    let (database, name) = call.database(name)?;
+    let (database, name) = call.database(name).await?;
     let find = |schema: &DatabaseSchema| {
         let at = schema.position(name)?;
         (column.is_none_or(|column| schema.tables()[at].column(column).is_some())).then_some(at)
     };
-    let schema = visible(call, database).await?;
+    let schema = visible(call, &database).await?;
     if let Some(at) = find(&schema) {
         return Ok((schema, at));
     }
     call.app.service.bounded(database.refresh()).await?;
-    let schema = visible(call, database).await?;
+    let schema = visible(call, &database).await?;
     match (schema.position(name), column) {
         (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
         (Some(at), _) => Ok((schema, at)),
@@ -129,9 +129,9 @@ pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) ->
         }
     };
     let (database, definition) = match (target, call.method) {
-        (Target::Schema, &Method::POST) => (creator(call)?, Definition::CreateTable(table_of_record(&record)?)),
+        (Target::Schema, &Method::POST) => (creator(call).await?, Definition::CreateTable(table_of_record(&record)?)),
         (Target::SchemaTable(name), method) => {
-            let (database, table) = call.database(&name)?;
+            let (database, table) = call.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
                 Method::PUT => Definition::UpdateTable { table, to: table_of_record(&record)? },
@@ -142,7 +142,7 @@ pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) ->
             (database, definition)
         }
         (Target::SchemaColumn(name, column), method) => {
-            let (database, table) = call.database(&name)?;
+            let (database, table) = call.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
                 Method::PUT => Definition::UpdateColumn { table, column, to: column_of_record(&record)? },
@@ -162,8 +162,9 @@ pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) ->
 }
 
 /// The database in which a table without a home yet is made: the first whose schema may be changed.
-fn creator<'a>(call: &Call<'a>) -> Result<&'a Arc<dyn Database>> {
-    call.app.service.databases().iter().find(|database| database.spec().definable).ok_or_else(|| call.nowhere())
+async fn creator(call: &Call<'_>) -> Result<Arc<dyn Database>> {
+    let mut databases = call.databases().await?.into_iter();
+    databases.find(|database| database.spec().definable).ok_or_else(|| call.nowhere())
 }
 
 fn table_of_record(record: &Record) -> Result<TableDefinition> {

@@ -58,7 +58,7 @@ pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
         "tags": [],
     });
     let caller = call.caller();
-    for database in call.app.service.databases() {
+    for database in call.databases().await? {
         if database.schema().stamp() == 0 {
             call.app.service.bounded(database.refresh()).await?;
         }

@@ -94,9 +94,9 @@ pub(super) fn looks_elsewhere(query: &RecordQuery) -> bool {
 
 /// `GET /records/{table}`
 pub(super) async fn list(call: &Call<'_>, table: &str) -> Result<Response<Body>> {
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::List, database.spec())?;
-    let reading = Reading::new(call, database, table, &ask, false);
+    let reading = Reading::new(call, &database, table, &ask, false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
@@ -110,11 +110,11 @@ pub(super) async fn list(call: &Call<'_>, table: &str) -> Result<Response<Body>>
 
 /// `GET /records/{table}/{id}`
 pub(super) async fn by_key(call: &Call<'_>, table: &str, id: &str) -> Result<Response<Body>> {
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::Read, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table);
     let alone = ask.query.joins.is_empty() && !keys.many;
-    let reading = Reading::new(call, database, table, &ask, alone);
+    let reading = Reading::new(call, &database, table, &ask, alone);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
@@ -125,10 +125,10 @@ pub(super) async fn by_key(call: &Call<'_>, table: &str, id: &str) -> Result<Res
 
 /// `GET /geojson/{table}` and `GET /geojson/{table}/{id}`
 pub(super) async fn geojson(call: &Call<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let purpose = if id.is_some() { Purpose::MapRow } else { Purpose::Map };
     let ask = query::read(call.query, table, purpose, database.spec())?;
-    let reading = Reading::new(call, database, table, &ask, false);
+    let reading = Reading::new(call, &database, table, &ask, false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }

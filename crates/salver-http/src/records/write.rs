@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Result, Version};
 use super::call::Call;
 use super::query::{self, Ask, Purpose};
 use super::route::{Keys, Target};
-use super::{body, respond, tag, transaction};
+use super::{body, hooks, respond, rows, tag, transaction};
 use crate::app::App;
 use crate::body::Body;
 use crate::idempotency::{Kept, Key, Turn};
@@ -32,7 +32,7 @@ struct Once {
 /// Does a write, or answers what it was answered the first time.
 pub(super) async fn answer(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
     let Some(text) = call.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
-        return run(call, body).await;
+        return by_path(call, body).await;
     };
     let caller = call.caller();
     let key = Key::of(text, &caller)?;
@@ -63,7 +63,7 @@ impl Once {
         };
         let Self { method, path, query, headers, peer, proved, .. } = &self;
         let call = Call { app, method, path, query, headers, peer: *peer, proved };
-        let answered = run(&call, self.body.clone()).await;
+        let answered = by_path(&call, self.body.clone()).await;
         let response = answered.unwrap_or_else(|error| respond::error(&call, &error, query::wants_xml(query)));
         if let Some(kept) = Kept::of(&response) {
             lead.finish(kept);
@@ -72,14 +72,18 @@ impl Once {
     }
 }
 
+/// Does what the path names.
+async fn by_path(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
+    rows(call, Target::of(call.path).ok_or_else(|| call.nowhere())?, body).await
+}
+
 /// Does a write.
-async fn run(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
-    let target = Target::of(call.path).ok_or_else(|| call.nowhere())?;
+pub(super) async fn run(call: &Call<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
     let document = match (target, call.method) {
-        (Target::Records, &Method::POST) => transact(call, &body).await?,
-        (Target::Table(table), &Method::POST) => create(call, &table, &body).await?,
-        (Target::Table(table), method) => change_many(call, &table, kind(call, method)?, &body).await?,
-        (Target::Row(table, id), method) => change(call, &table, id, kind(call, method)?, &body).await?,
+        (Target::Records, &Method::POST) => transact(call, body).await?,
+        (Target::Table(table), &Method::POST) => create(call, &table, body).await?,
+        (Target::Table(table), method) => change_many(call, &table, kind(call, method)?, body).await?,
+        (Target::Row(table, id), method) => change(call, &table, id, kind(call, method)?, body).await?,
         _ => return Err(call.nowhere()),
     };
     respond::document(call, whole(document).await?, query::wants_xml(call.query), None).await
@@ -116,7 +120,7 @@ fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
 }
 
 async fn create(call: &Call<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::Create, database.spec())?;
     refuse_if_match(call)?;
     let read = body::read(bytes, query::wants_xml(call.query))?;
@@ -130,7 +134,7 @@ async fn create(call: &Call<'_>, table: &str, bytes: &[u8]) -> Result<Document> 
 }
 
 async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::Change, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table);
     let mut change = begun(kind, table, ask);
@@ -160,7 +164,7 @@ async fn change_many(call: &Call<'_>, table: &str, kind: ChangeKind, bytes: &[u8
     if !has("filter") && !has("max_affected") {
         return Err(call.nowhere());
     }
-    let (database, table) = call.database(table)?;
+    let (database, table) = call.database(table).await?;
     let mut ask = query::read(call.query, table, Purpose::ChangeMany, database.spec())?;
     refuse_if_match(call)?;
     let (filter, affected_max) = (ask.query.filter.take(), ask.affected_max);
@@ -185,12 +189,13 @@ async fn transact(call: &Call<'_>, bytes: &[u8]) -> Result<Document> {
     refuse_if_match(call)?;
     let Some(first) = changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
     let first = first.table.clone();
-    let (database, _) = call.database(&first)?;
+    let (database, _) = call.database(&first).await?;
+    hooks::refuse_past(database.spec(), "transact")?;
     query::read(call.query, &first, Purpose::Transaction, database.spec())?;
     for change in &mut changes {
         let table = change.table.clone();
-        let (other, inside) = call.database(&table)?;
-        if !Arc::ptr_eq(database, other) {
+        let (other, inside) = call.app.service.database_with(&table)?;
+        if database.spec().name != other.spec().name {
             let message = format!("`{first}` and `{table}` are in different databases");
             return Err(Error::new(Code::InvalidRequest, message).with_hint("send a request for each database"));
         }

@@ -34,6 +34,16 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     /// The schema now; empty while the database could not be reached yet.
     fn schema(&self) -> Arc<DatabaseSchema>;
 
+    /// The database in which this caller's rows are, where each has one of his own: it is the one to be asked then, and
+    /// this one has no tables. `None` when it is this one, as for every spec without `of_caller`.
+    ///
+    /// # Errors
+    /// `Forbidden` for a caller who has none.
+    async fn of_caller(&self, caller: &Caller) -> Result<Option<Arc<dyn Database>>> {
+        let _ = caller;
+        Ok(None)
+    }
+
     /// The schema as `operation` on it is allowed to `caller`: tables and columns that rules hide are not there.
     fn visible(&self, caller: &Caller, operation: Operation) -> Arc<DatabaseSchema>;
 

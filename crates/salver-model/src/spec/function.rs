@@ -9,6 +9,31 @@ use crate::name::Name;
 /// Most workers of a file unless its settings say another number: the processors there are, and at least two.
 pub const WORKERS_MIN: usize = 1;
 
+/// One function of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionPath {
+    /// The file, by its name.
+    pub file: String,
+    /// The function.
+    pub function: String,
+}
+
+impl FunctionPath {
+    /// Reads `FILE/FUNCTION`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (file, function) = text.split_once('/')?;
+        let is_whole = !file.is_empty() && !function.is_empty() && !function.contains('/');
+        is_whole.then(|| Self { file: file.to_owned(), function: function.to_owned() })
+    }
+}
+
+impl std::fmt::Display for FunctionPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.file, self.function)
+    }
+}
+
 /// How a file of functions is declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionSpec {

@@ -27,6 +27,7 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc;
 
 use self::client::Client;
+pub(crate) use self::failure::is_nowhere;
 pub(crate) use self::hold::Snapshot;
 use self::pool::Pool;
 use crate::backend::snapshot::Places;

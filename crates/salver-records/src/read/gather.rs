@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::point::{Point, PointSink};
+use super::point::{Point, PointSink, ROW_BYTES};
 use crate::backend::Backend;
 use crate::cell::{Cell, RowSink};
 use crate::statement::{Bind, Read};
@@ -24,8 +24,6 @@ use crate::statement::{Bind, Read};
 const KEYS_MAX: usize = 64;
 /// Who waits for a statement that takes longer waits no more, so that one read that is stuck holds up nobody.
 const TURN_MS_MAX: u64 = 50;
-/// What is set aside for a row.
-const ROW_BYTES: usize = 512;
 
 /// Where reads of one table gather.
 #[derive(Debug)]
@@ -147,16 +145,21 @@ impl Drop for Turn {
 }
 
 /// Reads all the keys, and gives everybody his row.
-async fn together(turn: Turn, asked: Vec<Asked>) {
+async fn together(turn: Turn, mut asked: Vec<Asked>) {
     let Some(read) = turn.point.gather.as_ref().and_then(|gather| gather.read(&asked)) else { return };
     let sink = GatherSink { point: Arc::clone(&turn.point), rows: AHashMap::with_capacity(asked.len()) };
     let backend = Arc::clone(&turn.backend);
     // The next statement is on its way before the rows of this one are handed out.
     match turn.during(backend.read(vec![read], sink, None)).await {
-        Ok(sink) => {
-            for one in asked {
+        Ok(mut sink) => {
+            // Those who asked for the same stand together then, and the last of them takes the row itself.
+            asked.sort_unstable_by_key(|one| one.key);
+            let mut asked = asked.into_iter().peekable();
+            while let Some(one) = asked.next() {
+                let again = asked.peek().is_some_and(|next| next.key == one.key);
+                let row = if again { sink.rows.get(&one.key).cloned() } else { sink.rows.remove(&one.key) };
                 // Nobody is there any more where it can't be sent.
-                let _ = one.answer.send(Ok(sink.rows.get(&one.key).cloned()));
+                let _ = one.answer.send(Ok(row));
             }
         }
         Err(error) => {

@@ -17,7 +17,7 @@ use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
 /// What is set aside for a row.
-const ROW_BYTES: usize = 512;
+pub(super) const ROW_BYTES: usize = 512;
 
 /// One row of one table by its key.
 #[derive(Debug)]

@@ -35,8 +35,14 @@ impl Program {
 
     /// As [`Program::over`], without waiting until the database is there.
     pub(crate) fn start(database: Database, server: &str, settings: &str) -> Self {
+        let url = database.url().to_owned();
+        Self::start_at(&url, database, server, settings)
+    }
+
+    /// As [`Program::start`], with another URL for what is served.
+    pub(crate) fn start_at(url: &str, database: Database, server: &str, settings: &str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let text = format!("{server}\n[[database]]\nname = \"blog\"\nurl = \"{}\"\n{settings}\n", database.url());
+        let text = format!("{server}\n[[database]]\nname = \"blog\"\nurl = \"{url}\"\n{settings}\n");
         std::fs::write(directory.path().join("salver.toml"), text).expect("the configuration");
         let (child, address) = run(&directory);
         let client = Mutex::new(Client::new(&address));
@@ -121,7 +127,8 @@ impl Program {
         }
     }
 
-    fn until_ready(&self) {
+    /// Waits until everything is loaded.
+    pub(crate) fn until_ready(&self) {
         self.until("it is ready", |program| {
             let mut client = Client::new(&program.address);
             // 403: a firewall of the test's own lets nobody in.

@@ -2,7 +2,7 @@
 
 use salver_model::records::Operation;
 use salver_model::rule::Term;
-use salver_model::spec::{DatabaseSpec, RecordCheck, RecordRule, Shape, Tenancy};
+use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck, RecordRule, Shape, Tenancy};
 
 use super::{absolute, list, pairs_unless_empty, quoted, texts};
 use crate::value::duration_text;
@@ -36,9 +36,15 @@ pub(super) fn value(spec: &DatabaseSpec, key: &str) -> Option<String> {
         "ip_address" => some(&spec.ip_address),
         "json_columns" => some(&spec.json_columns),
         "tenant" => pairs_unless_empty(&spec.tenancy.iter().map(tenant).collect::<Vec<_>>()),
+        "before" => hook(spec, |own| own.before.as_ref()),
+        "after" => hook(spec, |own| own.after.as_ref()),
         "rule" => (!spec.rules.is_empty()).then(|| list(&spec.rules, rule)),
         _ => None,
     }
+}
+
+fn hook(spec: &DatabaseSpec, which: impl Fn(&Customization) -> Option<&FunctionPath>) -> Option<String> {
+    spec.customization.as_ref().and_then(which).map(|path| quoted(&path.to_string()))
 }
 
 /// A path that means the same from every directory.

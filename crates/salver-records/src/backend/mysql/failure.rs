@@ -42,6 +42,11 @@ pub(super) fn is_stale(failure: &Failure) -> bool {
     matches!(failure, Failure::Server(cause) if matches!(cause.code, 1243 | 1615))
 }
 
+/// Whether the server has no such database, or none for this user.
+pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(cause.downcast_ref(), Some(Failure::Server(cause)) if matches!(cause.code, 1044 | 1049))
+}
+
 /// Whether the failure may have ended the transaction around it, so that what followed would run outside of any.
 pub(super) fn ends_transaction(error: &Error) -> bool {
     matches!(error.code, Code::Contention | Code::Timeout | Code::DatabaseUnavailable)

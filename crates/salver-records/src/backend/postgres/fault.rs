@@ -70,6 +70,12 @@ fn is_lost(error: &tokio_postgres::Error) -> bool {
     }
 }
 
+/// Whether the server has no such database, or none for this user.
+pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let code = cause.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
+    code.is_some_and(|code| matches!(code.code(), "3D000" | "42501"))
+}
+
 fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
 }

@@ -59,13 +59,13 @@ fn its_users_log_in() {
                 "{{\"ID\":{id},\"user_login\":\"{name}\",\"user_email\":\"{name}@example.org\",\"display_name\":\"N{id}\"}}"
             );
             let email = format!("{name}@example.org");
-            for given in [*name, email.as_str()] {
+            for (given, item) in [(*name, id), (email.as_str(), id + 10)] {
                 let answer = login(&program, given, &format!(" {password}\n"));
                 assert_eq!(answer.said(), (200, golden.as_str()), "{kind:?} {given}");
                 let known = [("cookie", cookie(&answer))];
                 let known = known.each_ref().map(|(name, value)| (*name, value.as_str()));
                 assert_eq!(program.ask("GET", "/me", &known, None).said(), (200, golden.as_str()), "{kind:?}");
-                let made = program.ask("POST", "/records/ledger", &known, Some(&format!("{{\"item\":{id}}}")));
+                let made = program.ask("POST", "/records/ledger", &known, Some(&format!("{{\"item\":{item}}}")));
                 assert_eq!(made.status, 200, "{kind:?} {}", made.body);
             }
             assert_eq!(login(&program, name, "test1234").status, 403, "{kind:?} {name}");

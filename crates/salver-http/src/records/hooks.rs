@@ -1,0 +1,230 @@
+//! Functions around requests for records: the one before a request may change it, refuse it or answer it, the one after
+//! gets the answer and may change that. What they are called with and may answer stands in `docs/records.md`.
+//!
+//! They see every request that reads or writes rows at these doors. Changes that could get past them are refused: those
+//! of several tables at once, bulk loads, and mutations of GraphQL.
+
+mod answer;
+mod told;
+mod values;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Response, header};
+use salver_model::records::Document;
+use salver_model::spec::{Customization, DatabaseSpec};
+use salver_model::{Code, Error, Result};
+
+use self::answer::Said;
+use self::told::Told;
+use self::values::{body_json, caller_json, php_text, query_json, text_json, written_body, written_query};
+use super::call::Call;
+use super::route::Target;
+use super::{body, query, respond};
+use crate::body::Body;
+use crate::exchange::parameters;
+
+/// Headers that belong to the bytes of an answer as they were.
+const OF_THE_BYTES: [header::HeaderName; 5] =
+    [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::VARY, header::ETAG, header::CACHE_CONTROL];
+
+/// The functions around one request.
+#[derive(Debug)]
+pub(super) struct Hooks {
+    functions: Customization,
+    operation: &'static str,
+    table: String,
+    /// Whether the answer passes through here as JSON: for the function after it, and where the client speaks XML.
+    wraps: bool,
+}
+
+/// What of a request goes on.
+#[derive(Debug)]
+pub(super) struct Going {
+    query: String,
+    headers: HeaderMap,
+    /// The body.
+    pub(super) body: Bytes,
+    /// What the function before tells the one after, as JSON.
+    environment: Option<String>,
+}
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It goes on, as this says.
+    Go(Going),
+    /// It is answered.
+    Answered(Response<Body>),
+}
+
+impl Hooks {
+    /// The functions around a request for `target`; `None` for none.
+    pub(super) fn of(call: &Call<'_>, target: &Target<'_>) -> Option<Self> {
+        if call.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
+            return None;
+        }
+        let (table, by_key) = match target {
+            Target::Table(table) | Target::Map(table) => (table, false),
+            Target::Row(table, _) | Target::MapRow(table, _) => (table, true),
+            _ => return None,
+        };
+        let operation = match *call.method {
+            Method::POST => "create",
+            Method::PUT => "update",
+            Method::PATCH => "increment",
+            Method::DELETE => "delete",
+            _ if by_key => "read",
+            _ => "list",
+        };
+        let (entry, inside) = call.app.service.database_with(table).ok()?;
+        let functions = entry.spec().customization.clone()?;
+        let wraps = functions.after.is_some() || query::wants_xml(call.query);
+        Some(Self { functions, operation, table: inside.to_owned(), wraps })
+    }
+
+    /// Calls the function before the request.
+    ///
+    /// # Errors
+    /// `InvalidBody`; what the function met.
+    pub(super) async fn before(&self, call: &Call<'_>, bytes: Bytes) -> Result<Step> {
+        let xml = query::wants_xml(call.query);
+        let (mut going, mut pairs) = (self.going(call, bytes), parameters(call.query)?);
+        if xml {
+            // Within, all is JSON.
+            pairs.retain(|(name, _)| name != "format");
+            going.query = written_query(&pairs);
+            if !going.body.is_empty() {
+                going.body = written_body(&body::read(&going.body, true)?).into();
+            }
+        }
+        let Some(function) = &self.functions.before else { return Ok(Step::Go(going)) };
+        let values = [
+            ("operation", text_json(self.operation)),
+            ("table", text_json(&self.table)),
+            ("method", text_json(call.method.as_str())),
+            ("path", text_json(call.path)),
+            ("query", query_json(&pairs)),
+            ("body", body_json(&going.body)?.into_owned()),
+            ("caller", caller_json(call)),
+        ];
+        let mut told = match answer::ask(call, function, &values, &going.body).await? {
+            Said::Refused(response) => return Ok(Step::Answered(response)),
+            Said::Told(bytes) => Told::before(function, &bytes)?,
+        };
+        if told.status.is_some() {
+            let json = told.body.take().unwrap_or_else(|| "null".to_owned());
+            return Ok(Step::Answered(finish(call, &json, &told, None).await?));
+        }
+        if let Some(mut query) = told.query.take() {
+            // The client chose what he is answered in.
+            query.retain(|(name, _)| name != "format");
+            going.query = written_query(&query);
+        }
+        if let Some(json) = told.body.take() {
+            going.body = json.into();
+        }
+        going.environment = told.environment.take();
+        Ok(Step::Go(going))
+    }
+
+    /// The request as it came.
+    fn going(&self, call: &Call<'_>, body: Bytes) -> Going {
+        let mut headers = call.headers.clone();
+        if self.wraps {
+            headers.remove(header::IF_NONE_MATCH);
+            headers.remove(header::ACCEPT_ENCODING);
+        }
+        Going { query: call.query.to_owned(), headers, body, environment: None }
+    }
+
+    /// Calls the function after the request, with what was answered to what went on of it.
+    ///
+    /// # Errors
+    /// What the function met; what was asked for is done then.
+    pub(super) async fn after(
+        &self,
+        call: &Call<'_>,
+        answered: Result<Response<Body>>,
+        going: &Going,
+    ) -> Result<Response<Body>> {
+        if !self.wraps {
+            return answered;
+        }
+        let response = answered.unwrap_or_else(|error| respond::error(call, &error, false));
+        let (head, body) = response.into_parts();
+        let bytes = answer::collected(body).await?;
+        let json =
+            String::from_utf8(bytes).map_err(|error| Error::internal("an answer is no text").with_source(error))?;
+        let mut told = Told::default();
+        if let Some(function) = &self.functions.after {
+            let values = [
+                ("operation", text_json(self.operation)),
+                ("table", text_json(&self.table)),
+                ("status", head.status.as_u16().to_string()),
+                ("body", if json.is_empty() { "null".to_owned() } else { json.clone() }),
+                ("environment", going.environment.clone().unwrap_or_else(|| "null".to_owned())),
+            ];
+            let late = |error| too_late(error, self.operation);
+            told = match answer::ask(call, function, &values, &Bytes::new()).await.map_err(late)? {
+                Said::Refused(response) => return Ok(response),
+                Said::Told(bytes) => Told::after(function, &bytes).map_err(late)?,
+            };
+        }
+        let json = told.body.take().unwrap_or(json);
+        finish(call, &json, &told, Some(&head)).await
+    }
+}
+
+impl Going {
+    /// The call that asks for it.
+    pub(super) fn call<'a>(&'a self, whole: &Call<'a>) -> Call<'a> {
+        Call { query: &self.query, headers: &self.headers, ..*whole }
+    }
+}
+
+/// That functions around requests would be passed by.
+///
+/// # Errors
+/// `Unsupported`.
+pub(super) fn refuse_past(spec: &DatabaseSpec, operation: &str) -> Result<()> {
+    if spec.customization.is_none() {
+        return Ok(());
+    }
+    Err(Error::new(Code::Unsupported, format!("Operation '{operation}' not supported"))
+        .with_hint(format!("the functions `before` and `after` of `{}` see one request at a time", spec.name)))
+}
+
+/// A document as the answer to the client: `told` has what a function says of it, `head` what stood over it before.
+async fn finish(
+    call: &Call<'_>,
+    json: &str,
+    told: &Told,
+    head: Option<&http::response::Parts>,
+) -> Result<Response<Body>> {
+    let document = Document::whole(php_text(json).into_bytes());
+    let mut response = respond::document(call, document, query::wants_xml(call.query), None).await?;
+    if let Some(head) = head {
+        *response.status_mut() = head.status;
+        for (name, value) in head.headers.iter().filter(|(name, _)| !OF_THE_BYTES.contains(name)) {
+            response.headers_mut().append(name, value.clone());
+        }
+    }
+    if let Some(status) = told.status {
+        *response.status_mut() = status;
+    }
+    for (name, value) in &told.headers {
+        response.headers_mut().insert(name, value.clone());
+    }
+    Ok(response)
+}
+
+/// An error of the function after a change, which can't be taken back any more.
+fn too_late(error: Error, operation: &str) -> Error {
+    if matches!(operation, "list" | "read") {
+        return error;
+    }
+    let message = format!("{}, after the request was answered", error.message);
+    Error::new(error.code, message)
+        .with_hint("what was asked for is done or refused; look before you ask again")
+        .with_source(error)
+}

@@ -1,0 +1,126 @@
+//! Calls a function around a request: with those of the values that it has parameters for.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use salver_model::functions::{self, AnswerBody, Endpoint, Interface};
+use salver_model::limits::CUSTOMIZED_BYTES_MAX;
+use salver_model::ports::Functions;
+use salver_model::spec::FunctionPath;
+use salver_model::{Code, Error, Result};
+
+use crate::body::Body;
+use crate::functions_state::takes_any;
+use crate::records::call::Call;
+
+/// What a function said.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// It gave an answer of its own, with another status than 200.
+    Refused(Response<Body>),
+    /// What is to be another, as JSON.
+    Told(Bytes),
+}
+
+/// Calls `function` with `values`, each a name and JSON.
+///
+/// # Errors
+/// `EntryUnavailable` while there is no such function; what the call met; `FunctionFailed` for a body in pieces.
+pub(super) async fn ask(
+    call: &Call<'_>,
+    function: &FunctionPath,
+    values: &[(&str, String)],
+    body: &Bytes,
+) -> Result<Said> {
+    let file = file(call, function)?;
+    let interface = file.interface()?;
+    let (index, endpoint) = endpoint(&interface, function)?;
+    let asked = functions::Call {
+        endpoint: Some(index),
+        interface: Some(Arc::clone(&interface)),
+        method: call.method.as_str().to_owned(),
+        path: call.path.to_owned(),
+        query: call.query.to_owned(),
+        headers: fields(call),
+        arguments: arguments(endpoint, function, values)?,
+        body: body.clone(),
+        address: call.caller().address.map(|address| address.to_string()),
+    };
+    let answer = file.call(asked).await.map_err(|error| {
+        let message = format!("`{function}` of `before` or `after`: {}", error.message);
+        Error::new(error.code, message).with_source(error)
+    })?;
+    let AnswerBody::Whole(bytes) = answer.body else {
+        return Err(Error::new(Code::FunctionFailed, format!("`{function}` answers a file or a stream"))
+            .with_hint("it answers nothing or an object"));
+    };
+    let status = StatusCode::from_u16(answer.status).map_err(|error| {
+        Error::new(Code::FunctionFailed, format!("`{function}` answers no status")).with_source(error)
+    })?;
+    if status == StatusCode::OK {
+        return Ok(Said::Told(bytes));
+    }
+    let mut response = Response::new(Body::Full(bytes));
+    *response.status_mut() = status;
+    for (name, value) in &answer.headers {
+        let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_bytes(value.as_bytes()).ok());
+        if let Some((name, value)) = parsed.filter(|(name, _)| *name != header::CONTENT_LENGTH) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    Ok(Said::Refused(response))
+}
+
+fn file<'a>(call: &Call<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
+    let files = call.app.service.functions();
+    files.iter().find(|file| file.spec().name.as_str() == function.file).ok_or_else(|| {
+        Error::new(Code::EntryUnavailable, format!("the functions of `{}` are not there", function.file))
+            .with_hint("the server's log says why")
+    })
+}
+
+fn endpoint<'i>(interface: &'i Interface, function: &FunctionPath) -> Result<(usize, &'i Endpoint)> {
+    let mut endpoints = interface.endpoints.iter().enumerate();
+    endpoints.find(|(_, own)| !interface.application && own.function == function.function).ok_or_else(|| {
+        let FunctionPath { file, function } = function;
+        Error::new(Code::EntryUnavailable, format!("`{file}` has no function `{function}`"))
+            .with_hint(format!("`/api/functions/{file}` lists what it has"))
+    })
+}
+
+/// The values that `endpoint` has parameters for, as a JSON object.
+fn arguments(endpoint: &Endpoint, function: &FunctionPath, values: &[(&str, String)]) -> Result<Bytes> {
+    let all = endpoint.parameters.iter().any(takes_any);
+    let known = |name: &str| values.iter().any(|(own, _)| *own == name);
+    let missing = endpoint.parameters.iter().find(|own| own.required && !takes_any(own) && !known(&own.name));
+    if let Some(missing) = missing {
+        let names: Vec<String> = values.iter().map(|(name, _)| format!("`{name}`")).collect();
+        return Err(Error::new(Code::FunctionFailed, format!("`{function}` wants `{}`", missing.name))
+            .with_hint(format!("it can have {}", names.join(", "))));
+    }
+    let wanted = values.iter().filter(|(name, _)| all || endpoint.parameters.iter().any(|own| own.name == *name));
+    let members: Vec<String> = wanted.map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    Ok(format!("{{{}}}", members.join(",")).into())
+}
+
+fn fields(call: &Call<'_>) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    call.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
+}
+
+/// All bytes of a body.
+///
+/// # Errors
+/// `AnswerTooLarge`.
+pub(super) async fn collected(body: Body) -> Result<Vec<u8>> {
+    if let Body::Full(bytes) = body {
+        return Ok(bytes.into());
+    }
+    let whole = Limited::new(body, CUSTOMIZED_BYTES_MAX).collect().await;
+    whole.map(|whole| whole.to_bytes().into()).map_err(|error| {
+        let message = format!("the answer broke off, or has more than {CUSTOMIZED_BYTES_MAX} bytes");
+        Error::new(Code::AnswerTooLarge, message).with_hint("ask for less: `size` and `include`").with_source(error)
+    })
+}

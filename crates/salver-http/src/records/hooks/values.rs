@@ -1,0 +1,135 @@
+//! The values that functions around requests are called with, as JSON, and what comes back as the doors write it.
+
+use std::borrow::Cow;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use salver_model::Result;
+use salver_model::records::{Field, Record};
+
+use crate::records::body;
+use crate::records::call::Call;
+use crate::records::json::Reader;
+
+/// A text as JSON.
+pub(super) fn text_json(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    salver_formats::json::write_string(text, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A body of JSON, or a form, as JSON; null for none.
+///
+/// # Errors
+/// `InvalidBody`.
+pub(super) fn body_json(bytes: &[u8]) -> Result<Cow<'_, str>> {
+    let text = std::str::from_utf8(bytes).map_err(|_| body::unreadable())?.trim();
+    match text.as_bytes().first() {
+        None => Ok(Cow::Borrowed("null")),
+        Some(b'{' | b'[') => Reader::whole(text, Reader::skip).map(Cow::Borrowed).ok_or_else(body::unreadable),
+        Some(_) => body::read(bytes, false).map(|read| Cow::Owned(written_body(&read))),
+    }
+}
+
+/// The parameters of a query string: of each name the list of its values.
+pub(super) fn query_json(pairs: &[(String, String)]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in pairs {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let member = |name: &&str| {
+        let values: Vec<String> =
+            pairs.iter().filter(|(own, _)| own == name).map(|(_, value)| text_json(value)).collect();
+        format!("{}:[{}]", text_json(name), values.join(","))
+    };
+    format!("{{{}}}", names.iter().map(member).collect::<Vec<_>>().join(","))
+}
+
+/// What is known of the caller.
+pub(super) fn caller_json(call: &Call<'_>) -> String {
+    let caller = call.caller();
+    let mut members: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, value) in &caller.attributes {
+        // The first counts, as it does for rules.
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+            members.push(format!("{}:{}", text_json(name), text_json(value)));
+        }
+    }
+    if let Some(address) = caller.address.filter(|_| !names.contains(&"address")) {
+        members.push(format!("\"address\":{}", text_json(&address.to_string())));
+    }
+    format!("{{{}}}", members.join(","))
+}
+
+/// A query string of parameters.
+pub(super) fn written_query(pairs: &[(String, String)]) -> String {
+    let encoded = |text: &String| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let pair = |(name, value): &(String, String)| format!("{}={}", encoded(name), encoded(value));
+    let pairs: Vec<String> = pairs.iter().map(pair).collect();
+    pairs.join("&")
+}
+
+/// The records of a form or of XML as JSON.
+pub(super) fn written_body(read: &body::Records) -> String {
+    let records: Vec<String> = read.records.iter().map(record_json).collect();
+    if read.batch { format!("[{}]", records.join(",")) } else { records.concat() }
+}
+
+fn record_json(record: &Record) -> String {
+    let members: Vec<String> =
+        record.iter().map(|(name, field)| format!("{}:{}", text_json(name), field_json(field))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// A field as JSON.
+pub(super) fn field_json(field: &Field) -> String {
+    match field {
+        Field::Null | Field::Back { .. } => "null".to_owned(),
+        Field::Bool(value) => value.to_string(),
+        Field::Number(text) | Field::Json(text) => text.clone(),
+        Field::Text(text) => text_json(text),
+    }
+}
+
+/// JSON with `/` and the line ends of Unicode escaped as PHP does it, whether they are already or not.
+pub(super) fn php_text(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + 16);
+    let mut letters = json.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                out.push('\\');
+                out.extend(letters.next());
+            }
+            '/' => out.push_str("\\/"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{body_json, php_text, query_json, written_query};
+
+    #[test]
+    fn there_and_back() {
+        let pairs = [("filter", "a,eq,1 &"), ("size", "3"), ("filter", "b,is")];
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(query_json(&pairs), r#"{"filter":["a,eq,1 &","b,is"],"size":["3"]}"#);
+        assert_eq!(written_query(&pairs), "filter=a%2Ceq%2C1%20%26&size=3&filter=b%2Cis");
+        for (body, json) in
+            [("", "null"), (" {\"n\": 1.50} ", "{\"n\": 1.50}"), ("a=1&b__is_null", "{\"a\":\"1\",\"b\":null}")]
+        {
+            assert_eq!(body_json(body.as_bytes()).unwrap(), json);
+        }
+        assert!(body_json(b"{").is_err());
+        assert_eq!(php_text(r#"["a/b","a\/b","a\\/b","\""]"#), r#"["a\/b","a\/b","a\\\/b","\""]"#);
+        assert_eq!(php_text("\u{2028}"), "\\u2028");
+    }
+}
