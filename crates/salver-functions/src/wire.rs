@@ -31,8 +31,8 @@
 //!
 //! From server to worker:
 //!
-//! - `C`: a call. `i32` endpoint (-1: the application), text method, text path, text query, fields headers, bytes
-//!   arguments (the text of a JSON object, or nothing), text address, bytes body.
+//! - `C`: a call. `i32` endpoint (-1: the application), bytes arguments (the text of a JSON object, or nothing), text
+//!   method, text path, text query, text address, fields headers, bytes body.
 //!
 //! A worker has one call at a time. It ends when its connection does. What user code writes to standard output or error
 //! goes to pipes of the zygote, never into a frame.
