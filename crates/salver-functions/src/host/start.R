@@ -35,6 +35,6 @@ function(sources, kept) {
     if (exists(".Random.seed", envir = globalenv(), inherits = FALSE)) set.seed(NULL)
   }
   forget <- function() .Internal(seterrmessage(""))
-  functions <- mget(c("load", "call_application", "call_function"), envir = salver, inherits = FALSE)
+  functions <- mget(c("load", "own_application", "call_application", "call_function"), envir = salver, inherits = FALSE)
   c(functions, list(seed, forget))
 }
