@@ -33,23 +33,9 @@ url_decode_one <- function(x) {
   text
 }
 
-byte_ampersand <- as.raw(0x26)
-byte_percent <- as.raw(0x25)
-byte_plus <- as.raw(0x2b)
-
 # `a=1&b=2` as a named list, without pairs that lack a key or a value.
 parse_query <- function(text) {
   if (!nzchar(text)) return(list())
-  bytes <- charToRaw(text)
-  # One pair without escapes is the most frequent.
-  if (!any(bytes == byte_ampersand | bytes == byte_percent | bytes == byte_plus)) {
-    pair <- .Internal(strsplit(text, "=", TRUE, FALSE, FALSE))[[1L]]
-    if (length(pair) == 2L && nzchar(pair[1L])) {
-      value <- list(pair[2L])
-      names(value) <- pair[1L]
-      return(value)
-    }
-  }
   pairs <- strsplit(text, "&", fixed = TRUE)[[1L]]
   at <- regexpr("=", pairs, fixed = TRUE)
   keys <- url_decode(substr(pairs, 1L, at - 1L), plus = TRUE)

@@ -1,8 +1,8 @@
 # RestRserve's public interface, written from its documentation: `Request`.
 #
 # An object is the frame of the function that makes it: its fields and methods are the variables there. A worker has
-# one request and one response; they are filled again for each call. What costs something to read from the wire (query,
-# headers, cookies, forms) is read when it is first asked for.
+# one request and one response; they are filled again for each call. What costs something to read from the wire (headers,
+# cookies, forms) is read when it is first asked for.
 
 # `Class$new(...)`, with the class's name.
 generator <- function(classname, new) structure(list(classname = classname, new = new), class = "salver_generator")
@@ -38,33 +38,22 @@ cookies_of_headers <- function(headers) {
 }
 
 request_object <- function() {
-  path <- "/"
-  method <- "GET"
-  body <- NULL
-  decode <- NULL
-  parameters_path <- list()
-  # The wire's texts, where the field made of them was not asked for yet; else NULL.
-  .query_text <- NULL
-  .fields <- NULL
-  .form_bytes <- NULL
-  .parameters_query <- list()
   .parameters_body <- list()
   # NULL while the form was not read.
   .files <- NULL
+  # What was not asked for yet, in a request from the wire: NULL.
   .headers <- list()
   .cookies <- list()
   .content_type <- NULL
   .context <- NULL
   .id <- NULL
-  # Whether one of the fields above but the query was asked for or set since the call came.
-  .touched <- TRUE
 
   # Takes a call over. Everything of the one before goes.
   .accept <- function(call_method, call_path, query, fields, bytes) {
     method <<- call_method
     path <<- call_path
     body <<- bytes
-    .query_text <<- query
+    parameters_query <<- query
     .fields <<- fields
     .form_bytes <<- bytes
     if (!is.null(decode)) decode <<- NULL
@@ -91,10 +80,6 @@ request_object <- function() {
     }
     NULL
   }
-  .read_query <- function() {
-    .parameters_query <<- parse_query(.query_text)
-    .query_text <<- NULL
-  }
   .read_form <- function() {
     form <- form_of_body(.form_bytes, content_type)
     .touched <<- TRUE
@@ -108,7 +93,7 @@ request_object <- function() {
     invisible(self)
   }
   reset <- function() {
-    .accept("GET", "/", "", NULL, NULL)
+    .accept("GET", "/", list(), NULL, NULL)
     .cookies <<- list()
     .touched <<- TRUE
     invisible(self)
@@ -116,13 +101,6 @@ request_object <- function() {
   get_header <- function(name, default = NULL) {
     value <- headers[[tolower(name)]]
     if (is.null(value)) default else value
-  }
-  get_param_query <- function(name) {
-    if (!is.null(.query_text)) {
-      .parameters_query <<- parse_query(.query_text)
-      .query_text <<- NULL
-    }
-    .parameters_query[[name]]
   }
   get_param_body <- function(name) parameters_body[[name]]
   get_param_path <- function(name) parameters_path[[name]]
@@ -134,15 +112,6 @@ request_object <- function() {
 
   self <- environment()
   bind <- function(name, active) makeActiveBinding(name, active, self)
-  bind("parameters_query", function(value) {
-    if (!missing(value)) {
-      .query_text <<- NULL
-      .parameters_query <<- value
-    } else if (!is.null(.query_text)) {
-      .read_query()
-    }
-    .parameters_query
-  })
   bind("headers", function(value) {
     .touched <<- TRUE
     if (!missing(value)) .headers <<- value
@@ -190,6 +159,20 @@ request_object <- function() {
   })
   bind("accept_json", function(value) any(startsWith(accept, "application/json")))
   bind("accept_xml", function(value) any(startsWith(accept, "text/xml") | startsWith(accept, "application/xml")))
+
+  # What nearly every call touches stands behind all else: the variables of a frame are searched from its last on.
+  .form_bytes <- NULL
+  # Header fields as they came.
+  .fields <- NULL
+  # Whether something that is read when it is first asked for was asked for or set since the call came.
+  .touched <- TRUE
+  decode <- NULL
+  parameters_path <- list()
+  parameters_query <- list()
+  body <- NULL
+  path <- "/"
+  method <- "GET"
+  get_param_query <- function(name) parameters_query[[name]]
   class(self) <- "Request"
   self
 }
@@ -203,9 +186,7 @@ new_request <- function(path = "/", method = c(
   if (!is_path(path)) stop("Assertion on 'path' failed: Must start with '/'.")
   if (length(headers)) names(headers) <- tolower(names(headers))
   self <- request_object()
-  self$.accept(method, "/", "", NULL, NULL)
-  self$path <- path
-  self$parameters_query <- parameters_query
+  self$.accept(method, path, parameters_query, NULL, NULL)
   self$parameters_body <- parameters_body
   self$headers <- headers
   self$cookies <- cookies

@@ -22,14 +22,6 @@ status_names <- c(
 status_text <- function(code) paste(code, status_names[as.character(code)])
 
 response_object <- function() {
-  body <- NULL
-  content_type <- "text/plain"
-  headers <- list()
-  status_code <- 200L
-  cookies <- list()
-  encode <- NULL
-  .context <- NULL
-
   # Everything of the call before goes.
   .clear <- function(type) {
     body <<- NULL
@@ -74,10 +66,6 @@ response_object <- function() {
 
   reset <- function() {
     .clear("text/plain")
-    invisible(self)
-  }
-  set_body <- function(body) {
-    body <<- body
     invisible(self)
   }
   set_content_type <- function(content_type = "text/plain") {
@@ -138,6 +126,19 @@ response_object <- function() {
     .context
   }, self)
   makeActiveBinding("status", function(value) status_text(status_code), self)
+
+  # What nearly every call touches stands behind all else: the variables of a frame are searched from its last on.
+  .context <- NULL
+  encode <- NULL
+  cookies <- list()
+  headers <- list()
+  status_code <- 200L
+  content_type <- "text/plain"
+  body <- NULL
+  set_body <- function(body) {
+    body <<- body
+    invisible(self)
+  }
   class(self) <- "Response"
   self
 }

@@ -33,7 +33,6 @@ choose_guard <- function() {
 }
 
 application_object <- function() {
-  content_type <- "text/plain"
   HTTPError <- NULL
   logger <- NULL
   .middleware <- list()
@@ -41,12 +40,9 @@ application_object <- function() {
   .handlers <- list()
   .has_openapi <- FALSE
   .openapi_paths <- list()
-  # The handlers of exact paths, by method: `list(paths, handlers)`.
-  .exact <- list()
   # What the middlewares do with requests and with responses.
   .before <- list()
   .after <- list()
-  .content_handlers <- NULL
 
   add_route <- function(path, method, FUN, match = c("exact", "partial", "regex"), ...) {
     match <- match.arg(match)
@@ -125,7 +121,7 @@ application_object <- function() {
     .content_handlers <<- .middleware[[1L]]$ContentHandlers
     .run_plain
   }
-  # The handler of a request that no exact path answers; raises 404 and 405.
+  # The handler of a request; raises 404 and 405.
   .find_handler <- function(request) {
     router <- .routers[[.subset2(request, "method")]]
     if (is.null(router)) raise(HTTPError$method_not_allowed())
@@ -149,12 +145,6 @@ application_object <- function() {
     )
     response$.become(HTTPError$internal_server_error())
   }
-  # The handler of a request.
-  .handler <- function(method, path, request) {
-    table <- .exact[[method]]
-    at <- .Internal(match(path, table$paths, 0L, NULL))
-    if (at > 0L) table$handlers[[at]] else .find_handler(request)
-  }
   # Runs the whole of a request; fills the response. An error ends one step; the middlewares that the request came to
   # before it still see the response. Functions of objects are taken past their classes here, because a look for methods
   # costs half a microsecond.
@@ -169,7 +159,7 @@ application_object <- function() {
             called <- called + 1L
             process(request, response)
           }
-          handler <- .handler(.subset2(request, "method"), .subset2(request, "path"), request)
+          handler <- .find_handler(request)
           handler(request, response)
         }
         while (called > 0L) {
@@ -187,7 +177,9 @@ application_object <- function() {
     encoding <- FALSE
     caught <- guard({
       if (length(.subset2(request, "body"))) .subset2(request, ".decode")(.content_handlers)
-      handler <- .handler(.subset2(request, "method"), .subset2(request, "path"), request)
+      table <- .exact[[.subset2(request, "method")]]
+      at <- .Internal(match(.subset2(request, "path"), table$paths, 0L, NULL))
+      handler <- if (at > 0L) .subset2(table$handlers, at) else .find_handler(request)
       handler(request, response)
       encoding <- TRUE
       .subset2(response, ".encode")(.content_handlers)
@@ -207,6 +199,11 @@ application_object <- function() {
   }
 
   self <- environment()
+  # What every call touches stands behind all else: the variables of a frame are searched from its last on.
+  content_type <- "text/plain"
+  .content_handlers <- NULL
+  # The handlers of exact paths, by method: `list(paths, handlers)`.
+  .exact <- list()
   makeActiveBinding("endpoints", function(value) {
     methods <- Filter(function(method) !is.null(.routers[[method]]), rev(application_methods))
     stats::setNames(lapply(methods, function(method) .routers[[method]]$paths), methods)

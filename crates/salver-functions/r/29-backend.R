@@ -76,9 +76,8 @@ backend_set_request <- function(request, path = "/", parameters_query = NULL, he
     pairs <- vapply(body, utils::URLencode, "", reserved = TRUE)
     body <- charToRaw(paste0(names(body), "=", pairs, collapse = "&"))
   }
-  request$.accept(method, path, "", fields, if (is.null(body)) raw() else body)
   query <- parameters_query[nzchar(names(parameters_query)) & nzchar(parameters_query)]
-  request$parameters_query <- as.list(query)
+  request$.accept(method, path, as.list(query), fields, if (is.null(body)) raw() else body)
   invisible(request)
 }
 

@@ -1,4 +1,4 @@
-# What the host calls: `load`, `call_application`; `call_function` stands with the functions.
+# What the host calls: `load`, `own_application`, `call_application`; `call_function` stands with the functions.
 
 state <- new.env(parent = emptyenv())
 
@@ -82,30 +82,31 @@ application_offer <- function() {
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))
-  if (inherits(object, "R6")) state$answer <- foreign_worker(object) else prepare_worker(object)
+  if (inherits(object, "R6")) state$answer <- foreign_worker(object) else state$own_answer <- own_answer(object)
   list(application = TRUE, endpoints = restrserve_endpoints(object))
 }
 
-# What `call_application` needs of an application on our own classes; NULL for others. Variables of the runtime, not
-# fields of something: so a call has one function less to go through.
-worker_app <- NULL
-worker_request <- NULL
-worker_response <- NULL
-worker_accept <- NULL
-worker_clear <- NULL
-worker_run <- NULL
-worker_answer <- NULL
-
-# One request and one response serve all calls of a worker.
-prepare_worker <- function(app) {
-  worker_app <<- app
-  worker_request <<- request_object()
-  worker_response <<- response_object()
-  worker_accept <<- worker_request$.accept
-  worker_clear <<- worker_response$.clear
-  worker_run <<- app$.prepare()
-  worker_answer <<- worker_response$.answer
+# Gives what answers a request to an application on our own classes, whose path is decoded and whose query is read. One
+# request and one response serve all calls of a worker.
+own_answer <- function(app) {
+  request <- request_object()
+  response <- response_object()
+  accept <- request$.accept
+  clear <- response$.clear
+  run <- app$.prepare()
+  answer <- response$.answer
+  function(method, path, query, headers, body) {
+    accept(method, path, query, headers, body)
+    clear(.subset2(app, "content_type"))
+    run(request, response)
+    # A large body is not kept until the next call comes.
+    if (length(body) > 1048576L) request$reset()
+    answer()
+  }
 }
+
+# What answers requests to the application when it is on our own classes, else NULL.
+own_application <- function() state$own_answer
 
 restrserve_endpoints <- function(app) {
   endpoints <- app$endpoints
@@ -136,14 +137,7 @@ compile_globals <- function() {
   }
 }
 
-# Answers a request to an application.
+# Answers a request to any other application.
 call_application <- function(method, path, query, headers, body, address) {
-  if (is.null(worker_app)) return(state$answer(method, path, query, headers, body, address))
-  if (any(charToRaw(path) == byte_percent)) path <- url_decode_one(path)
-  worker_accept(method, path, query, headers, body)
-  worker_clear(.subset2(worker_app, "content_type"))
-  worker_run(worker_request, worker_response)
-  # A large body is not kept until the next call comes.
-  if (length(body) > 1048576L) worker_request$reset()
-  worker_answer()
+  state$answer(method, path, query, headers, body, address)
 }

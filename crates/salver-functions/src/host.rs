@@ -18,6 +18,7 @@ mod frame;
 mod json;
 mod library;
 mod process;
+mod query;
 mod session;
 mod start;
 mod value;

@@ -31,8 +31,8 @@
 //!
 //! From server to worker:
 //!
-//! - `C`: a call. `i32` endpoint (-1: the application), text method, text path, text query, fields headers, bytes
-//!   arguments (the text of a JSON object, or nothing), text address, bytes body.
+//! - `C`: a call. `i32` endpoint (-1: the application), bytes arguments (the text of a JSON object, or nothing), text
+//!   method, text path, text query, text address, fields headers, bytes body.
 //!
 //! - `B`: a batch, which is a call for every row of some columns. `u32` endpoint, `u32` rows, `u8` what is to come back
 //!   (the kind of a column), `u8` columns, so many columns: arguments for the first parameters.

@@ -162,6 +162,27 @@ fn a_body_of_bytes_goes_both_ways() {
 }
 
 #[test]
+fn an_application_sees_path_and_query_without_escapes() {
+    let mut host = Host::loaded(
+        "library(RestRserve)
+        app <- Application$new()
+        app$add_get('/a/', match = 'partial', FUN = function(request, response) {
+          query <- request$parameters_query
+          response$set_body(paste(c(request$path, paste(names(query), query)), collapse = '|'))
+        })",
+    );
+    let mut worker = host.fork();
+    for (path, query, shown) in [
+        ("/a/b", "", "/a/b"),
+        ("/a/b%20c+d%", "n=10", "/a/b c+d%|n 10"),
+        ("/a/%C3%A9", "a+b=c%3D&d&e=&=f&n=1&n=2==", "/a/é|a b c=|n 1|n 2=="),
+    ] {
+        let Outcome::Answer { status: 200, body, .. } = worker.get(-1, "", path, query) else { panic!("{path}") };
+        assert_eq!(String::from_utf8(body).unwrap(), shown);
+    }
+}
+
+#[test]
 fn a_file_that_does_not_load_says_why() {
     for (text, words) in [
         ("stop('not today')", "not today"),

@@ -4,12 +4,12 @@ import struct
 
 U16 = struct.Struct("<H")
 U32 = struct.Struct("<I")
-I32 = struct.Struct("<i")
+_I32_U32 = struct.Struct("<iI")
 
 _unpack = U32.unpack_from
-_endpoint = I32.unpack_from
-# Length, kind and endpoint stand before the method.
-_METHOD = 9
+_endpoint = _I32_U32.unpack_from
+# The length of the frame, its kind, the endpoint and the length of the arguments stand before them.
+ARGUMENTS = 13
 # Most calls are far smaller, and a larger buffer would have to be mapped anew for each.
 _RECEIVE_BYTES = 64 * 1024
 
@@ -69,23 +69,9 @@ class Frames:
 
 
 def endpoint_of(call):
-    """Which endpoint a call is for."""
-    return _endpoint(call, 5)[0]
-
-
-def arguments_of(call):
-    """Where the arguments of a call begin and end. All that plain functions need is found without reading the rest."""
-    at = _METHOD
-    at += 4 + _unpack(call, at)[0]
-    at += 4 + _unpack(call, at)[0]
-    at += 4 + _unpack(call, at)[0]
-    count = _unpack(call, at)[0]
-    at += 4
-    while count:
-        at += 4 + _unpack(call, at)[0]
-        at += 4 + _unpack(call, at)[0]
-        count -= 1
-    return at + 4, at + 4 + _unpack(call, at)[0]
+    """Which endpoint a call is for, and where its arguments end. They begin at [`ARGUMENTS`]."""
+    endpoint, length = _endpoint(call, 5)
+    return endpoint, ARGUMENTS + length
 
 
 class Call:
@@ -98,16 +84,14 @@ class Call:
     def __getattr__(self, name):
         if name not in ("method", "path", "query", "headers", "address", "body"):
             raise AttributeError(name)
-        self._at = _METHOD
-        self.method, self.path, self.query = self._text(), self._text(), self._text()
+        self._at = endpoint_of(self._data)[1]
+        self.method, self.path, self.query, self.address = self._text(), self._text(), self._text(), self._text()
         count = _unpack(self._data, self._at)[0]
         self._at += 4
         self.headers = {}
         for _ in range(count):
             field, value = self._text().lower(), self._text()
             self.headers[field] = f"{self.headers[field]}, {value}" if field in self.headers else value
-        self._bytes()
-        self.address = self._text()
         self.body = self._bytes()
         return getattr(self, name)
 

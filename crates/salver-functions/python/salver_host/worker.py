@@ -34,7 +34,7 @@ class Worker:
     def serve(self):
         """Answers calls until the connection ends. Here is what most calls need; all else is in other functions."""
         receive, send, endpoints = self._frames.next, self._send, self._endpoints
-        endpoint_of, arguments_of, read = wire.endpoint_of, wire.arguments_of, json_text.read
+        endpoint_of, begin, read = wire.endpoint_of, wire.ARGUMENTS, json_text.read
         writer, plain = json_text.DIRECT.get, answers.plain
         while True:
             call = receive()
@@ -43,14 +43,13 @@ class Worker:
             if call[4] == _BATCH:
                 send(self._batch(call))
                 continue
-            number = endpoint_of(call)
+            number, end = endpoint_of(call)
             if number < 0:
                 send(answers.failure(answers.RAISED, "the file is not an application", ""))
                 continue
             endpoint, arguments = endpoints[number], None
             try:
-                start, end = arguments_of(call)
-                arguments = read(call[start:end].decode()) if end > start else {}
+                arguments = read(call[begin:end].decode()) if end > begin else {}
                 if endpoint.converted:
                     endpoint.convert(arguments)
                 if endpoint.completed:

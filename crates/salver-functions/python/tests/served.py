@@ -31,7 +31,7 @@ def call_frame(endpoint, arguments=None, method="POST", path="/", query="", head
         arguments = json.dumps(arguments)
     fields = struct.pack("<I", len(headers)) + b"".join(text(name) + text(value) for name, value in headers)
     return frame(b"C", b"".join((
-        struct.pack("<i", endpoint), text(method), text(path), text(query), fields, text(arguments), text(address),
+        struct.pack("<i", endpoint), text(arguments), text(method), text(path), text(query), text(address), fields,
         text(body),
     )))
 

@@ -26,9 +26,9 @@ impl<'a> Call<'a> {
     pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
         let mut rest = Rest(payload);
         let endpoint = i32::from_le_bytes(rest.take()?);
-        let (method, path, query) = (rest.text()?, rest.text()?, rest.text()?);
-        let headers = Fields::read(&mut rest)?;
-        let (arguments, address, body) = (rest.bytes()?, rest.text()?, rest.bytes()?);
+        let arguments = rest.bytes()?;
+        let (method, path, query, address) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
+        let (headers, body) = (Fields::read(&mut rest)?, rest.bytes()?);
         Some(Self { endpoint, method, path, query, headers, arguments, address, body })
     }
 }

@@ -48,7 +48,9 @@ pub(super) const REQUEST: [&str; 6] = ["method", "path", "query", "headers", "bo
 pub(super) struct Runtime {
     /// Loads a file: a path, gives what it offers as the text of a JSON object.
     pub(super) load: Kept,
-    /// Answers a call of an application.
+    /// Gives what answers calls of an application that is made of the runtime's own classes.
+    own_application: Kept,
+    /// Answers a call of any other application.
     pub(super) call_application: Kept,
     /// Answers a call of an endpoint.
     pub(super) call_function: Kept,
@@ -81,11 +83,12 @@ pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime
         let function = |index| inside.for_ever(inside.element(functions, index));
         *runtime = Some(Runtime {
             load: function(0),
-            call_application: function(1),
-            call_function: function(2),
-            call_columns: function(3),
-            seed: function(4),
-            forget: function(5),
+            own_application: function(1),
+            call_application: function(2),
+            call_function: function(3),
+            call_columns: function(4),
+            seed: function(5),
+            forget: function(6),
             request_names: inside.for_ever(inside.texts(REQUEST.len(), REQUEST.iter().copied())),
             seen: inside.for_ever(inside.vector(Kind::List, 1)),
         });
@@ -116,6 +119,19 @@ pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<St
         Some(())
     })?;
     loading.offer.ok_or_else(|| Raised("loading the file gave no text".to_owned()))
+}
+
+/// What answers calls of the application that was loaded, when it is made of the runtime's own classes: a function of
+/// the method, the path without escapes, the query as a list, the header fields and the body.
+pub(super) fn own_application(session: &Session, runtime: Runtime) -> Option<Kept> {
+    let mut asking = (runtime, None);
+    // It only gives what is there.
+    let _ = session.enter(&mut asking, |inside, (runtime, own)| {
+        let found = inside.call(Value::of(runtime.own_application), &[])?;
+        *own = (inside.kind(found) != Kind::Null).then(|| inside.for_ever(found));
+        Some(())
+    });
+    asking.1
 }
 
 /// Readies the memory for forks: what is not used is gone before it is copied.

@@ -99,7 +99,7 @@ impl Inside<'_> {
     }
 
     /// A character vector of one.
-    pub(super) fn text(&self, text: &str) -> Value<'_> {
+    pub(super) fn text(&self, text: impl AsRef<[u8]>) -> Value<'_> {
         let value = self.vector(Kind::Text, 1);
         self.set_text(value, 0, Some(text));
         value
@@ -157,13 +157,14 @@ impl Inside<'_> {
         f64::from_bits(0x7FF0_0000_0000_07A2)
     }
 
-    /// Puts a text, or the missing one, into a character vector.
-    pub(super) fn set_text(&self, vector: Value<'_>, index: usize, text: Option<&str>) {
+    /// Puts a text, or the missing one, into a character vector. It should be UTF-8 and must not have a zero byte.
+    pub(super) fn set_text(&self, vector: Value<'_>, index: usize, text: Option<impl AsRef<[u8]>>) {
         // SAFETY: R checks the kind and the index; a text too long for it has the length -1, at which it raises too.
         unsafe {
             let characters = match text {
                 None => *self.api.missing_string,
                 Some(text) => {
+                    let text = text.as_ref();
                     let length = c_int::try_from(text.len()).unwrap_or(-1);
                     (self.api.characters)(text.as_ptr().cast(), length, UTF_8)
                 }
@@ -173,7 +174,7 @@ impl Inside<'_> {
     }
 
     /// A character vector.
-    pub(super) fn texts<'t>(&self, length: usize, texts: impl Iterator<Item = &'t str>) -> Value<'_> {
+    pub(super) fn texts<T: AsRef<[u8]>>(&self, length: usize, texts: impl Iterator<Item = T>) -> Value<'_> {
         let value = self.vector(Kind::Text, length);
         texts.take(length).enumerate().for_each(|(index, text)| self.set_text(value, index, Some(text)));
         value

@@ -10,6 +10,7 @@ use super::batch;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::json::{self, Unfit};
+use super::query::{self, Pairs, Text};
 use super::session::Session;
 use super::start::{self, Runtime};
 use super::value::{Attribute, Inside, Kept, Kind, Value};
@@ -28,7 +29,10 @@ const WRONG_ARGUMENT: u8 = 2;
 struct Exchange<'a> {
     runtime: Runtime,
     call: Call<'a>,
+    /// For an endpoint.
     arguments: Map<String, Json>,
+    /// For an application of our own classes: what answers, the path and the query.
+    own: Option<(Kept, Text<'a>, Pairs<'a>)>,
     seen: &'a mut Seen,
     /// The frame under way.
     out: &'a mut Vec<u8>,
@@ -39,9 +43,12 @@ struct Exchange<'a> {
     unfit: Option<&'static str>,
 }
 
-/// Header fields that came last. A client that calls again mostly sends the same ones, which are then there already.
+/// What lasts from one call to the next.
 struct Seen {
-    /// A list of R with one element: the character vector made of `bytes`. R never changes in place what is held twice.
+    /// What answers calls of an application of our own classes.
+    own: Option<Kept>,
+    /// Header fields that came last. A client that calls again mostly sends the same ones, which are then there already:
+    /// a list of R with one element, the character vector made of `bytes`. R never changes in place what is held twice.
     vector: Kept,
     bytes: Vec<u8>,
 }
@@ -58,7 +65,8 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
     frame::begin(&mut out, b'H');
     out.extend_from_slice(&std::process::id().to_le_bytes());
     frame::send(&mut &*stream, &mut out, &[])?;
-    let mut seen = Seen { vector: runtime.seen, bytes: Vec::new() };
+    let own = start::own_application(session, runtime);
+    let mut seen = Seen { own, vector: runtime.seen, bytes: Vec::new() };
     let mut reader = Reader::new(stream);
     loop {
         match reader.next()? {
@@ -89,7 +97,10 @@ fn answer(
             Err(error) => return fail(stream, out, WRONG_ARGUMENT, &error.to_string()),
         },
     };
-    let mut exchange = Exchange { runtime, call, arguments, seen, out, stream, sent: None, unfit: None };
+    // Made here, because nothing that is guarded may own memory.
+    let own = seen.own.filter(|_| call.endpoint < 0);
+    let own = own.map(|own| (own, query::decode(call.path, false), query::pairs(call.query)));
+    let mut exchange = Exchange { runtime, call, arguments, own, seen, out, stream, sent: None, unfit: None };
     let result = session.enter(&mut exchange, serve);
     let Exchange { out, sent, unfit, .. } = exchange;
     match (sent, unfit, result) {
@@ -122,7 +133,11 @@ fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::R
 /// Guarded: calls the function, and sends what it gives.
 fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let call = &exchange.call;
-    let result = if call.endpoint < 0 {
+    let result = if let Some((own, path, query)) = &exchange.own {
+        let (method, path, query) = (inside.text(call.method), inside.text(path), parameters(inside, query));
+        let (headers, body) = (fields(inside, exchange.seen, call.headers), inside.raw(call.body));
+        inside.call(Value::of(*own), &[method, path, query, headers, body])?
+    } else if call.endpoint < 0 {
         let [method, path, query] = [call.method, call.path, call.query].map(|text| inside.text(text));
         let function = Value::of(exchange.runtime.call_application);
         let (headers, body) = (fields(inside, exchange.seen, call.headers), inside.raw(call.body));
@@ -137,6 +152,18 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     };
     send(inside, exchange, result);
     Some(())
+}
+
+/// The parameters of a query as a list of texts with names.
+fn parameters<'x>(inside: &'x Inside<'_>, query: &[(Text<'_>, Text<'_>)]) -> Value<'x> {
+    let list = inside.vector(Kind::List, query.len());
+    for (index, (_, value)) in query.iter().enumerate() {
+        inside.set(list, index, |inside| inside.text(value));
+    }
+    if !query.is_empty() {
+        inside.set_names(list, inside.texts(query.len(), query.iter().map(|(name, _)| name)));
+    }
+    list
 }
 
 /// The request as a named list; the names are those of [`REQUEST`](super::start::REQUEST).

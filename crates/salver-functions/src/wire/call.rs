@@ -16,7 +16,10 @@ pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> R
     out.push(b'C');
     let endpoint = endpoint.map_or(Ok(APPLICATION), i32::try_from).map_err(|_| too_long())?;
     out.extend_from_slice(&endpoint.to_le_bytes());
-    for text in [&call.method, &call.path, &call.query] {
+    // First what every worker reads.
+    bytes(out, &call.arguments)?;
+    let address = call.address.as_deref().unwrap_or_default();
+    for text in [&call.method, &call.path, &call.query, address] {
         bytes(out, text.as_bytes())?;
     }
     length(out, call.headers.len())?;
@@ -24,8 +27,6 @@ pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> R
         bytes(out, name.as_bytes())?;
         bytes(out, value.as_bytes())?;
     }
-    bytes(out, &call.arguments)?;
-    bytes(out, call.address.as_deref().unwrap_or_default().as_bytes())?;
     length(out, call.body.len())?;
     let whole = u32::try_from(out.len() - 4 + call.body.len()).map_err(|_| too_long())?;
     out[..4].copy_from_slice(&whole.to_le_bytes());
@@ -68,8 +69,8 @@ mod tests {
         let mut out = vec![9; 3];
         head(&mut out, &call, call.endpoint).unwrap();
         let mut expected = Vec::new();
-        expected.extend_from_slice(b"\x36\0\0\0C\x02\0\0\0\x03\0\0\0GET\x02\0\0\0/a\0\0\0\0");
-        expected.extend_from_slice(b"\x01\0\0\0\x01\0\0\0b\x02\0\0\0cd\x02\0\0\0{}\0\0\0\0\x03\0\0\0");
+        expected.extend_from_slice(b"\x36\0\0\0C\x02\0\0\0\x02\0\0\0{}\x03\0\0\0GET\x02\0\0\0/a");
+        expected.extend_from_slice(b"\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0b\x02\0\0\0cd\x03\0\0\0");
         assert_eq!(out, expected);
         assert_eq!(out.len() + call.body.len(), 4 + 0x36);
         head(&mut out, &call, None).unwrap();

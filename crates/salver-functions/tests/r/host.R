@@ -22,7 +22,9 @@ ask <- function(salver, path, method = "GET", headers = character(), body = raw(
   parts <- strsplit(path, "?", fixed = TRUE)[[1L]]
   query <- if (length(parts) > 1L) parts[2L] else ""
   if (is.character(body)) body <- charToRaw(body)
-  answer <- salver$call_application(method, parts[1L], query, headers, body, "127.0.0.1:50000")
+  own <- salver$own_application()
+  answer <- if (is.null(own)) salver$call_application(method, parts[1L], query, headers, body, "127.0.0.1:50000")
+  else own(method, salver$url_decode(parts[1L]), salver$parse_query(query), headers, body)
   stopifnot(is.integer(answer[[1L]]), is.null(answer[[2L]]) || is.character(answer[[2L]]), is.integer(answer[[4L]]))
   text <- answer[[3L]]
   if (answer[[4L]] == 0L && is.raw(text)) text <- if (any(text == 0)) text else rawToChar(text)

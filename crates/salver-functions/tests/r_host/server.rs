@@ -164,11 +164,12 @@ impl Worker {
     pub(crate) fn send(&mut self, line: [&str; 3], endpoint: i32, arguments: &str, body: &[u8]) {
         let mut payload = vec![0, 0, 0, 0, b'C'];
         payload.extend(endpoint.to_le_bytes());
-        for text in line {
+        put(&mut payload, arguments.as_bytes());
+        for text in line.into_iter().chain(["127.0.0.1"]) {
             put(&mut payload, text.as_bytes());
         }
         payload.extend(1_u32.to_le_bytes());
-        for bytes in [b"host", &b"here"[..], arguments.as_bytes(), b"127.0.0.1", body] {
+        for bytes in [b"host", &b"here"[..], body] {
             put(&mut payload, bytes);
         }
         let length = u32::try_from(payload.len() - 4).unwrap();

@@ -1,0 +1,73 @@
+//! Paths and queries as an application of ours is given them: without escapes, and the query as pairs.
+
+use std::borrow::Cow;
+
+/// A name or a value of a query. Escapes may stand for any bytes.
+pub(super) type Text<'a> = Cow<'a, [u8]>;
+
+/// A query: names and values.
+pub(super) type Pairs<'a> = Vec<(Text<'a>, Text<'a>)>;
+
+/// What escapes like `%41` stand for is put in their places; `plus` says whether `+` stands for a space. What only
+/// looks like an escape stays as it is. A zero, which texts of R can't have, is left out.
+pub(super) fn decode(text: &str, plus: bool) -> Text<'_> {
+    let bytes = text.as_bytes();
+    if !bytes.iter().any(|byte| *byte == b'%' || plus && *byte == b'+') {
+        return Cow::Borrowed(bytes);
+    }
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let (byte, length) = match (bytes[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => (u8::try_from(16 * high + low).unwrap_or_default(), 3),
+            (b'+', ..) if plus => (b' ', 1),
+            (byte, ..) => (byte, 1),
+        };
+        decoded.extend((byte != 0).then_some(byte));
+        at += length;
+    }
+    Cow::Owned(decoded)
+}
+
+/// The pairs of `a=1&b=2`, but for those that lack a name or a value.
+pub(super) fn pairs(query: &str) -> Pairs<'_> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = pairs.map(|(name, value)| (decode(name, true), decode(value, true)));
+    pairs.filter(|(name, value)| !name.is_empty() && !value.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, pairs};
+
+    #[test]
+    fn escapes() {
+        for (text, decoded) in [
+            ("/a%20b+c", "/a b+c"),
+            ("%C3%a9", "é"),
+            ("%", "%"),
+            ("%4", "%4"),
+            ("%4x%", "%4x%"),
+            ("%+1", "%+1"),
+            ("%2541", "%41"),
+            ("a%00b", "ab"),
+            ("é", "é"),
+        ] {
+            assert_eq!(*decode(text, false), *decoded.as_bytes(), "{text}");
+        }
+        assert_eq!(*decode("%FF+", true), *b"\xff ");
+    }
+
+    #[test]
+    fn queries() {
+        let texts = |query| -> Vec<(String, String)> {
+            let text = |bytes: super::Text<'_>| String::from_utf8(bytes.into_owned()).unwrap();
+            pairs(query).into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        };
+        let wanted = [("a", "1"), ("b c", "d=&"), ("a", "2"), ("e", "f==")];
+        let wanted: Vec<_> = wanted.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        assert_eq!(texts("a=1&b+c=d%3D%26&&x&y=&=z&=&%00=1&g=%00&a=2&e=f=="), wanted);
+        assert_eq!(texts(""), []);
+    }
+}
