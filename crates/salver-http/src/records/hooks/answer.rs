@@ -43,10 +43,12 @@ pub(super) async fn ask(
         method: call.method.as_str().to_owned(),
         path: call.path.to_owned(),
         query: call.query.to_owned(),
-        headers: fields(call),
+        // Others than those that take the request don't see them.
+        headers: if endpoint.takes_request { fields(call) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
         address: call.caller().address.map(|address| address.to_string()),
+        job: None,
     };
     let answer = file.call(asked).await.map_err(|error| {
         let message = format!("`{function}` of `before` or `after`: {}", error.message);
