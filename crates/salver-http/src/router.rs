@@ -231,8 +231,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         return export::answer(app, &exchange, target).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        let caller = app.gate.caller(peer, &head.headers, &proved);
-        return functions::answer(app, head, body, target, caller).await;
+        return functions::answer(app, head, body, target, app.gate.caller(peer, &head.headers, &proved)).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     if head.method == Method::OPTIONS {
