@@ -52,7 +52,9 @@ async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: b
     let service = Arc::clone(&wired.service);
     let opened = service.streams().to_vec();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
-    let served = salver_http::serve(listener, service, options, asked_to_end).await;
+    // As a task: what `block_on` runs is on a thread of its own, which would have to be woken for every connection.
+    let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
+    let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
     // When nobody can append any more.
     let closed = streams::close(&opened).await;

@@ -47,8 +47,8 @@ struct Exchange<'a> {
 struct Seen {
     /// What answers calls of an application of our own classes.
     own: Option<Kept>,
-    /// Header fields that came last. A client that calls again mostly sends the same ones, which are then there already:
-    /// a list of R with one element, the character vector made of `bytes`. R never changes in place what is held twice.
+    /// Header fields that came last. A client that calls again mostly sends the same ones, which are then there: a list
+    /// of R with one element, the character vector made of `bytes`. R never changes in place what is held twice.
     vector: Kept,
     bytes: Vec<u8>,
 }
