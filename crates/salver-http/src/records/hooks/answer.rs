@@ -50,10 +50,7 @@ pub(super) async fn ask(
         address: call.caller().address.map(|address| address.to_string()),
         job: None,
     };
-    let answer = file.call(asked).await.map_err(|error| {
-        let message = format!("`{function}` of `before` or `after`: {}", error.message);
-        Error::new(error.code, message).with_source(error)
-    })?;
+    let answer = file.call(asked).await?;
     let AnswerBody::Whole(bytes) = answer.body else {
         return Err(Error::new(Code::FunctionFailed, format!("`{function}` answers a file or a stream"))
             .with_hint("it answers nothing or an object"));
