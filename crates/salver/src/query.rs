@@ -36,9 +36,17 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     checked.limits.query_ms_max = QUERY_MS_MAX;
     checked.limits.queue_ms_max = QUERY_MS_MAX;
     checked.limits.rows_max = 0;
+    // Whoever waits for one answer need not know what was loaded for it.
+    if checked.server.log == "info" {
+        checked.server.log = "warn".to_owned();
+    }
     observe::start(&checked.server);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wire::engine(&checked, data_dir.path())?;
+    // To look for a function in a file is to run the file.
+    if !engine.lacks_function(&query) {
+        checked.functions.clear();
+    }
     let runtime = wire::runtime(checked.server.threads)?;
     let done = runtime.block_on(async {
         let rows = answer(&checked, &engine, &query).await?;
@@ -120,10 +128,6 @@ async fn answer(checked: &Checked, engine: &Arc<salver_datasets::Engine>, query:
     let mut some = checked.clone();
     some.datasets.retain(|spec| all || mentioned(spec.name.as_str()) || spec.sources.iter().any(|s| s == "-"));
     some.stores.clear();
-    // To look for a function in a file is to run the file.
-    if !engine.lacks_function(query) {
-        some.functions.clear();
-    }
     let first = run_once(&some, engine, query).await;
     let partial = some.datasets.len() < checked.datasets.len();
     let can_repeat = !some.datasets.iter().any(|spec| spec.sources.iter().any(|source| source == "-"));

@@ -31,8 +31,11 @@ fn functions_of_files_are_called() {
     let ran = || ["ran", "functions/ran"].iter().any(|file| place.path().join(file).exists());
     let run = place.run(&["query", "select count(*) as c from people where id in (1, 2)", ".", "-f", "json"]);
     assert_eq!((run.good(), ran()), ("[{\"c\":2}]\n", false));
+    let run = place.run(&["query", "select count(idd) from people", "."]);
+    assert_eq!((run.code, ran()), (Some(1), false), "{run:?}");
     let run = place.run(&["query", "select double(id) as d from people order by id", ".", "-f", "json"]);
-    assert_eq!((run.good(), ran()), ("[{\"d\":2},{\"d\":4},{\"d\":6}]\n", true));
+    assert_eq!((run.good(), run.err.as_str()), ("[{\"d\":2},{\"d\":4},{\"d\":6}]\n", ""));
+    assert!(ran());
     place.write("functions/broken.py", "def f(:\n");
     let run = place.run(&["query", "select f(1)", "."]);
     assert!(run.err.contains("hint: it may be in a file that is not there now: `broken` can't be loaded"), "{run:?}");
