@@ -104,6 +104,7 @@ class Measured:
                     turns[name] = lambda peer=peer, name=name: self.turn(work, peer, topics[name])
                 if "producer" in self.names and name in works.PRODUCERS:
                     turns[name] = lambda name=name: self.produced(work, topics[name], works.PRODUCERS[name])
+            self.drained, self.lost = [], {}
             if work.sink == "kafka":
                 # Not counted: the broker compiles its own code in the first seconds, in whosever turn they are.
                 for turn in turns.values():
