@@ -126,8 +126,9 @@ impl Settings {
 /// linger for no time at all, librdkafka's thread does not sleep while a request is under way and something waits
 /// behind it, which on a busy machine takes a third of it from everybody else; told to linger, it sleeps for about a
 /// millisecond. So up to some hundred events at a time go in waves: the session gives librdkafka a wave and keeps the
-/// next one back until that is delivered. Measured with fifty clients that each wait for their event, that is a fifth
-/// faster than half a millisecond's lingering.
+/// next one back until that is delivered. Measured with fifty clients that each wait for their event, on two processors
+/// with the broker, their wait is a sixth shorter than with half a millisecond's lingering and a twentieth more events
+/// come through, while the broker has twice as many requests: where it has no processor to spare, fewer come through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     /// All there is at once, and what comes meanwhile when that is delivered.
