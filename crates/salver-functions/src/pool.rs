@@ -152,7 +152,7 @@ mod tests {
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 
     use super::{Pool, Refusal};
-    use crate::process::{Order, Worker, Zygote};
+    use crate::process::{Line, Order, Worker, Zygote};
     use crate::wire::frame::Input;
 
     fn pool(set: impl FnOnce(&mut FunctionSpec)) -> Arc<Pool> {
@@ -171,7 +171,7 @@ mod tests {
     /// A worker, and its end of the connection.
     fn worker(zygote: &Arc<Zygote>, pid: u32) -> (Worker, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Worker::new(ours, Input::default(), pid, Arc::clone(zygote)), theirs)
+        (Worker::new(Line::new(ours).unwrap(), Input::default(), pid, Arc::clone(zygote)), theirs)
     }
 
     #[tokio::test]

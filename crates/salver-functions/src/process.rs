@@ -1,9 +1,11 @@
 //! The processes that run user code, as the server holds them.
 
+mod line;
 mod signal;
 mod worker;
 mod zygote;
 
+pub(crate) use line::Line;
 pub(crate) use signal::{kill, kill_member};
 pub(crate) use worker::{Ended, Mark, Worker};
 pub(crate) use zygote::{Order, Zygote};

@@ -1,5 +1,6 @@
 """Frames between the server and this process, as `wire.rs` tells them: written, read, and the fields of a call."""
 
+import select
 import struct
 
 U16 = struct.Struct("<H")
@@ -36,11 +37,19 @@ class Frames:
     def __init__(self, connection):
         self._connection = connection
         self._receive = connection.recv
+        # A `recv` that waits is also woken, for nothing, when the other side has read: Linux tells both ends of a
+        # connection that there is room again, and only who waits by `poll` can say that he does not care.
+        poll = select.poll()
+        poll.register(connection, select.POLLIN)
+        self._wait = poll.poll
         self._rest = b""
 
     def next(self):
         """The next frame, or `None` when the other side is gone."""
-        data = self._rest or self._receive(_RECEIVE_BYTES)
+        data = self._rest
+        if not data:
+            self._wait()
+            data = self._receive(_RECEIVE_BYTES)
         if len(data) >= 4 and _unpack(data)[0] + 4 == len(data):
             self._rest = b""
             return data

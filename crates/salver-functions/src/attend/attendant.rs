@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::start::Started;
 use crate::pool::Pool;
-use crate::process::{Order, Worker, Zygote, kill_member};
+use crate::process::{Line, Order, Worker, Zygote, kill_member};
 use crate::wire::answer;
 use crate::wire::frame::Input;
 
@@ -24,7 +24,7 @@ const FORK_MAX: Duration = Duration::from_millis(FUNCTION_FORK_MS_MAX);
 const HELLO_BYTES_MAX: usize = 64;
 
 /// A worker that said hello: its connection, what was read from it, and its process id.
-type Hello = (UnixStream, Input, u32);
+type Hello = (Line, Input, u32);
 
 pub(super) struct Attendant {
     number: u64,
@@ -90,10 +90,10 @@ impl Attendant {
 
     fn welcome(&mut self, said: Result<io::Result<Hello>, JoinError>) {
         match said {
-            Ok(Ok((stream, input, pid))) => {
+            Ok(Ok((line, input, pid))) => {
                 self.due.pop_front();
                 if let Some(zygote) = self.zygote.upgrade() {
-                    self.pool.arrived(Worker::new(stream, input, pid, zygote));
+                    self.pool.arrived(Worker::new(line, input, pid, zygote));
                 }
             }
             // It is missed when its time is over.
@@ -125,7 +125,7 @@ async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     if peer.and_then(|peer| u32::try_from(peer).ok()) != Some(pid) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("process {peer:?} says it is {pid}")));
     }
-    Ok((stream, input, pid))
+    Ok((Line::new(stream)?, input, pid))
 }
 
 /// Waits for the end of the control channel, on which a zygote says nothing after its offer.

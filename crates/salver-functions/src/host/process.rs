@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// How much stack R may use, when the hard limit allows it. R looks at the limit when it starts and turns an overflow
 /// into an error before it happens; with this much, its own bound on nested expressions comes first.
@@ -133,4 +134,19 @@ pub(super) fn wake_on_child() -> ChildSignal {
 pub(super) fn restore(signal: ChildSignal) {
     // SAFETY: the structure came from `sigaction`.
     unsafe { libc::sigaction(libc::SIGCHLD, &raw const signal.0, std::ptr::null_mut()) };
+}
+
+/// A connection that is waited on for something to read alone. A `read` that waits is also woken, for nothing, when the
+/// other side has read (Linux, `unix_write_space`), which is once for each call.
+#[derive(Debug)]
+pub(super) struct Quiet<'a>(pub(super) &'a UnixStream);
+
+impl io::Read for Quiet<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut wait = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one structure of one descriptor that is open. An interrupted or failed wait is followed by a read,
+        // which waits itself or says what is wrong.
+        unsafe { libc::poll(&raw mut wait, 1, -1) };
+        (&*self.0).read(buffer)
+    }
 }

@@ -10,6 +10,7 @@ use super::batch;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::json::{self, Unfit};
+use super::process::Quiet;
 use super::query::{self, Pairs, Text};
 use super::session::Session;
 use super::start::{self, Runtime};
@@ -67,7 +68,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
     frame::send(&mut &*stream, &mut out, &[])?;
     let own = start::own_application(session, runtime);
     let mut seen = Seen { own, vector: runtime.seen, bytes: Vec::new() };
-    let mut reader = Reader::new(stream);
+    let mut reader = Reader::new(Quiet(stream));
     loop {
         match reader.next()? {
             None => return Ok(()),

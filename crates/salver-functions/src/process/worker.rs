@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::ArrayRef;
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use salver_model::functions::{Call, ColumnsCall, Interface};
 use salver_model::limits::FUNCTION_ANSWER_BYTES_MAX;
 use salver_model::{Code, Error, Result};
-use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
 
+use super::line::Line;
 use super::zygote::{Order, Zygote};
 use crate::wire::answer::{self, Failure, First, Next};
 use crate::wire::frame::Input;
@@ -23,7 +22,7 @@ const HEAD_BYTES_KEPT: usize = 64 * 1024;
 /// A worker. Whoever drops it ends its connection, and with it, unless it is busy, the process.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    stream: UnixStream,
+    line: Line,
     input: Input,
     head: Vec<u8>,
     mark: Mark,
@@ -66,10 +65,10 @@ pub(crate) enum Ended {
 }
 
 impl Worker {
-    pub(crate) fn new(stream: UnixStream, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
+    pub(crate) fn new(line: Line, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
         let head = Vec::with_capacity(1024);
         let mark = Mark { pid, zygote, is_last: false };
-        Self { stream, input, head, mark, calls: 0, idle_since: Instant::now() }
+        Self { line, input, head, mark, calls: 0, idle_since: Instant::now() }
     }
 
     /// Which one it is.
@@ -85,9 +84,7 @@ impl Worker {
 
     /// Whether a worker that has no call is of no use any more: its connection ended, or it said something unasked.
     pub(crate) fn is_spent(&self) -> bool {
-        // Costs no system call while the reactor knows of nothing to read.
-        let quiet = matches!(self.stream.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock);
-        !quiet || !self.input.is_empty()
+        !self.line.is_quiet() || !self.input.is_empty()
     }
 
     /// Sends a call and reads the first of what it answers.
@@ -115,12 +112,11 @@ impl Worker {
 
     /// Sends what stands in `head`, and `body` behind it, and reads the frame that comes back.
     async fn exchange(&mut self, body: &[u8]) -> Result<(u8, Bytes), Ended> {
-        let mut frame = Buf::chain(&self.head[..], body);
-        self.stream.write_all_buf(&mut frame).await.map_err(Ended::Before)?;
+        self.line.send(&self.head, body).await.map_err(Ended::Before)?;
         if self.head.capacity() > HEAD_BYTES_KEPT {
             self.head = Vec::new();
         }
-        self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
+        self.input.frame(&mut self.line, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
             match error.kind() {
                 // What the kernel says when bytes were left unread in a connection that was closed.
                 io::ErrorKind::ConnectionReset => Ended::Before(error),
@@ -134,7 +130,7 @@ impl Worker {
     /// # Errors
     /// The connection ended, or the process says what it may not.
     pub(crate) async fn next(&mut self) -> io::Result<Next> {
-        let (kind, frame) = self.input.frame(&mut self.stream, FUNCTION_ANSWER_BYTES_MAX).await?;
+        let (kind, frame) = self.input.frame(&mut self.line, FUNCTION_ANSWER_BYTES_MAX).await?;
         answer::next(kind, frame)
     }
 

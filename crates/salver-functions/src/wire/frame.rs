@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Bytes of the length before a frame.
 const PREFIX_BYTES: usize = 4;
 /// Room for reading when nothing is known of what comes; answers of usual size come in one system call.
-const READ_BYTES: usize = 16 * 1024;
+const READ_BYTES: usize = 4 * 1024;
 /// Up to so many bytes a frame is copied out of the room for reading, so that keeping it does not keep the room.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
 
