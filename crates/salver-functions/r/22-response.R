@@ -21,12 +21,20 @@ status_names <- c(
 
 status_text <- function(code) paste(code, status_names[as.character(code)])
 
+# The header fields of a response that nobody set any on. The option is RestRserve's.
+default_headers <- function() {
+  server <- getOption("RestRserve.headers.server")
+  if (is.null(server)) list() else list(Server = as.character(server))
+}
+
 response_object <- function() {
+  .default_headers <- default_headers()
+  .default_fields <- unlist(.default_headers)
   # Everything of the call before goes.
   .clear <- function(type) {
     body <<- NULL
     content_type <<- type
-    if (length(headers)) headers <<- list()
+    headers <<- .default_headers
     status_code <<- 200L
     if (length(cookies)) cookies <<- list()
     encode <<- NULL
@@ -58,8 +66,9 @@ response_object <- function() {
   # The list that the host takes.
   .answer <- function() {
     if (is.function(encode)) .encode(NULL)
-    if (is.character(body) && length(body) == 1L && !length(headers) && !length(cookies) && is.null(names(body))) {
-      return(list(as.integer(status_code), c("Content-Type" = content_type), body, 0L))
+    if (is.character(body) && length(body) == 1L && !length(cookies) && is.null(names(body)) &&
+      identical(headers, .default_headers)) {
+      return(list(as.integer(status_code), c("Content-Type" = content_type, .default_fields), body, 0L))
     }
     answer_of_fields(status_code, content_type, headers, cookies, body)
   }
@@ -131,7 +140,7 @@ response_object <- function() {
   .context <- NULL
   encode <- NULL
   cookies <- list()
-  headers <- list()
+  headers <- .default_headers
   status_code <- 200L
   content_type <- "text/plain"
   body <- NULL
@@ -143,7 +152,7 @@ response_object <- function() {
   self
 }
 
-new_response <- function(body = NULL, content_type = "text/plain", headers = list(), status_code = 200L,
+new_response <- function(body = NULL, content_type = "text/plain", headers = default_headers(), status_code = 200L,
                          encode = NULL, ...) {
   self <- response_object()
   self$body <- body

@@ -14,7 +14,7 @@ error_names <- c(
 http_error_factory <- function() {
   content_type <- "text/plain"
   encode <- NULL
-  error <- function(status_code, body, headers = list(), ...) {
+  error <- function(status_code, body, headers = default_headers(), ...) {
     response <- new_response(body, content_type, if (is.null(headers)) list() else headers, status_code, encode)
     class(response) <- c("HTTPError", "Response")
     response
@@ -41,7 +41,9 @@ http_error_factory <- function() {
 
 http_error_constructor <- function(factory, code) {
   force(code)
-  function(body = list(error = status_text(code)), headers = list(), ...) factory$error(code, body, headers, ...)
+  function(body = list(error = status_text(code)), headers = default_headers(), ...) {
+    factory$error(code, body, headers, ...)
+  }
 }
 
 # Ends the handler with a response.

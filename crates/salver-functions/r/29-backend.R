@@ -147,14 +147,21 @@ restrserve_exports <- function() {
   )
 }
 
+# The version of the package whose interface this is.
+interface_version <- "1.2.4"
+
 # Makes `library(RestRserve)`, `require`, `requireNamespace` and `RestRserve::` find these names: the package is
 # registered as loaded and attached, so that R never looks for its files.
 provide_restrserve <- function() {
   exports <- restrserve_exports()
+  if (is.null(getOption("RestRserve.headers.server"))) {
+    # The package names itself and Rserve, which runs it.
+    options(RestRserve.headers.server = paste0("RestRserve/", interface_version, "; Salver"))
+  }
   namespace <- new.env(parent = .BaseNamespaceEnv)
   list2env(exports, namespace)
   described <- new.env(parent = baseenv())
-  described$spec <- c(name = "RestRserve", version = "1.2.4")
+  described$spec <- c(name = "RestRserve", version = interface_version)
   described$exports <- list2env(as.list(stats::setNames(nm = names(exports))), new.env(parent = emptyenv()))
   described$imports <- list(base = TRUE)
   described$path <- ""

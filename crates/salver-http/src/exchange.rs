@@ -149,3 +149,11 @@ fn decode(text: &str) -> Result<String> {
     })?;
     Ok(decoded.into_owned())
 }
+
+/// The header fields that are `wanted`, as user code gets them. What is not UTF-8 in them is replaced.
+pub(crate) fn header_fields(headers: &HeaderMap, wanted: impl Fn(&HeaderName) -> bool) -> Vec<(String, String)> {
+    let wanted = headers.iter().filter(|(name, _)| wanted(name));
+    wanted
+        .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .collect()
+}

@@ -17,8 +17,14 @@ start_host <- function(directory = test_file("../../r")) {
   salver
 }
 
-# One request; the answer's body as text.
-ask <- function(salver, path, method = "GET", headers = character(), body = raw()) {
+# One request; the answer's body as text, and its header fields without `Server`, which nearly all have.
+ask <- function(salver, path, ...) {
+  answer <- ask_whole(salver, path, ...)
+  answer$headers <- answer$headers[names(answer$headers) != "Server"]
+  answer
+}
+
+ask_whole <- function(salver, path, method = "GET", headers = character(), body = raw()) {
   parts <- strsplit(path, "?", fixed = TRUE)[[1L]]
   query <- if (length(parts) > 1L) parts[2L] else ""
   if (is.character(body)) body <- charToRaw(body)

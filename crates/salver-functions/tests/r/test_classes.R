@@ -84,7 +84,8 @@ check("print", length(utils::capture.output(print(Request$new()))) > 0L, TRUE)
 
 # Response
 r <- Response$new()
-check("response defaults", backend$convert_response(r), list(raw(), "text/plain", character(), 200L))
+server <- paste0("Server: ", getOption("RestRserve.headers.server"))
+check("response defaults", backend$convert_response(r), list(raw(), "text/plain", server, 200L))
 check("set_header", fails(r$set_header("name", NA)) != "no error", TRUE)
 warned <- function(expression) tryCatch(expression, warning = conditionMessage)
 check("Content-type", grepl("not accepted by Rserve", warned(r$set_header("Content-type", "a/b"))), TRUE)
@@ -99,10 +100,10 @@ r$set_header("Custom-Header", "text")$set_cookie(name = "param", "value")
 check("cookies of a response", r$cookies[["param"]], list(name = "param", value = "value"))
 check("whole response", backend$convert_response(r), list(
   "{status: ok}", "applicaiton/json",
-  "Date: Fri, 02 Aug 2019 15:36:13 GMT\r\nCustom-Header: text\r\nSet-Cookie: param=value", 200L
+  paste0(server, "\r\nDate: Fri, 02 Aug 2019 15:36:13 GMT\r\nCustom-Header: text\r\nSet-Cookie: param=value"), 200L
 ))
 check("file", backend$convert_response(Response$new(body = c(file = "/a.html"), content_type = "text/html")),
-  list(list(file = "/a.html"), "text/html", character(), 200L))
+  list(list(file = "/a.html"), "text/html", server, 200L))
 check("tmpfile", backend$convert_response(Response$new(body = c(tmpfile = "/a")))[[1L]], list(tmpfile = "/a"))
 check("encode", backend$convert_response(Response$new(body = list(), encode = to_json))[[1L]], "[]")
 r$set_response(404L, "No no", "text/unknown")

@@ -2,6 +2,8 @@
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "host.R"))
 salver <- start_host()
 invisible(salver$load(test_file("apps/classes.R")))
+# Header fields without the one that nearly all have.
+options(RestRserve.headers.server = NULL)
 backend <- BackendRserve$new()
 quiet <- function(...) {
   app <- Application$new(...)

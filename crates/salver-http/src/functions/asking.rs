@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, Response, header};
+use http::{HeaderName, Response, header};
 use hyper::body::Incoming;
 use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
@@ -13,6 +13,7 @@ use super::preference::Preference;
 use super::{arguments, jobs, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
+use crate::exchange::header_fields;
 use crate::receive;
 
 /// What says in which form a body is and an answer is to be, which is not for the function to see to.
@@ -47,7 +48,7 @@ impl Asking<'_> {
         let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
-            Call { headers: fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
+            Call { headers: header_fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
         };
         let call = Call { endpoint: Some(index), interface: Some(Arc::clone(interface)), arguments, ..seen };
         let preference = Preference::of(headers);
@@ -55,10 +56,7 @@ impl Asking<'_> {
             let function = format!("{}/{}", file.spec().name, endpoint.function);
             return jobs::open(self, file, function, call, preference).await;
         }
-        if endpoint.pure && !endpoint.takes_request {
-            return Ok(pure::answer(self.app, self.head, file, call).await);
-        }
-        Ok(ask(self.app, file, call).await)
+        Ok(pure::answer(self.app, self.head, file, call).await)
     }
 
     /// Hands the request to an application, as one for `path`.
@@ -83,7 +81,7 @@ impl Asking<'_> {
             method: self.head.method.as_str().to_owned(),
             path,
             query: self.head.uri.query().unwrap_or_default().to_owned(),
-            headers: fields(&self.head.headers, |_| true),
+            headers: header_fields(&self.head.headers, |_| true),
             address: self.caller.address.map(|address| address.to_string()),
             ..Call::default()
         }
@@ -94,14 +92,6 @@ impl Asking<'_> {
 pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
     let answered = file.call(call).await.and_then(|answer| respond::answer(app, answer));
     answered.unwrap_or_else(|error| refusal::of_error(app, &error))
-}
-
-/// The header fields that are `wanted`. What is not UTF-8 in them is replaced.
-fn fields(headers: &HeaderMap, wanted: impl Fn(&HeaderName) -> bool) -> Vec<(String, String)> {
-    let wanted = headers.iter().filter(|(name, _)| wanted(name));
-    wanted
-        .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
-        .collect()
 }
 
 /// The file was loaded anew since the request came in.

@@ -64,8 +64,13 @@ fn endpoint_described(file: &str, mount: &str, application: bool, endpoint: &End
             described[name] = text.clone().into();
         }
     }
-    if endpoint.pure {
-        described["pure"] = true.into();
+    if endpoint.result != ParameterKind::Any {
+        described["result"] = word(endpoint.result).into();
+    }
+    for (name, is_so) in [("pure", endpoint.pure), ("vectorized", endpoint.vectorized)] {
+        if is_so {
+            described[name] = true.into();
+        }
     }
     described
 }

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::asking::Asking;
 use super::preference::Preference;
-use super::{callback, refusal, respond};
+use super::{callback, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
 use crate::functions_state::{Job, Outcome};
@@ -96,11 +96,19 @@ async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>
     callback::tell(&app, &job).await;
 }
 
-/// What the function answers, with a body that is all there.
+/// What the function answers, with a body that is all there, or has answered before when it is pure.
 async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>> {
+    let key = pure::key(file.spec(), &call);
+    if let Some(kept) = key.as_deref().and_then(|key| pure::kept(app, key)) {
+        return Ok(kept);
+    }
     let answer = file.call(call).await?;
     let body = respond::whole(answer.body, app.service.limits().job_bytes_max).await?;
-    respond::answer(app, Answer { body: AnswerBody::Whole(body), ..answer })
+    let response = respond::answer(app, Answer { body: AnswerBody::Whole(body), ..answer })?;
+    Ok(match key {
+        Some(key) => pure::keep(app, &key, response),
+        None => response,
+    })
 }
 
 /// A job as JSON.

@@ -89,7 +89,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
     let mut operation = json!({
         "tags": [file],
         "responses": {
-            "200": { "description": "What the function answers." },
+            "200": answered(endpoint),
             "202": {
                 "description": "The call became a job, which `Location` names: so with `Prefer: respond-async`.",
                 "content": { "application/json": { "schema": job() } },
@@ -133,6 +133,20 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
         operation["parameters"] = parameters.into();
     }
     operation
+}
+
+/// The answer: of the type that is declared, which one that works on columns gives for each of them.
+fn answered(endpoint: &Endpoint) -> Json {
+    let mut answered = json!({ "description": "What the function answers." });
+    let is_json = matches!(
+        endpoint.result,
+        ParameterKind::Boolean | ParameterKind::Integer | ParameterKind::Number | ParameterKind::Text
+    );
+    if is_json && !endpoint.vectorized {
+        let schema = json!({ "type": word(endpoint.result), "nullable": true });
+        answered["content"] = json!({ "application/json": { "schema": schema } });
+    }
+    answered
 }
 
 fn object(parameters: &[&Parameter]) -> Json {

@@ -1,7 +1,8 @@
 //! Answers of functions that declare themselves pure: kept, and given to whoever asks the same again.
 //!
 //! The key is the load of the file, the endpoint and its arguments in the order in which it declares them, so that an
-//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits with him.
+//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits with him; a job is
+//! answered with what is kept and keeps what it is answered, but nobody waits for one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -21,7 +22,7 @@ use crate::body::Body;
 use crate::cache::{Finished, Flight};
 use crate::{conditional, respond as exit};
 
-/// Answers `call` with what is kept for it, else has it answered and keeps that.
+/// Answers `call`: with what is kept for it, when its function is pure, else has it answered and keeps that.
 pub(super) async fn answer(app: &Arc<App>, head: &Parts, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
@@ -40,8 +41,28 @@ pub(super) async fn answer(app: &Arc<App>, head: &Parts, file: &Arc<dyn Function
     }
 }
 
-/// What an answer follows from; `None` when that is too much to be kept.
-fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
+/// The answer to `call` that is kept for its `key`.
+pub(super) fn kept(app: &App, key: &[u8]) -> Option<Response<Body>> {
+    Some(exit::again(None, &*app.cache.get(key, &app.service.catalog().peek())?))
+}
+
+/// Keeps an answer for `key`, when it may be kept.
+pub(super) fn keep(app: &App, key: &[u8], response: Response<Body>) -> Response<Body> {
+    match finish(response) {
+        Ok(finished) => {
+            app.cache.put(key, Arc::clone(&finished));
+            exit::again(None, &finished)
+        }
+        Err(response) => response,
+    }
+}
+
+/// What the answer to `call` follows from; `None` when that is too much to be kept, or nobody says that it follows.
+pub(super) fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
+    let endpoint = call.interface.as_ref()?.endpoints.get(call.endpoint?)?;
+    if !endpoint.pure || endpoint.takes_request {
+        return None;
+    }
     let bytes = call.arguments.len() + call.body.len();
     if bytes > CACHED_BODY_BYTES_MAX {
         return None;

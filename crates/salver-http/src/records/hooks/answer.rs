@@ -12,6 +12,7 @@ use salver_model::spec::FunctionPath;
 use salver_model::{Code, Error, Result};
 
 use crate::body::Body;
+use crate::exchange::header_fields;
 use crate::functions_state::takes_any;
 use crate::records::call::Call;
 
@@ -44,7 +45,7 @@ pub(super) async fn ask(
         path: call.path.to_owned(),
         query: call.query.to_owned(),
         // Others than those that take the request don't see them.
-        headers: if endpoint.takes_request { fields(call) } else { Vec::new() },
+        headers: if endpoint.takes_request { header_fields(call.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
         address: call.caller().address.map(|address| address.to_string()),
@@ -102,11 +103,6 @@ fn arguments(endpoint: &Endpoint, function: &FunctionPath, values: &[(&str, Stri
     let wanted = values.iter().filter(|(name, _)| all || endpoint.parameters.iter().any(|own| own.name == *name));
     let members: Vec<String> = wanted.map(|(name, value)| format!("\"{name}\":{value}")).collect();
     Ok(format!("{{{}}}", members.join(",")).into())
-}
-
-fn fields(call: &Call<'_>) -> Vec<(String, String)> {
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    call.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
 /// All bytes of a body.

@@ -26,6 +26,7 @@ fn the_founding_service_runs_as_it_stands() {
     let server = serve("", &[("functions/fib.R", FOUNDING.as_bytes())]);
     let answer = server.get("/fib?n=10");
     assert_eq!((answer.status, answer.text(), answer.header("content-type")), (200, "55", Some("text/plain")));
+    assert_eq!(answer.header("server"), Some("RestRserve/1.2.4; Salver"));
     for target in ["/fib", "/fib?n=", "/fib?n=x"] {
         let answer = server.get(target);
         assert_eq!((answer.status, answer.text()), (400, "400 Bad Request"), "{target}");

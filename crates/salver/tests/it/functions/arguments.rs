@@ -42,7 +42,7 @@ const ROUTED: &[u8] = br#"
 #* The n-th number
 #* @get /fib/<n:int>
 #* @param n:int* which one
-def fib(n):
+def fib(n) -> int:
     a, b = 0, 1
     for _ in range(n):
         a, b = b, a + b
@@ -180,10 +180,13 @@ fn what_there_is_is_described() {
     assert_eq!((&fib["method"], &fib["path"]), (&"GET".into(), &"/fib/<n:int>".into()));
     assert_eq!(fib["summary"], "The n-th number");
     assert_eq!(fib["parameters"][0]["type"], "integer");
+    assert_eq!(fib["result"], "integer");
+    assert!(endpoints.iter().any(|endpoint| endpoint.get("result").is_none()), "where nothing is declared");
     let openapi = server.get("/api/functions.openapi.json").json();
     let get = &openapi["paths"]["/fib/{n}"]["get"];
     assert_eq!(get["parameters"][0]["in"], "path");
     assert_eq!(get["parameters"][0]["schema"]["type"], "integer");
+    assert_eq!(get["responses"]["200"]["content"]["application/json"]["schema"]["type"], "integer");
     let post = &openapi["paths"]["/api/functions/py/fib"]["post"];
     assert_eq!(post["requestBody"]["content"]["application/json"]["schema"]["required"][0], "n");
 }

@@ -100,6 +100,25 @@ fn equal_arguments_are_one_call() {
 }
 
 #[test]
+fn a_job_shares_what_is_kept() {
+    let server = serve("", &[("functions/py.py", PYTHON.as_bytes())]);
+    let log = server.file("log").to_str().unwrap().to_owned();
+    let job = |n: i32| {
+        let body = format!(r#"{{"n": {n}, "log": "{log}"}}"#);
+        let answer =
+            server.ask("POST", "/api/functions/py/double", &[("prefer", "respond-async, wait=30")], body.as_bytes());
+        assert_eq!(answer.status, 200);
+        answer.text().to_owned()
+    };
+    assert_eq!((job(4), job(4)), ("8".to_owned(), "8".to_owned()));
+    assert_eq!(server.get(&format!("/double?n=4&log={log}")).text(), "8");
+    assert_eq!(calls(&log), 1, "jobs and calls have one answer");
+    assert_eq!(server.get(&format!("/double?n=5&log={log}")).text(), "10");
+    assert_eq!(job(5), "10");
+    assert_eq!(calls(&log), 2);
+}
+
+#[test]
 fn a_file_that_is_loaded_again_is_asked_again() {
     let server = serve("", &[("functions/py.py", PYTHON.as_bytes()), ("functions/r.R", R.as_bytes())]);
     let log = server.file("log").to_str().unwrap().to_owned();
