@@ -85,6 +85,7 @@ async fn load(started: &mut Started, number: u64) -> Result<Interface, Unloaded>
             Ok(Interface { load: number, ..offered })
         }
         (b'X', text) => Err(Unloaded::Said(String::from_utf8_lossy(&text).into_owned())),
+        (b'N', text) => Err(Unloaded::Unequipped(String::from_utf8_lossy(&text).into_owned())),
         (kind, _) => Err(Unloaded::Ended(io::Error::other(format!("a frame of kind {kind} in place of an offer")))),
     }
 }

@@ -46,10 +46,14 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Ok(mut control) = process::take_standard_input().and_then(Control::new) else {
         return ExitCode::FAILURE;
     };
-    match home.and_then(|home| load(&home, private, Path::new(&file))) {
-        Err(reason) => {
+    let loaded = match home {
+        Ok(home) => load(&home, private, Path::new(&file)).map_err(|reason| (b'X', reason)),
+        Err(reason) => Err((b'N', reason)),
+    };
+    match loaded {
+        Err((kind, reason)) => {
             // When the server is gone too, there is nobody to tell.
-            let _ = control.say(b'X', &reason);
+            let _ = control.say(kind, &reason);
             ExitCode::FAILURE
         }
         Ok((session, runtime, offer)) => match control.say(b'R', &offer) {

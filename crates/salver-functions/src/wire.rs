@@ -13,6 +13,7 @@
 //!
 //! - `R`: the file is loaded. The rest of the frame is the text of a JSON object, an *offer*.
 //! - `X`: the file can't be loaded. The rest of the frame is the text that says why; the zygote ends.
+//! - `N`: nor can any other, because what runs the language is not there; as `X`.
 //!
 //! From server to zygote:
 //!

@@ -14,6 +14,8 @@ use super::start::Start;
 pub(super) enum Unloaded {
     /// The process says why.
     Said(String),
+    /// What runs the language is not there: the process says why.
+    Unequipped(String),
     /// The process ended, or said what it may not.
     Ended(io::Error),
 }
@@ -25,6 +27,9 @@ impl Unloaded {
         let hint = format!("correct {file}; it is loaded again when it changes");
         match self {
             Self::Said(why) => unavailable(format!("`{name}` can't be loaded: {}", why.trim())).with_hint(hint),
+            Self::Unequipped(why) => {
+                unavailable(format!("`{name}` can't be run: {}", why.trim())).with_hint(install(start))
+            }
             Self::Ended(why) => {
                 let how = status.ok().filter(|_| why.kind() == io::ErrorKind::UnexpectedEof).map(how);
                 let how = how.unwrap_or_else(|| why.to_string());
@@ -41,18 +46,21 @@ impl Unloaded {
 pub(super) fn unstarted(start: &Start, error: io::Error) -> Error {
     let name = &start.spec.name;
     let program = start.program.executable.display();
+    let message = format!("`{name}` can't be run: the program `{program}` can't be started");
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => install(start),
+        _ => "see the cause in the server's log".to_owned(),
+    };
+    unavailable(message).with_hint(hint).with_source(error)
+}
+
+/// How to get what runs the language. It is tried again from time to time.
+fn install(start: &Start) -> String {
     let package = match start.spec.language {
         Language::R => "r-base-core",
         Language::Python => "python3",
     };
-    let message = format!("`{name}` can't be run: the program `{program}` can't be started");
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => {
-            format!("install it (Debian: `apt install {package}`), or set `interpreter` to where it is")
-        }
-        _ => "see the cause in the server's log".to_owned(),
-    };
-    unavailable(message).with_hint(hint).with_source(error)
+    format!("install it (Debian: `apt install {package}`), or set `interpreter` to where it is")
 }
 
 fn unavailable(message: String) -> Error {

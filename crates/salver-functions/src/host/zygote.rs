@@ -31,7 +31,7 @@ impl Control {
         Ok(Self { reader: Reader::new(writer.try_clone()?), writer })
     }
 
-    /// Sends a frame of text: `R` or `X`.
+    /// Sends a frame of text: `R`, `X` or `N`.
     pub(super) fn say(&mut self, kind: u8, text: &str) -> io::Result<()> {
         let mut out = Vec::new();
         frame::begin(&mut out, kind);

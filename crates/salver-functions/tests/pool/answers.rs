@@ -104,14 +104,17 @@ async fn answers_in_pieces() {
 
 #[tokio::test]
 async fn what_is_missing_is_said() {
-    let served = Served::start(Language::Python, "", |spec| spec.interpreter = Some("/nowhere/python9".into()));
-    until("a fault that names the program", || {
-        served.file.fault().is_some_and(|fault| fault.message.contains("/nowhere/python9"))
-    })
-    .await;
-    let error = served.file.interface().unwrap_err();
-    assert_eq!(error.code, Code::EntryUnavailable);
-    assert!(error.hint.unwrap().contains("apt install python3"));
-    let error = served.file.call(salver_model::functions::Call::default()).await.unwrap_err();
-    assert_eq!(error.code, Code::EntryUnavailable);
+    for (language, program, package) in [
+        (Language::Python, "/nowhere/python9", "apt install python3"),
+        (Language::R, "/nowhere/R9", "apt install r-base-core"),
+    ] {
+        let served = Served::start(language, "", |spec| spec.interpreter = Some(program.into()));
+        let is_named = || served.file.fault().is_some_and(|fault| fault.message.contains(program));
+        until("a fault that names the program", is_named).await;
+        let error = served.file.interface().unwrap_err();
+        assert_eq!(error.code, Code::EntryUnavailable);
+        assert!(error.hint.unwrap().contains(package));
+        let error = served.file.call(salver_model::functions::Call::default()).await.unwrap_err();
+        assert_eq!(error.code, Code::EntryUnavailable);
+    }
 }
