@@ -146,8 +146,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use salver_model::functions::{Interface, Language};
+    use salver_model::functions::{Call, Interface, Language};
     use salver_model::spec::FunctionSpec;
+    use tokio::io::AsyncWriteExt;
     use tokio::net::UnixStream;
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 
@@ -235,5 +236,50 @@ mod tests {
         assert_eq!(told.try_recv(), Ok(Order::Kill(1)), "who leaves a call has its process killed");
         pool.close();
         assert_eq!(pool.take(false).await.err(), Some(Refusal::Unavailable));
+    }
+
+    /// Most calls whose caller leaves are over before another process could be there.
+    #[tokio::test]
+    async fn a_call_that_ends_soon_keeps_its_worker() {
+        let pool = pool(|spec| (spec.workers_max, spec.wait) = (1, Duration::from_secs(60)));
+        let (zygote, mut told) = zygote(1);
+        pool.adopt(Arc::clone(&zygote));
+        assert_eq!(told.recv().await, Some(Order::Fork(1)));
+        let (worker, mut end) = worker(&zygote, 7);
+        pool.arrived(worker);
+        for (answer, kept) in [
+            (&b"\x0c\0\0\0X\0\x02\0\0\0no\0\0\0\0"[..], true),
+            (&b"\x08\0\0\0A\xc8\0\0\0\0\0\0"[..], true),
+            // The first of many pieces.
+            (&b"\x07\0\0\0S\xc8\0\0\0\0\0"[..], false),
+        ] {
+            let mut lease = pool.take(false).await.unwrap();
+            let call = Call::default();
+            assert!(futures::poll!(std::pin::pin!(lease.worker().unwrap().call(&call))).is_pending());
+            end.write_all(answer).await.unwrap();
+            drop(lease);
+            if kept {
+                pool.take(false).await.unwrap().give_back();
+                assert_eq!(pool.counts().lost, 0);
+            }
+        }
+        assert_eq!(told.recv().await, Some(Order::Kill(7)));
+        assert_eq!((pool.counts().busy, pool.counts().lost), (0, 1));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_goes_on_loses_its_worker() {
+        let pool = pool(|_| {});
+        let (zygote, mut told) = zygote(1);
+        pool.adopt(Arc::clone(&zygote));
+        assert_eq!(told.recv().await, Some(Order::Fork(1)));
+        let (worker, _end) = worker(&zygote, 7);
+        pool.arrived(worker);
+        let mut lease = pool.take(false).await.unwrap();
+        let call = Call::default();
+        assert!(futures::poll!(std::pin::pin!(lease.worker().unwrap().call(&call))).is_pending());
+        drop(lease);
+        assert_eq!((pool.counts().busy, pool.counts().lost), (1, 0), "it has a moment");
+        assert_eq!(told.recv().await, Some(Order::Kill(7)));
     }
 }

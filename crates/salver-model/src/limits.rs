@@ -95,6 +95,9 @@ pub const FUNCTION_OFFER_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const FUNCTION_FORK_MS_MAX: u64 = 10_000;
 /// How long a worker beyond those kept ready stays without a call, in milliseconds.
 pub const FUNCTION_IDLE_MS_MAX: u64 = 60_000;
+/// How long a call whose caller left may go on before its process is ended, in milliseconds: about what another process
+/// costs.
+pub const FUNCTION_LINGER_MS_MAX: u64 = 20;
 /// Longest wait before a file that could not be loaded, or whose processes end, is tried again, in milliseconds.
 pub const FUNCTION_RETRY_MS_MAX: u64 = 30_000;
 /// Longest line of user code's output in the log, in bytes; more is cut into several.

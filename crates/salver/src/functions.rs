@@ -68,14 +68,14 @@ pub(crate) async fn settled(files: &[Arc<dyn Functions>], patience: Duration) {
     }
 }
 
-/// A file in one line: where its routes are, or why there are none.
-pub(crate) fn state(file: &Arc<dyn Functions>) -> String {
+/// A file in one line: what it offers and where `url`, its own, tells all of it, or why it offers nothing.
+pub(crate) fn state(file: &Arc<dyn Functions>, url: &str) -> String {
     let spec = file.spec();
     match file.interface() {
-        Ok(interface) if interface.application => format!("application at {}/", spec.path),
+        Ok(interface) if interface.application => format!("application at {}/, {url}", spec.path),
         Ok(interface) => match interface.endpoints.len() {
-            1 => "1 function".to_owned(),
-            count => format!("{count} functions"),
+            1 => format!("1 function, {url}"),
+            count => format!("{count} functions, {url}"),
         },
         Err(error) => {
             let hint = error.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();

@@ -114,11 +114,8 @@ fn listing(service: &Service, streams: &[Name], url: &str) -> String {
     }
     for file in service.functions() {
         let name = file.spec().name.as_str();
-        out.push_str(&format!(
-            "  {name:width$}  {}, {url}/api/functions/{}\n",
-            functions::state(file),
-            percent_encoded(name)
-        ));
+        let own = format!("{url}/api/functions/{}", percent_encoded(name));
+        out.push_str(&format!("  {name:width$}  {}\n", functions::state(file, &own)));
     }
     out.push_str(&format!("\ntry {url}/\n"));
     if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {

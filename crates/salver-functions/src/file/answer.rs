@@ -1,5 +1,6 @@
 //! The way of one call through a worker.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -32,7 +33,8 @@ impl FunctionFile {
             let mut lease = self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?;
             let time = Time::new(&self.spec, call.job.as_deref());
             // From here on, leaving without `give_back` kills the process.
-            match time.bound(lease.worker().call(call)).await? {
+            let work = async { lease.worker()?.call(call).await };
+            match time.bound(work).await.inspect_err(|_| lease.condemn())? {
                 Ok(First::Whole(answer)) => {
                     lease.give_back();
                     return Ok(answer);
@@ -101,7 +103,13 @@ impl Pieces {
     }
 
     async fn next(mut self) -> Result<Option<(Bytes, Self)>> {
-        match self.time.bound(self.lease.worker().next()).await? {
+        let next = async {
+            match self.lease.worker() {
+                Ok(worker) => worker.next().await,
+                Err(_) => Err(io::ErrorKind::NotConnected.into()),
+            }
+        };
+        match self.time.bound(next).await? {
             Ok(Next::Piece(piece)) => Ok(Some((piece, self))),
             Ok(Next::End) => {
                 self.lease.give_back();

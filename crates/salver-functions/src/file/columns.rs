@@ -15,7 +15,9 @@ impl FunctionFile {
         loop {
             let mut lease = self.pool.take(false).await.map_err(|refusal| self.refusal(refusal))?;
             // From here on, leaving without `give_back` kills the process.
-            match Time::new(&self.spec, None).bound(lease.worker().call_columns(call)).await? {
+            let time = Time::new(&self.spec, None);
+            let work = async { lease.worker()?.call_columns(call).await };
+            match time.bound(work).await.inspect_err(|_| lease.condemn())? {
                 Ok(Ok(column)) => {
                     lease.give_back();
                     return Ok(column);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use arrow::array::ArrayRef;
 use bytes::Bytes;
-use salver_model::functions::{Call, ColumnsCall, Interface};
+use salver_model::functions::{Answer, AnswerBody, Call, ColumnsCall, Interface};
 use salver_model::limits::FUNCTION_ANSWER_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
@@ -28,6 +28,8 @@ pub(crate) struct Worker {
     mark: Mark,
     /// Calls it was given.
     calls: u64,
+    /// Whether a call was sent whole and nothing of its answer was handed out yet.
+    is_awaited: bool,
     /// When it was last given back.
     pub(crate) idle_since: Instant,
 }
@@ -68,7 +70,7 @@ impl Worker {
     pub(crate) fn new(line: Line, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
         let head = Vec::with_capacity(1024);
         let mark = Mark { pid, zygote, is_last: false };
-        Self { line, input, head, mark, calls: 0, idle_since: Instant::now() }
+        Self { line, input, head, mark, calls: 0, is_awaited: false, idle_since: Instant::now() }
     }
 
     /// Which one it is.
@@ -85,6 +87,25 @@ impl Worker {
     /// Whether a worker that has no call is of no use any more: its connection ended, or it said something unasked.
     pub(crate) fn is_spent(&self) -> bool {
         !self.line.is_quiet() || !self.input.is_empty()
+    }
+
+    /// Whether a call was sent whole and nothing of its answer was handed out yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+
+    /// Reads an answer that nobody wants: whether the call is over and the worker may have the next.
+    pub(crate) async fn ends_call(&mut self) -> bool {
+        self.is_awaited = false;
+        match self.input.frame(&mut self.line, FUNCTION_ANSWER_BYTES_MAX).await {
+            Ok((b'X', frame)) => answer::failure(frame).is_ok_and(|failure| !failure.is_out_of_memory()),
+            // An answer whose body is a file has one that is to be removed.
+            Ok((b'A', frame)) => {
+                matches!(answer::first(b'A', frame), Ok(First::Whole(Answer { body: AnswerBody::Whole(_), .. })))
+            }
+            Ok((kind, _)) => kind == b'B',
+            Err(_) => false,
+        }
     }
 
     /// Sends a call and reads the first of what it answers.
@@ -116,12 +137,13 @@ impl Worker {
         if self.head.capacity() > HEAD_BYTES_KEPT {
             self.head = Vec::new();
         }
-        self.input.frame(&mut self.line, FUNCTION_ANSWER_BYTES_MAX).await.map_err(|error| {
-            match error.kind() {
-                // What the kernel says when bytes were left unread in a connection that was closed.
-                io::ErrorKind::ConnectionReset => Ended::Before(error),
-                _ => Ended::During(error),
-            }
+        self.is_awaited = true;
+        let frame = self.input.frame(&mut self.line, FUNCTION_ANSWER_BYTES_MAX).await;
+        self.is_awaited = false;
+        frame.map_err(|error| match error.kind() {
+            // What the kernel says when bytes were left unread in a connection that was closed.
+            io::ErrorKind::ConnectionReset => Ended::Before(error),
+            _ => Ended::During(error),
         })
     }
 

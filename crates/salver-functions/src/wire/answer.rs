@@ -120,7 +120,7 @@ fn head(frame: &mut Bytes) -> io::Result<(u16, Vec<(String, String)>)> {
 ///
 /// # Errors
 /// `InvalidData` for anything else.
-pub(super) fn failure(mut frame: Bytes) -> io::Result<Failure> {
+pub(crate) fn failure(mut frame: Bytes) -> io::Result<Failure> {
     let code = match frame.try_get_u8() {
         Ok(0) => Code::FunctionFailed,
         Ok(1) => Code::OutOfMemory,
