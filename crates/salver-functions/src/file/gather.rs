@@ -59,7 +59,7 @@ enum Outcome {
 
 /// How it goes on with a call that waited.
 enum Turn {
-    Alone(Lease, Call),
+    Alone(Lease, Box<Call>),
     Together(Outcomes),
 }
 
@@ -176,7 +176,7 @@ impl FunctionFile {
             }
         }
         if calls.is_empty() {
-            return Ok(Turn::Alone(lease, call));
+            return Ok(Turn::Alone(lease, Box::new(call)));
         }
         let (sender, receiver) = oneshot::channel();
         calls.push(call);
