@@ -76,7 +76,8 @@ endpoint_offer <- function(endpoint) {
     "function" = endpoint[["function"]], method = endpoint$method, path = endpoint$path, prefix = FALSE,
     parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "description")]),
     summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure, result = endpoint$result,
-    vectorized = endpoint$vectorized, request = length(endpoint$wants) > 0L
+    vectorized = endpoint$vectorized, request = length(endpoint$wants) > 0L,
+    gathers = endpoint$vectorized && is.null(endpoint$write) && !endpoint$result %in% c("object", "bytes")
   )
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod columns;
 mod errors;
+mod gather;
 mod keep;
 mod stamp;
 
@@ -20,6 +21,8 @@ use salver_model::{Error, Result};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
+use self::answer::Question;
+use self::gather::{Alike, Gather};
 use crate::pool::{Pool, Refusal};
 use crate::program::Program;
 
@@ -35,6 +38,8 @@ pub struct FunctionFile {
     pool: Arc<Pool>,
     /// A permit for each worker that jobs may have.
     job_places: Arc<Semaphore>,
+    /// Calls of vectorized functions that wait.
+    gather: Gather,
     interface: ArcSwapOption<Interface>,
     fault: Mutex<Option<Error>>,
 }
@@ -58,6 +63,7 @@ impl FunctionFile {
             spec: Arc::new(spec),
             program,
             directory,
+            gather: Gather::default(),
             interface: ArcSwapOption::empty(),
             fault: Mutex::default(),
         }))
@@ -92,7 +98,12 @@ impl Functions for FunctionFile {
     }
 
     async fn call(&self, call: Call) -> Result<Answer> {
-        self.answer(&call).await
+        match Alike::of(&call) {
+            None => self.answer(Question::Call(&call), None).await,
+            Some(_) if call.job.is_some() => self.answer(Question::Row(&call), None).await,
+            // The others are spared the memory for its way.
+            Some(alike) => Box::pin(self.gathered(alike, call)).await,
+        }
     }
 
     async fn call_columns(&self, call: ColumnsCall) -> Result<ArrayRef> {

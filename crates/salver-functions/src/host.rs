@@ -15,6 +15,7 @@ mod batch;
 mod call;
 mod environment;
 mod frame;
+mod gathered;
 mod json;
 mod library;
 mod process;

@@ -38,6 +38,8 @@ struct Offered {
     #[serde(default)]
     vectorized: bool,
     #[serde(default)]
+    gathers: bool,
+    #[serde(default)]
     request: bool,
 }
 
@@ -77,6 +79,7 @@ impl From<Offer> for Interface {
 impl From<Offered> for Endpoint {
     fn from(offered: Offered) -> Self {
         let Offered { function, method, path, prefix, parameters, summary, description, pure, .. } = offered;
+        let gathers = offered.gathers && parameters.iter().all(Taken::is_plain);
         Self {
             function,
             // A route without a method answers all of them.
@@ -88,8 +91,16 @@ impl From<Offered> for Endpoint {
             pure,
             result: offered.result.into(),
             vectorized: offered.vectorized,
+            gathers,
             takes_request: offered.request,
         }
+    }
+}
+
+impl Taken {
+    /// Whether it takes one value that may stand in a column.
+    fn is_plain(&self) -> bool {
+        !self.list && !matches!(self.kind, Kind::Object | Kind::Bytes)
     }
 }
 
@@ -124,7 +135,8 @@ mod tests {
     fn an_offer() {
         let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
-             "description": null, "result": "number", "vectorized": true, "request": true, "parameters": [
+             "description": null, "result": "number", "vectorized": true, "gathers": true, "request": true,
+             "parameters": [
                 {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
              "description": null, "pure": false}]}"#;
@@ -136,6 +148,7 @@ mod tests {
         assert!(fib.takes_request && !g.takes_request);
         assert_eq!((fib.result, fib.vectorized), (ParameterKind::Number, true));
         assert_eq!((g.result, g.vectorized), (ParameterKind::Any, false));
+        assert!(!g.gathers && !fib.gathers, "one does not say so, the other takes a list");
         let n = &fib.parameters[0];
         assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));

@@ -28,6 +28,7 @@ const PYTHON: &[(&str, &str)] = files![
     "salver_host/batch.py",
     "salver_host/comments.py",
     "salver_host/faults.py",
+    "salver_host/gathered.py",
     "salver_host/json_text.py",
     "salver_host/offer.py",
     "salver_host/parameters.py",

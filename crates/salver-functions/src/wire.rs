@@ -38,10 +38,16 @@
 //! - `B`: a batch, which is a call for every row of some columns. `u32` endpoint, `u32` rows, `u8` what is to come back
 //!   (the kind of a column), `u8` columns, so many columns: arguments for the first parameters.
 //!
+//! - `G`: calls of one function that go together. `u32` endpoint, `u32` rows, and of each its arguments as bytes (the
+//!   text of a JSON object). All of them have the same names, with scalars of the same kind or nulls.
+//!
 //! To a batch a worker answers `B`, one column with as many rows, or `X`, whose message goes on where the function's
 //! name stood before it. A *column* is `u8` kind (0 truth values, 1 whole numbers, 2 numbers, 3 texts), a byte for each
 //! row (1: there is a value, 0: it is missing), and then for each row: of truth values a byte, of whole numbers `i64`,
 //! of numbers `f64`, of texts `u32`, where it ends in the UTF-8 bytes that follow all of these.
+//!
+//! To calls that go together it answers `G`, of each row the JSON text of its value as bytes; or, when that does not
+//! come about, as to a call, with `A` or `X`, which is the answer of one that came alone.
 //!
 //! A worker has one call at a time. It ends when its connection does. What user code writes to standard output or error
 //! goes to pipes of the zygote, never into a frame.
@@ -51,3 +57,4 @@ pub(crate) mod batch;
 pub(crate) mod call;
 pub(crate) mod columns;
 pub(crate) mod frame;
+pub(crate) mod gathered;

@@ -8,6 +8,8 @@ mod abuse;
 mod answers;
 #[path = "pool/columns.rs"]
 mod columns;
+#[path = "pool/gather.rs"]
+mod gather;
 #[path = "pool/life.rs"]
 mod life;
 #[path = "pool/queue.rs"]

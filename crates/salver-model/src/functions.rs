@@ -73,6 +73,8 @@ pub struct Endpoint {
     pub result: ParameterKind,
     /// It works on whole columns: each argument is a vector of values, and so is what it gives.
     pub vectorized: bool,
+    /// Calls of it whose arguments are plain values may be made as one over columns, in which each is a row.
+    pub gathers: bool,
     /// It sees the request itself, and not its arguments alone.
     pub takes_request: bool,
 }

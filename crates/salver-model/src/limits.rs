@@ -89,6 +89,10 @@ pub const PARK_MS: u64 = 1_000;
 
 /// Largest answer, or piece of one, that user code may give, in bytes.
 pub const FUNCTION_ANSWER_BYTES_MAX: usize = 1024 * 1024 * 1024;
+/// Most calls of a vectorized function that go to a worker together.
+pub const FUNCTION_GATHERED_ROWS_MAX: usize = 256;
+/// When no more calls go together, in bytes of their arguments.
+pub const FUNCTION_GATHERED_BYTES_MAX: usize = 1024 * 1024;
 /// Largest text of what a file of functions offers, in bytes.
 pub const FUNCTION_OFFER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long a worker may take from the order to fork it until it says hello, in milliseconds.

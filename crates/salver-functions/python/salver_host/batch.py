@@ -20,7 +20,7 @@ _WORDS = ("true or false", "a whole number", "a number", "a text")
 _TO_TEXT = (uuid.UUID, pathlib.PurePath, decimal.Decimal)
 
 
-class _Unfit(Exception):
+class Unfit(Exception):
     """A function gave what was not asked for."""
 
 
@@ -40,7 +40,7 @@ def answer(endpoints, data, awaited):
 
 
 def _failure(error):
-    if isinstance(error, _Unfit):
+    if isinstance(error, Unfit):
         return answers.failure(answers.RAISED, str(error), "")
     if isinstance(error, faults.ArgumentFault):
         return answers.failure(answers.WRONG_ARGUMENT, f"can't take an argument: {error}", "")
@@ -59,7 +59,7 @@ def _values(endpoint, columns, rows, awaited):
     if inspect.iscoroutinefunction(function):
         function = lambda *arguments, own=function: awaited(own(*arguments))
     if endpoint.vectorized:
-        return _list(function(*map(_whole, taken, columns)))
+        return column_of(function(*map(_whole, taken, columns)))
     if not columns:
         return [function() for _ in range(rows)]
     return list(map(function, *map(_converted, taken, columns)))
@@ -82,13 +82,13 @@ def _converted(taken, column):
         raise faults.ArgumentFault(str(error)) from error
 
 
-def _list(value):
+def column_of(value):
     """The values of a whole column."""
     is_known, plain = tables.plain(value)
     if is_known:
         return plain
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
-        raise _Unfit(f"gave {_told(value)} where a column of values was asked for")
+        raise Unfit(f"gave {_told(value)} where a column of values was asked for")
     return list(value)
 
 
@@ -120,7 +120,7 @@ def _read(data, at, rows):
 def _write(values, rows, wanted):
     """The column of a list of values."""
     if len(values) != rows:
-        raise _Unfit(f"gave {len(values)} values for {rows} rows")
+        raise Unfit(f"gave {len(values)} values for {rows} rows")
     present = b"\1" * rows
     if None in values:
         present = bytes([value is not None for value in values])
@@ -181,7 +181,7 @@ def _text(row, value):
 
 
 def _unfit(wanted, row, value):
-    return _Unfit(f"gave {_told(value)} where {_WORDS[wanted]} was asked for, in row {row + 1}")
+    return Unfit(f"gave {_told(value)} where {_WORDS[wanted]} was asked for, in row {row + 1}")
 
 
 def _told(value):

@@ -46,6 +46,8 @@ class Endpoint:
         self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
         self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
         self.completed = bool(self.requests or self.bodies or self.nulls)
+        special = self.requests or self.bodies or self.further or self.result == "bytes"
+        self.gathers = self.vectorized and not special
 
     def _read(self, hints, said):
         for name, each in self.signature.parameters.items():
@@ -69,8 +71,8 @@ class Endpoint:
         parameter = self.signature.parameters.get(name)
         return parameter is not None and parameter.default is inspect.Parameter.empty
 
-    def convert(self, arguments):
-        """Makes of JSON's values those the parameters take."""
+    def convert(self, arguments, is_of_columns=False):
+        """Makes of JSON's values, or of those in columns, what the parameters take."""
         for name, convert, has_default in self.converted:
             if name in arguments:
                 value = arguments[name]
@@ -78,7 +80,10 @@ class Endpoint:
                     del arguments[name]
                 elif convert is not None:
                     try:
-                        arguments[name] = convert(value)
+                        if is_of_columns and value is not None:
+                            arguments[name] = [convert(each) for each in value]
+                        else:
+                            arguments[name] = convert(value)
                     except (MemoryError, salver.HTTPError):
                         raise
                     except Exception as error:
@@ -136,6 +141,7 @@ class Endpoint:
             "pure": self.pure,
             "result": self.result,
             "vectorized": self.vectorized,
+            "gathers": self.gathers,
             "request": bool(self.requests),
         }
 

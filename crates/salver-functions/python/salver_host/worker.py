@@ -8,9 +8,10 @@ import sys
 import traceback
 
 import salver
-from salver_host import answers, batch, faults, json_text, wire
+from salver_host import answers, batch, faults, gathered, json_text, wire
 
 _END = object()
+_CALL = ord("C")
 _BATCH = ord("B")
 
 
@@ -40,8 +41,8 @@ class Worker:
             call = receive()
             if call is None:
                 return
-            if call[4] == _BATCH:
-                send(self._batch(call))
+            if call[4] != _CALL:
+                send(self._batch(call) if call[4] == _BATCH else self._gathered(call))
                 continue
             number, end = endpoint_of(call)
             if number < 0:
@@ -70,6 +71,19 @@ class Worker:
             return batch.answer(self._endpoints, call, self._awaited)
         except SystemExit as error:
             _end(error)
+
+    def _gathered(self, call):
+        number, rows, arguments = gathered.read(call)
+        endpoint = self._endpoints[number]
+        try:
+            endpoint.convert(arguments, True)
+            endpoint.complete(arguments, None)
+            value = endpoint.function(**arguments)
+            if inspect.isawaitable(value):
+                value = self._awaited(value)
+            return gathered.written(value, rows)
+        except BaseException as error:
+            return failure(endpoint, error, arguments)
 
     def _answer(self, endpoint, call, value):
         try:
@@ -124,6 +138,8 @@ def failure(endpoint, error, arguments=None, begun=False):
         traceback.clear_frames(error.__traceback__)  # They hold what filled the memory.
         message = f"the function `{endpoint.name}` needs more memory than it may have"
         return answers.failure(answers.OUT_OF_MEMORY, message, faults.detail(error))
+    if isinstance(error, batch.Unfit):
+        return answers.failure(answers.RAISED, f"the function `{endpoint.name}` gave no column of values", str(error))
     if isinstance(error, TypeError) and arguments is not None and faults.in_call(error):
         error = endpoint.misfit(error, arguments)
     if isinstance(error, faults.ArgumentFault):

@@ -77,6 +77,21 @@ class Functions(unittest.TestCase):
             ("any", False, False), ("text", False, True),
         ])
 
+    def test_what_gathers(self):
+        offer = offered('''
+            import typing
+            #* @vectorized
+            def a(n: int, *, word: typing.Optional[str] = None): ...
+            #* @vectorized
+            def b(n, request): ...
+            #* @vectorized
+            def c(n, **more): ...
+            #* @vectorized
+            def d(n) -> bytes: ...
+            def e(n): ...
+        ''')
+        self.assertEqual([each["gathers"] for each in offer["endpoints"]], [True, False, False, False, False])
+
     def test_annotations(self):
         offer = offered('''
             #* @apiTitle Numbers

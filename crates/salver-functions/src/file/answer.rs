@@ -21,19 +21,38 @@ use crate::wire::answer::{Failure, First, Next};
 /// How often a call is given to another worker because the one it was given to had just ended.
 pub(super) const TRIES_MAX: usize = 3;
 
+/// A call, in the form in which the worker gets it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Question<'a> {
+    /// As it is.
+    Call(&'a Call),
+    /// As the only row of columns.
+    Row(&'a Call),
+}
+
 impl FunctionFile {
-    /// Has a worker answer the call.
-    pub(super) async fn answer(&self, call: &Call) -> Result<Answer> {
+    /// Has a worker answer the call: that of the lease, when there is one already.
+    pub(super) async fn answer(&self, question: Question<'_>, mut leased: Option<Lease>) -> Result<Answer> {
+        let (Question::Call(call) | Question::Row(call)) = question;
         let place = match call.job {
             Some(_) => Arc::clone(&self.job_places).acquire_owned().await.ok(),
             None => None,
         };
         let mut tries = 1;
         loop {
-            let mut lease = self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?;
+            let mut lease = match leased.take() {
+                Some(lease) => lease,
+                None => self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?,
+            };
             let time = Time::new(&self.spec, call.job.as_deref());
             // From here on, leaving without `give_back` kills the process.
-            let work = async { lease.worker()?.call(call).await };
+            let work = async {
+                let worker = lease.worker()?;
+                match question {
+                    Question::Call(call) => worker.call(call).await,
+                    Question::Row(call) => worker.call_row(call).await,
+                }
+            };
             match time.bound(work).await.inspect_err(|_| lease.condemn())? {
                 Ok(First::Whole(answer)) => {
                     lease.give_back();

@@ -20,6 +20,20 @@ pub(super) enum Unfit {
     Depth,
     /// A data frame's columns, or a matrix, do not have the length they should.
     Shape,
+    /// It is no vector with one value for each row.
+    Rows,
+}
+
+impl Unfit {
+    /// What is said of it in the log.
+    pub(super) fn told(self) -> &'static str {
+        match self {
+            Self::Kind => "the function gave something that is no data, such as a function or environment",
+            Self::Depth => "the function gave lists that are nested too deep",
+            Self::Shape => "the function gave a data frame or matrix whose parts have different lengths",
+            Self::Rows => "the function did not give a vector with one value for each row",
+        }
+    }
 }
 
 /// A vector whose elements are written one by one.
@@ -42,6 +56,52 @@ enum Column<'x> {
 /// Writes a value.
 pub(super) fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>) -> Result<(), Unfit> {
     any(inside, out, value, 0)
+}
+
+/// Writes for each of so many rows the length of a text and the text: of one row the value as it is, of several each
+/// element of a vector as it would be written if it were the whole of it.
+pub(super) fn write_rows(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, rows: usize) -> Result<(), Unfit> {
+    if rows == 1 {
+        return text_of(out, |out| write(inside, out, value));
+    }
+    if inside.kind(value) == Kind::Null {
+        return Err(Unfit::Rows);
+    }
+    let column = Column::of(inside, value)?;
+    let dimensions = inside.length(inside.attribute(value, Attribute::Dimensions));
+    if column.length(inside) != rows || dimensions > 1 || matches!(column, Column::List(_) | Column::Bytes(_)) {
+        return Err(Unfit::Rows);
+    }
+    let names = inside.attribute(value, Attribute::Names);
+    let has_names = inside.kind(names) == Kind::Text;
+    let boxed = inside.has_class(value) && inside.inherits(value, c"AsIs");
+    for row in 0..rows {
+        text_of(out, |out| {
+            if has_names {
+                out.push(b'{');
+                name(inside, out, names, row, 1);
+                column.put(inside, out, row, 0)?;
+                out.push(b'}');
+                Ok(())
+            } else if boxed {
+                array(inside, out, column, row..=row, 0)
+            } else {
+                column.put(inside, out, row, 0)
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Puts the length of what is written before it.
+fn text_of(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unfit>) -> Result<(), Unfit> {
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    write(out)?;
+    // One that is longer does not fit into a frame either, which is looked at when all is written.
+    let length = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    Ok(())
 }
 
 /// Writes a value nested so deep.
@@ -114,15 +174,15 @@ fn object(
         if index > 0 {
             out.push(b',');
         }
-        name(inside, out, names, index);
+        name(inside, out, names, index, index + 1);
         column.put(inside, out, index, depth)?;
     }
     out.push(b'}');
     Ok(())
 }
 
-/// A member's name and its colon.
-fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize) {
+/// A member's name and its colon. One without a name goes by its place.
+fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize, place: usize) {
     let written = inside.with_string(names, index, |name| {
         let some = !name.is_empty();
         if some {
@@ -132,7 +192,7 @@ fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize) 
     });
     if written != Some(true) {
         out.push(b'"');
-        scalar::integer(out, index as i64 + 1);
+        scalar::integer(out, place as i64);
         out.push(b'"');
     }
     out.push(b':');
@@ -153,7 +213,7 @@ fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -
             if index > 0 {
                 out.push(b',');
             }
-            name(inside, out, names, index);
+            name(inside, out, names, index, index + 1);
             (*column)?.put(inside, out, row, depth)?;
         }
         out.push(b'}');

@@ -9,7 +9,8 @@ use super::argument;
 use super::batch;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
-use super::json::{self, Unfit};
+use super::gathered;
+use super::json;
 use super::process::Quiet;
 use super::query::{self, Pairs, Text};
 use super::session::Session;
@@ -78,6 +79,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
                 answer(session, &mut seen, runtime, (stream, &mut out), call)?;
             }
             Some(Frame::Whole(b'B', payload)) => batch::answer(session, runtime, (stream, &mut out), payload)?,
+            Some(Frame::Whole(b'G', payload)) => gathered::answer(session, runtime, (stream, &mut out), payload)?,
             Some(Frame::Whole(..)) => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -107,18 +109,25 @@ fn answer(
     match (sent, unfit, result) {
         (Some(sent), ..) => sent,
         (None, Some(unfit), _) => fail(stream, out, USER_CODE, unfit),
-        (None, None, Err(raised)) => {
-            let kind = if session.is_memory(&raised.0) { OUT_OF_MEMORY } else { USER_CODE };
-            start::forget(session, runtime);
-            let silent = raised.0.is_empty();
-            fail(stream, out, kind, if silent { "R left the function without an error" } else { &raised.0 })
-        }
+        (None, None, Err(raised)) => fail_raised(session, runtime, (stream, out), &raised.0),
         (None, None, Ok(())) => fail(stream, out, USER_CODE, "no answer was made"),
     }
 }
 
+/// Says that R raised an error.
+pub(super) fn fail_raised(
+    session: &Session,
+    runtime: Runtime,
+    (stream, out): (&UnixStream, &mut Vec<u8>),
+    raised: &str,
+) -> io::Result<()> {
+    let kind = if session.is_memory(raised) { OUT_OF_MEMORY } else { USER_CODE };
+    start::forget(session, runtime);
+    fail(stream, out, kind, if raised.is_empty() { "R left the function without an error" } else { raised })
+}
+
 /// Says that a call failed: what the client may know, and what the log may.
-fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
+pub(super) fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
     let message = match kind {
         OUT_OF_MEMORY => "the function ran out of memory",
         WRONG_ARGUMENT => "the arguments are not a JSON object",
@@ -215,11 +224,7 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
         JSON => {
             out.push(0);
             if let Err(unfit) = json::write(inside, out, body) {
-                exchange.unfit = Some(match unfit {
-                    Unfit::Kind => "the function gave something that is no data, such as a function or environment",
-                    Unfit::Depth => "the function gave lists that are nested too deep",
-                    Unfit::Shape => "the function gave a data frame or matrix whose parts have different lengths",
-                });
+                exchange.unfit = Some(unfit.told());
                 return;
             }
         }

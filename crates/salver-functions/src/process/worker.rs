@@ -14,6 +14,7 @@ use super::line::Line;
 use super::zygote::{Order, Zygote};
 use crate::wire::answer::{self, Failure, First, Next};
 use crate::wire::frame::Input;
+use crate::wire::gathered::{self, Said};
 use crate::wire::{batch, call};
 
 /// The memory for the head of calls is kept from one to the next unless it grew beyond this.
@@ -103,7 +104,7 @@ impl Worker {
             Ok((b'A', frame)) => {
                 matches!(answer::first(b'A', frame), Ok(First::Whole(Answer { body: AnswerBody::Whole(_), .. })))
             }
-            Ok((kind, _)) => kind == b'B',
+            Ok((kind, _)) => matches!(kind, b'B' | b'G'),
             Err(_) => false,
         }
     }
@@ -118,6 +119,31 @@ impl Worker {
         call::head(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
         let (kind, frame) = self.exchange(&call.body).await?;
         answer::first(kind, frame).map_err(Ended::During)
+    }
+
+    /// Sends calls that are alike, as one, and reads what it answers.
+    ///
+    /// # Errors
+    /// How the connection ended.
+    pub(crate) async fn call_rows(&mut self, calls: &[Call]) -> Result<Said, Ended> {
+        let nothing = || Ended::Refused(Error::internal("a call of no function goes together with others"));
+        let first = calls.first().ok_or_else(nothing)?;
+        let endpoint = first.endpoint.ok_or_else(nothing)?;
+        let endpoint = self.find(endpoint, first.interface.as_ref()).map_err(Ended::Refused)?;
+        gathered::write(&mut self.head, calls, endpoint).map_err(Ended::Refused)?;
+        let (kind, frame) = self.exchange(&[]).await?;
+        gathered::read(kind, frame, calls.len()).map_err(Ended::During)
+    }
+
+    /// Does that with a call that is by itself.
+    ///
+    /// # Errors
+    /// How the connection ended.
+    pub(crate) async fn call_row(&mut self, call: &Call) -> Result<First, Ended> {
+        Ok(match self.call_rows(std::slice::from_ref(call)).await? {
+            Said::Values(mut values) => First::Whole(gathered::answer(values.pop().unwrap_or_default())),
+            Said::Other(other) => other,
+        })
     }
 
     /// Sends a call over columns and reads what it answers.

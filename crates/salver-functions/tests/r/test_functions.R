@@ -11,7 +11,7 @@ check("fib", offer$endpoints[[1L]], list(
   "function" = "fib", method = NULL, path = NULL, prefix = FALSE,
   parameters = list(parameter("n", "integer", description = "which one")),
   summary = "Fibonacci numbers", description = "By adding up.", pure = TRUE, result = "number", vectorized = FALSE,
-  request = FALSE
+  request = FALSE, gathers = FALSE
 ))
 check("greet", offer$endpoints[[2L]]$parameters, list(
   parameter("name", "any"), parameter("greeting", "any", required = FALSE)

@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod gather;
 mod jobs;
 mod pure;
 mod sql;

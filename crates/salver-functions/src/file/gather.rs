@@ -1,0 +1,295 @@
+//! Calls of a vectorized function gather while they wait for a worker: the first whose turn comes takes along those
+//! that are alike, as one call over columns in which each is a row.
+//!
+//! Each waits in the pool's queue for himself, with the bounds of any call, and nobody waits for others to come: a call
+//! whose turn comes at once goes by itself. When a call of several fails, each of them is made again by itself, so that
+//! what is wrong with one is told to nobody else.
+
+mod alike;
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ahash::AHashMap;
+use bytes::Bytes;
+use futures::future::{Either, join_all, select};
+use salver_model::Result;
+use salver_model::functions::{Answer, Call};
+use salver_model::limits::{FUNCTION_GATHERED_BYTES_MAX, FUNCTION_GATHERED_ROWS_MAX};
+use salver_model::spec::FunctionSpec;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+pub(super) use self::alike::Alike;
+use super::answer::{Question, Time, failed};
+use super::{FunctionFile, errors};
+use crate::pool::{Lease, Refusal};
+use crate::process::Ended;
+use crate::wire::answer::First;
+use crate::wire::gathered::{Said, answer};
+
+/// Where the calls of one file gather.
+#[derive(Debug, Default)]
+pub(super) struct Gather {
+    waiting: Mutex<AHashMap<Alike, VecDeque<Waiting>>>,
+    /// How many ever came.
+    came: AtomicU64,
+}
+
+/// A call that waits.
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    call: Call,
+    /// Takes it out of the queue: where its outcome will come from.
+    taken: oneshot::Sender<Outcomes>,
+}
+
+type Outcomes = oneshot::Receiver<Outcome>;
+
+/// What becomes of a call that went together with others.
+#[derive(Debug)]
+enum Outcome {
+    Value(Bytes),
+    /// Nothing: it has to go by itself.
+    Again(Call),
+}
+
+/// How it goes on with a call that waited.
+enum Turn {
+    Alone(Lease, Box<Call>),
+    Together(Outcomes),
+}
+
+impl Gather {
+    fn waiting(&self) -> MutexGuard<'_, AHashMap<Alike, VecDeque<Waiting>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place among those that are alike.
+    fn enter(&self, alike: Alike, call: Call) -> Place<'_> {
+        let (taken, gone) = oneshot::channel();
+        let mut waiting = self.waiting();
+        // Counted under the lock, so that they stand in order.
+        let number = self.came.fetch_add(1, Ordering::Relaxed);
+        waiting.entry(alike.clone()).or_default().push_back(Waiting { number, call, taken });
+        drop(waiting);
+        Place { gather: self, alike, number, gone }
+    }
+}
+
+/// The place of a call that waits. Dropped, it is free.
+struct Place<'a> {
+    gather: &'a Gather,
+    alike: Alike,
+    number: u64,
+    /// Told when another takes the call along.
+    gone: oneshot::Receiver<Outcomes>,
+}
+
+impl Place<'_> {
+    /// Takes the call, and those that go with it, in the order of coming behind it. `None`: another took it along.
+    fn take(&self) -> Option<(Call, Vec<Waiting>)> {
+        let mut waiting = self.gather.waiting();
+        let alike = waiting.get_mut(&self.alike)?;
+        let own = alike.binary_search_by_key(&self.number, |one| one.number).ok()?;
+        let own = alike.remove(own)?.call;
+        let (mut bytes, mut count) = (own.arguments.len(), 0);
+        for other in alike.iter().take(FUNCTION_GATHERED_ROWS_MAX - 1) {
+            bytes += other.call.arguments.len();
+            if bytes > FUNCTION_GATHERED_BYTES_MAX {
+                break;
+            }
+            count += 1;
+        }
+        let others = alike.drain(..count).collect();
+        if alike.is_empty() {
+            waiting.remove(&self.alike);
+        }
+        Some((own, others))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.gather.waiting();
+        let Some(alike) = waiting.get_mut(&self.alike) else { return };
+        let own = alike.binary_search_by_key(&self.number, |one| one.number).ok().and_then(|own| alike.remove(own));
+        if alike.is_empty() {
+            waiting.remove(&self.alike);
+        }
+        drop(waiting);
+        drop(own);
+    }
+}
+
+impl FunctionFile {
+    /// Has a worker answer the call, by itself or together with others.
+    pub(super) async fn gathered(&self, alike: Alike, call: Call) -> Result<Answer> {
+        let outcomes = match self.turn(alike, call).await? {
+            Turn::Alone(lease, call) => return self.answer(Question::Row(&call), Some(lease)).await,
+            Turn::Together(outcomes) => outcomes,
+        };
+        match outcomes.await {
+            Ok(Outcome::Value(value)) => Ok(answer(value)),
+            Ok(Outcome::Again(call)) => {
+                // It was let into the queue already, so that it is again, however many wait; but it waits no longer
+                // than others do.
+                let lease = timeout(self.spec.wait, self.pool.take(true)).await.unwrap_or(Err(Refusal::Late));
+                let lease = lease.map_err(|refusal| self.refusal(refusal))?;
+                self.answer(Question::Row(&call), Some(lease)).await
+            }
+            // The runtime that was to run it has ended.
+            Err(_) => Err(errors::ending(&self.spec)),
+        }
+    }
+
+    /// Waits until the call's turn comes, or that of one that takes it along.
+    async fn turn(&self, alike: Alike, call: Call) -> Result<Turn> {
+        let mut place = self.gather.enter(alike, call);
+        let leased = {
+            let turn = pin!(self.pool.take(false));
+            match select(&mut place.gone, turn).await {
+                Either::Left((gone, _)) => return gone.map(Turn::Together).map_err(|_| errors::ending(&self.spec)),
+                Either::Right((leased, _)) => leased,
+            }
+        };
+        let lease = match leased {
+            Ok(lease) => lease,
+            // It may have been taken along at the last moment.
+            Err(refusal) => return place.gone.try_recv().map(Turn::Together).map_err(|_| self.refusal(refusal)),
+        };
+        let Some((call, others)) = place.take() else {
+            lease.give_back();
+            let gone = (&mut place.gone).await;
+            return gone.map(Turn::Together).map_err(|_| errors::ending(&self.spec));
+        };
+        let (mut calls, mut outcomes) = (Vec::new(), Vec::new());
+        for other in others {
+            let (sender, receiver) = oneshot::channel();
+            // Who left at the same moment asks for nothing any more.
+            if other.taken.send(receiver).is_ok() {
+                calls.push(other.call);
+                outcomes.push(sender);
+            }
+        }
+        if calls.is_empty() {
+            return Ok(Turn::Alone(lease, Box::new(call)));
+        }
+        let (sender, receiver) = oneshot::channel();
+        calls.push(call);
+        outcomes.push(sender);
+        // In a task of its own, so that it goes on when this caller leaves.
+        tokio::spawn(together(Arc::clone(&self.spec), lease, calls, outcomes));
+        Ok(Turn::Together(receiver))
+    }
+}
+
+/// Makes the calls as one, and tells each its outcome. When nobody waits for any of them it ends, with the worker.
+async fn together(
+    spec: Arc<FunctionSpec>,
+    lease: Lease,
+    calls: Vec<Call>,
+    mut outcomes: Vec<oneshot::Sender<Outcome>>,
+) {
+    let work = values(&spec, lease, &calls);
+    let left = join_all(outcomes.iter_mut().map(oneshot::Sender::closed));
+    let values = match select(pin!(work), left).await {
+        Either::Left((values, _)) => values,
+        Either::Right(_) => return,
+    };
+    // Nobody is there any more where an outcome can't be sent.
+    match values {
+        Some(values) => outcomes.into_iter().zip(values).for_each(|(outcome, value)| {
+            let _ = outcome.send(Outcome::Value(value));
+        }),
+        None => outcomes.into_iter().zip(calls).for_each(|(outcome, call)| {
+            let _ = outcome.send(Outcome::Again(call));
+        }),
+    }
+}
+
+/// The values of all calls. `None`: there are not, whatever it is that went wrong with one of them.
+async fn values(spec: &Arc<FunctionSpec>, mut lease: Lease, calls: &[Call]) -> Option<Vec<Bytes>> {
+    // From here on, leaving without `give_back` kills the process.
+    let time = Time::new(spec, None);
+    let work = async { lease.worker()?.call_rows(calls).await };
+    match time.bound(work).await.inspect_err(|_| lease.condemn()).ok()? {
+        Ok(Said::Values(values)) => {
+            lease.give_back();
+            return Some(values);
+        }
+        Ok(Said::Other(First::Failed(failure))) => drop(failed(lease, failure)),
+        Ok(Said::Other(_)) | Err(Ended::Refused(_)) => lease.give_back(),
+        Err(Ended::Before(_) | Ended::During(_)) => {}
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use salver_model::functions::{Call, Endpoint, Interface, Parameter};
+    use salver_model::limits::{FUNCTION_GATHERED_BYTES_MAX, FUNCTION_GATHERED_ROWS_MAX};
+
+    use super::{Alike, Gather, Place, Waiting};
+
+    /// A place for a call of `f(x)` with this JSON value.
+    fn enter<'g>(gather: &'g Gather, value: &str) -> Place<'g> {
+        let parameters = vec![Parameter { name: "x".to_owned(), ..Parameter::default() }];
+        let endpoint = Endpoint { gathers: true, parameters, ..Endpoint::default() };
+        let interface = Some(Arc::new(Interface { endpoints: vec![endpoint], ..Interface::default() }));
+        let arguments = format!("{{\"x\":{value}}}").into();
+        let call = Call { endpoint: Some(0), interface, arguments, ..Call::default() };
+        gather.enter(Alike::of(&call).unwrap(), call)
+    }
+
+    fn texts(taken: Option<(Call, Vec<Waiting>)>) -> Option<Vec<String>> {
+        let (own, others) = taken?;
+        let calls = std::iter::once(own).chain(others.into_iter().map(|other| other.call));
+        Some(calls.map(|call| String::from_utf8(call.arguments.to_vec()).unwrap()).collect())
+    }
+
+    fn expected(values: &[&str]) -> Option<Vec<String>> {
+        Some(values.iter().map(|value| format!("{{\"x\":{value}}}")).collect())
+    }
+
+    #[test]
+    fn one_takes_those_along_that_are_alike() {
+        let gather = Gather::default();
+        let [first, text, second, left, third] = ["1", "\"a\"", "2", "3", "4"].map(|value| enter(&gather, value));
+        drop(left);
+        assert_eq!(texts(second.take()), expected(&["2", "1", "4"]));
+        assert!([&first, &second, &third].iter().all(|place| place.take().is_none()), "they are gone");
+        assert_eq!(texts(text.take()), expected(&["\"a\""]));
+        let later = enter(&gather, "5");
+        drop((first, second, third, text));
+        assert_eq!(texts(later.take()), expected(&["5"]), "what is left of others is nothing of it");
+        assert!(gather.waiting().is_empty());
+    }
+
+    #[test]
+    fn whoever_leaves_leaves_nothing() {
+        let gather = Gather::default();
+        drop([enter(&gather, "1"), enter(&gather, "2"), enter(&gather, "true")]);
+        assert!(gather.waiting().is_empty());
+    }
+
+    /// Also with more before it than may go at once, a call is among those it takes.
+    #[test]
+    fn no_more_go_than_may() {
+        let gather = Gather::default();
+        let places: Vec<_> =
+            (0..FUNCTION_GATHERED_ROWS_MAX + 9).map(|value| enter(&gather, &value.to_string())).collect();
+        let taken = texts(places.last().unwrap().take()).unwrap();
+        assert_eq!((taken.len(), taken.last().unwrap().as_str()), (FUNCTION_GATHERED_ROWS_MAX, "{\"x\":254}"));
+        assert_eq!(texts(places[255].take()).unwrap().len(), 9);
+        let long = format!("\"{}\"", "x".repeat(FUNCTION_GATHERED_BYTES_MAX / 3));
+        let places = [(); 4].map(|()| enter(&gather, &long));
+        assert_eq!(texts(places[0].take()).unwrap().len(), 2);
+        assert_eq!(texts(places[3].take()).unwrap().len(), 2);
+    }
+}

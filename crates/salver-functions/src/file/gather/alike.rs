@@ -1,0 +1,111 @@
+//! Which calls may go together.
+
+use salver_model::functions::Call;
+use serde_json::{Map, Value as Json};
+
+/// What is the same of calls that go together: the function, and for each parameter what is given. So each of them sees
+/// values of the types it would see by itself, in R's vectors as in arrays of numpy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::file) struct Alike {
+    /// Of the file, in which the endpoint was looked up.
+    load: u64,
+    endpoint: usize,
+    /// The parameters that are given, in order.
+    given: Box<[(usize, Given)]>,
+}
+
+/// What is given for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Given {
+    Null,
+    Boolean,
+    /// A number that R's integers hold, whose least value stands for a missing one.
+    Small,
+    /// One that the integers of most languages hold.
+    Whole,
+    /// A larger one.
+    Large,
+    Fraction,
+    Text,
+}
+
+impl Alike {
+    /// That of a call; `None` when it goes by itself.
+    pub(in crate::file) fn of(call: &Call) -> Option<Self> {
+        let (index, interface) = (call.endpoint?, call.interface.as_ref()?);
+        let endpoint = interface.endpoints.get(index).filter(|endpoint| endpoint.gathers)?;
+        let mut arguments: Map<String, Json> = serde_json::from_slice(&call.arguments).ok()?;
+        let count = arguments.len();
+        let named = endpoint.parameters.iter().enumerate();
+        let given: Box<[_]> = named
+            .filter_map(|(place, own)| Some((place, Given::of(&arguments.remove(&own.name)?))))
+            .map(|(place, given)| given.map(|given| (place, given)))
+            .collect::<Option<_>>()?;
+        // Without a column nothing would say how many rows there are.
+        let has_column = given.iter().any(|(_, given)| *given != Given::Null);
+        (has_column && given.len() == count).then_some(Self { load: interface.load, endpoint: index, given })
+    }
+}
+
+impl Given {
+    fn of(value: &Json) -> Option<Self> {
+        Some(match value {
+            Json::Null => Self::Null,
+            Json::Bool(_) => Self::Boolean,
+            Json::Number(number) => match number.as_i64() {
+                Some(number) if i32::try_from(number).is_ok_and(|number| number != i32::MIN) => Self::Small,
+                Some(_) => Self::Whole,
+                None if number.is_u64() => Self::Large,
+                None => Self::Fraction,
+            },
+            Json::String(_) => Self::Text,
+            Json::Array(_) | Json::Object(_) => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use salver_model::functions::{Call, Endpoint, Interface, Parameter};
+
+    use super::Alike;
+
+    #[test]
+    fn what_goes_together() {
+        let parameters = ["a", "b"].map(|name| Parameter { name: name.to_owned(), ..Parameter::default() });
+        let gathering = Endpoint { gathers: true, parameters: parameters.to_vec(), ..Endpoint::default() };
+        let endpoints =
+            vec![gathering.clone(), gathering, Endpoint { parameters: parameters.into(), ..Endpoint::default() }];
+        let interface = |load| Arc::new(Interface { endpoints: endpoints.clone(), load, ..Interface::default() });
+        let call = |interface, endpoint, arguments: &str| {
+            let arguments = arguments.to_owned().into();
+            Alike::of(&Call { endpoint: Some(endpoint), interface: Some(interface), arguments, ..Call::default() })
+        };
+        let of = |arguments: &str| call(interface(1), 0, arguments);
+        for same in [
+            [r#"{"a":1,"b":"x"}"#, r#"{"b":"y","a":-2147483647}"#],
+            [r#"{"b":true}"#, r#"{"b":false}"#],
+            [r#"{"a":2147483648}"#, r#"{"a":-2147483648}"#],
+            [r#"{"a":1.0,"b":null}"#, r#"{"a":-1e300,"b":null}"#],
+            [r#"{"a":9223372036854775808}"#, r#"{"a":18446744073709551615}"#],
+        ] {
+            assert!(of(same[0]).is_some() && of(same[0]) == of(same[1]), "{same:?}");
+        }
+        let kinds = ["1", "2147483648", "9223372036854775808", "1.0", "true", r#""x""#];
+        for (at, one) in kinds.iter().enumerate() {
+            for other in &kinds[at + 1..] {
+                assert_ne!(of(&format!(r#"{{"a":{one}}}"#)), of(&format!(r#"{{"a":{other}}}"#)));
+            }
+        }
+        assert_ne!(of(r#"{"a":1}"#), of(r#"{"b":1}"#));
+        assert_ne!(of(r#"{"a":1}"#), of(r#"{"a":1,"b":null}"#));
+        assert_ne!(of(r#"{"a":1}"#), call(interface(1), 1, r#"{"a":1}"#));
+        assert_ne!(of(r#"{"a":1}"#), call(interface(2), 0, r#"{"a":1}"#));
+        for alone in ["{}", r#"{"a":null}"#, r#"{"a":[1]}"#, r#"{"a":1,"b":{}}"#, r#"{"a":1,"c":1}"#, ""] {
+            assert_eq!(of(alone), None, "{alone}");
+        }
+        assert_eq!(call(interface(1), 2, r#"{"a":1}"#), None);
+    }
+}
