@@ -21,6 +21,7 @@ mod process;
 mod query;
 mod session;
 mod start;
+mod table;
 mod value;
 mod worker;
 mod zygote;

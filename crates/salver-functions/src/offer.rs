@@ -50,6 +50,8 @@ struct Taken {
     list: bool,
     #[serde(default)]
     required: bool,
+    #[serde(default)]
+    table: bool,
     description: Option<String>,
 }
 
@@ -95,8 +97,8 @@ impl From<Offered> for Endpoint {
 
 impl From<Taken> for Parameter {
     fn from(taken: Taken) -> Self {
-        let Taken { name, kind, list, required, description } = taken;
-        Self { name, kind: kind.into(), list, required, description }
+        let Taken { name, kind, list, required, table, description } = taken;
+        Self { name, kind: kind.into(), list, required, table, description }
     }
 }
 
@@ -125,7 +127,8 @@ mod tests {
         let text = br#"{"application": false, "title": null, "description": "d", "endpoints": [
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
              "description": null, "result": "number", "vectorized": true, "request": true, "parameters": [
-                {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
+                {"name": "n", "kind": "integer", "list": true, "required": true, "table": true,
+                 "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
              "description": null, "pure": false}]}"#;
         let interface = read(text).unwrap();
@@ -137,7 +140,7 @@ mod tests {
         assert_eq!((fib.result, fib.vectorized), (ParameterKind::Number, true));
         assert_eq!((g.result, g.vectorized), (ParameterKind::Any, false));
         let n = &fib.parameters[0];
-        assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
+        assert_eq!((n.kind, n.list, n.required, n.table), (ParameterKind::Integer, true, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));
         assert!(read(b"{}").is_err());
     }

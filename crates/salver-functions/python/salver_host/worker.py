@@ -11,7 +11,7 @@ import salver
 from salver_host import answers, batch, faults, json_text, wire
 
 _END = object()
-_BATCH = ord("B")
+_CALL, _TABLE = ord("C"), ord("T")
 
 
 def run(path, endpoints):
@@ -40,8 +40,8 @@ class Worker:
             call = receive()
             if call is None:
                 return
-            if call[4] == _BATCH:
-                send(self._batch(call))
+            if call[4] != _CALL:
+                self._other(call)
                 continue
             number, end = endpoint_of(call)
             if number < 0:
@@ -65,11 +65,27 @@ class Worker:
             else:
                 send(answer)
 
-    def _batch(self, call):
+    def _other(self, frame):
+        if frame[4] == _TABLE:
+            return self._with_table(*wire.table_of(frame))
         try:
-            return batch.answer(self._endpoints, call, self._awaited)
+            self._send(batch.answer(self._endpoints, frame, self._awaited))
         except SystemExit as error:
             _end(error)
+
+    def _with_table(self, parameter, data):
+        number, end = wire.endpoint_of(data)
+        endpoint, call, arguments = self._endpoints[number], wire.Call(data), None
+        try:
+            arguments = json_text.read(str(data[wire.ARGUMENTS : end], "utf-8") or "{}")
+            endpoint.convert(arguments)
+            arguments[parameter] = endpoint.table(parameter, call.body)
+            endpoint.complete(arguments, call)
+            value = endpoint.function(**arguments)
+        except BaseException as error:
+            self._send(failure(endpoint, error, arguments))
+            return
+        self._answer(endpoint, call, value)
 
     def _answer(self, endpoint, call, value):
         try:

@@ -5,6 +5,7 @@ mod arguments;
 mod jobs;
 mod pure;
 mod sql;
+mod tables;
 mod weather;
 
 use super::server::Server;

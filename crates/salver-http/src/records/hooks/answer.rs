@@ -47,6 +47,7 @@ pub(super) async fn ask(
         headers: if endpoint.takes_request { fields(call) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
+        table: None,
         address: call.caller().address.map(|address| address.to_string()),
         job: None,
     };
