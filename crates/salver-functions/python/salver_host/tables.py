@@ -58,8 +58,8 @@ def of_stream(body):
 
 
 def reader(hint):
-    """For a parameter whose type is one of the libraries': what makes its value of JSON's, and what makes it of an Arrow
-    stream, if anything does. `None` when it is none of them."""
+    """For a parameter whose type is one of the libraries': what makes its value of JSON's, and what makes it of an
+    Arrow stream, if anything does. `None` when it is none of them."""
     root = getattr(hint, "__module__", "").partition(".")[0]
     library = sys.modules.get(root) if root in _PLAIN else None
     name = getattr(hint, "__name__", "")

@@ -311,8 +311,8 @@ impl Inside<'_> {
 
     /// The symbol that is an attribute's name.
     fn symbol(&self, attribute: Attribute) -> Sexp {
-        // SAFETY: variables that are set once R has started, and a C string of which R makes a symbol. Symbols are never
-        // collected.
+        // SAFETY: variables that are set once R has started, and a C string of which R makes a symbol. Symbols are
+        // never collected.
         unsafe {
             match attribute {
                 Attribute::Names => *self.api.names,

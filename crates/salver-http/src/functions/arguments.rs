@@ -77,10 +77,11 @@ pub(super) fn read(
     Ok(Arguments { named: Json::Object(arguments).to_string().into(), body: rest, table })
 }
 
-/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise.
+/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise; those that say
+/// what they take come before those that take anything.
 fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
-    let free = endpoint.parameters.iter().find(|own| own.table && !arguments.contains_key(&own.name));
-    free.map(|own| own.name.clone()).ok_or_else(|| {
+    let free = endpoint.parameters.iter().filter(|own| own.table && !arguments.contains_key(&own.name));
+    free.min_by_key(|own| own.kind == ParameterKind::Any).map(|own| own.name.clone()).ok_or_else(|| {
         let function = &endpoint.function;
         Error::new(Code::UnsupportedMediaType, format!("`{function}` has no parameter for the table in the body"))
             .with_hint(format!("it takes {}; send its arguments as a JSON object", signature(endpoint)))
@@ -275,11 +276,10 @@ mod tests {
     use bytes::Bytes;
     use http::{HeaderMap, HeaderValue, header};
     use salver_model::Code;
-    use salver_model::functions::{Endpoint, Parameter};
+    use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 
     use super::{ARROW_STREAM, Arguments, read};
 
-    /// A table is the first parameter that takes one and has no value from elsewhere.
     #[test]
     fn whose_value_a_table_is() {
         let parameter =
@@ -299,5 +299,10 @@ mod tests {
             (nowhere.code, &*nowhere.message),
             (Code::UnsupportedMediaType, "`f` has no parameter for the table in the body")
         );
+        let frame = Parameter { kind: ParameterKind::Object, ..parameter("frame", true) };
+        let endpoint = Endpoint { parameters: vec![parameter("by", true), frame], ..Endpoint::default() };
+        let said = read(&endpoint, Vec::new(), "by=x", &headers, &body).unwrap();
+        assert_eq!(said.table.as_deref(), Some("frame"));
+        assert_eq!(read(&endpoint, Vec::new(), "", &headers, &body).unwrap_err().message, "`by` is missing");
     }
 }

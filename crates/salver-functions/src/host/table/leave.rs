@@ -1,7 +1,7 @@
 //! A data frame's columns, copied out of R.
 //!
-//! Guarded: all that is built up belongs to who calls. Where R may jump, nothing here owns memory: a column is put there
-//! empty, and filled in its place.
+//! Guarded: all that is built up belongs to who calls. Where R may jump, nothing here owns memory: a column is put
+//! there empty, and filled in its place.
 
 use crate::host::json::{self, Unfit};
 use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};

@@ -142,9 +142,8 @@ fn r_takes_and_gives_tables() {
     assert_eq!((csv.header("content-type"), csv.text()), (Some("text/csv; charset=UTF-8"), "\"n\"\n1\n2\n"));
     counts(&server, "r");
     let described = server.get("/api/functions.openapi.json").json();
-    let bodies = |name: &str| {
-        described["paths"][format!("/api/functions/r/{name}")]["post"]["requestBody"]["content"].clone()
-    };
+    let bodies =
+        |name: &str| described["paths"][format!("/api/functions/r/{name}")]["post"]["requestBody"]["content"].clone();
     assert!(bodies("sum_of").get(ARROW).is_some() && bodies("plain").get(ARROW).is_none());
 }
 
