@@ -77,8 +77,8 @@ pub(super) fn read(
     Ok(Arguments { named: Json::Object(arguments).to_string().into(), body: rest, table })
 }
 
-/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise; those that say
-/// what they take come before those that take anything.
+/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise. Those that
+/// say what they take come before those that take anything.
 fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
     let free = endpoint.parameters.iter().filter(|own| own.table && !arguments.contains_key(&own.name));
     free.min_by_key(|own| own.kind == ParameterKind::Any).map(|own| own.name.clone()).ok_or_else(|| {
