@@ -40,10 +40,13 @@ endpoint_of <- function(fn, name, method, path, block) {
     said <- block$parameters[[key]]
     typed <- in_path[[key]]
     type <- if (!is.null(said$type)) said$type else if (!is.null(typed)) typed else ""
+    kind <- parameter_kind(type)
+    frame <- type %in% c("df", "data.frame")
     list(
-      name = key, kind = parameter_kind(type), list = isTRUE(said$list) || type %in% c("df", "data.frame"),
+      name = key, kind = kind, list = isTRUE(said$list) || frame,
       required = identical(arguments[[key]], quote(expr = )) || isTRUE(said$required),
-      description = said$description
+      # Whether it may be a table, which the host makes a data frame of.
+      table = frame || kind %in% c("any", "object") && !isTRUE(said$list), description = said$description
     )
   })
   frames <- Filter(function(key) isTRUE(block$parameters[[key]]$type %in% c("df", "data.frame")), names_given)
@@ -74,7 +77,7 @@ path_parameters <- function(path) {
 endpoint_offer <- function(endpoint) {
   list(
     "function" = endpoint[["function"]], method = endpoint$method, path = endpoint$path, prefix = FALSE,
-    parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "description")]),
+    parameters = lapply(endpoint$parameters, function(p) p[c("name", "kind", "list", "required", "table", "description")]),
     summary = endpoint$summary, description = endpoint$description, pure = endpoint$pure, result = endpoint$result,
     vectorized = endpoint$vectorized, request = length(endpoint$wants) > 0L,
     gathers = endpoint$vectorized && is.null(endpoint$write) && !endpoint$result %in% c("object", "bytes")

@@ -22,6 +22,7 @@ mod process;
 mod query;
 mod session;
 mod start;
+mod table;
 mod value;
 mod worker;
 mod zygote;

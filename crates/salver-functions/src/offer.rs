@@ -52,6 +52,8 @@ struct Taken {
     list: bool,
     #[serde(default)]
     required: bool,
+    #[serde(default)]
+    table: bool,
     description: Option<String>,
 }
 
@@ -106,8 +108,8 @@ impl Taken {
 
 impl From<Taken> for Parameter {
     fn from(taken: Taken) -> Self {
-        let Taken { name, kind, list, required, description } = taken;
-        Self { name, kind: kind.into(), list, required, description }
+        let Taken { name, kind, list, required, table, description } = taken;
+        Self { name, kind: kind.into(), list, required, table, description }
     }
 }
 
@@ -137,7 +139,8 @@ mod tests {
             {"function": "fib", "method": "GET", "path": "/fib", "prefix": true, "pure": true, "summary": "s",
              "description": null, "result": "number", "vectorized": true, "gathers": true, "request": true,
              "parameters": [
-                {"name": "n", "kind": "integer", "list": true, "required": true, "description": "of what"}]},
+                {"name": "n", "kind": "integer", "list": true, "required": true, "table": true,
+                 "description": "of what"}]},
             {"function": "g", "method": null, "path": null, "prefix": false, "parameters": [], "summary": null,
              "description": null, "pure": false}]}"#;
         let interface = read(text).unwrap();
@@ -150,7 +153,7 @@ mod tests {
         assert_eq!((g.result, g.vectorized), (ParameterKind::Any, false));
         assert!(!g.gathers && !fib.gathers, "one does not say so, the other takes a list");
         let n = &fib.parameters[0];
-        assert_eq!((n.kind, n.list, n.required), (ParameterKind::Integer, true, true));
+        assert_eq!((n.kind, n.list, n.required, n.table), (ParameterKind::Integer, true, true, true));
         assert_eq!((g.function.as_str(), &g.route, g.matching), ("g", &None, Matching::Exact));
         assert!(read(b"{}").is_err());
     }

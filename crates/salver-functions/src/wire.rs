@@ -35,6 +35,9 @@
 //! - `C`: a call. `i32` endpoint (-1: the application), bytes arguments (the text of a JSON object, or nothing), text
 //!   method, text path, text query, text address, fields headers, bytes body.
 //!
+//! - `T`: a call whose body is the value of a parameter, as an Arrow stream. Text name of the parameter, and then what
+//!   stands in a `C`.
+//!
 //! - `B`: a batch, which is a call for every row of some columns. `u32` endpoint, `u32` rows, `u8` what is to come back
 //!   (the kind of a column), `u8` columns, so many columns: arguments for the first parameters.
 //!

@@ -4,6 +4,8 @@
 
 #[path = "r_host/server.rs"]
 mod server;
+#[path = "r_host/tables.rs"]
+mod tables;
 
 use serde_json::{Value, json};
 use server::{Host, Outcome};

@@ -100,6 +100,8 @@ pub struct Parameter {
     pub list: bool,
     /// Whether it must be given.
     pub required: bool,
+    /// Whether its value may be a table, which comes as an Arrow stream.
+    pub table: bool,
     /// What is said of it.
     pub description: Option<String>,
 }
@@ -145,6 +147,8 @@ pub struct Call {
     pub arguments: Bytes,
     /// The body, as it came but for its content coding.
     pub body: Bytes,
+    /// The parameter whose value the body is, as an Arrow stream; nobody has looked into it.
+    pub table: Option<String>,
     /// The caller's address, when one is known.
     pub address: Option<String>,
     /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has

@@ -131,7 +131,7 @@ mod tests {
     use super::{Shape, target};
 
     fn parameter(name: &str, kind: ParameterKind, list: bool, required: bool) -> Parameter {
-        Parameter { name: name.to_owned(), kind, list, required, description: None }
+        Parameter { name: name.to_owned(), kind, list, required, ..Parameter::default() }
     }
 
     #[test]

@@ -43,6 +43,7 @@ class Endpoint:
             for each in self.parameters if each.taken.kind != "any" or each.taken.convert
         ]
         self.converted = [each for each in self.converted if each[1] or each[2]]
+        self.tables = {each.name: each.taken.of_table for each in self.parameters if each.taken.of_table}
         self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
         self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
         self.completed = bool(self.requests or self.bodies or self.nulls)
@@ -88,6 +89,17 @@ class Endpoint:
                         raise
                     except Exception as error:
                         raise faults.ArgumentFault(f"`{name}` is not right: {error}") from error
+
+    def table(self, name, body):
+        """The value of the parameter that a call's body is the table for."""
+        try:
+            return self.tables[name](body)
+        except (MemoryError, salver.HTTPError):
+            raise
+        except ImportError as error:
+            raise faults.ArgumentFault(f"`{name}` can't be a table here: {error}") from error
+        except Exception as error:
+            raise faults.ArgumentFault(f"the body is not right for `{name}`: {error}") from error
 
     def complete(self, arguments, call):
         """Adds what is no argument of the call: the request, its body, and `None` for what may be left away."""

@@ -28,13 +28,18 @@ _FROM_TEXT = {
 }
 
 
+# What a parameter may be of which no more is said than this kind.
+_OF_TABLE = dict.fromkeys((None, "object"), tables.of_stream)
+
+
 class Taken:
     """What a hint says: kind and list as the offer tells them, whether `None` is taken too, the converter (`None` where
-    JSON's value is right as it is), and what reads it from a call's body when it is no argument (`None`: nothing)."""
+    JSON's value is right as it is), what reads it from a call's body when it is no argument, and what makes it of an
+    Arrow stream (`None`: nothing does)."""
 
-    def __init__(self, kind="any", is_list=False, nullable=False, convert=None, from_body=None):
+    def __init__(self, kind="any", is_list=False, nullable=False, convert=None, from_body=None, of_table=None):
         self.kind, self.is_list, self.nullable = kind, is_list, nullable
-        self.convert, self.from_body = convert, from_body
+        self.convert, self.from_body, self.of_table = convert, from_body, of_table
 
 
 class Parameter:
@@ -50,6 +55,7 @@ class Parameter:
             "kind": self.taken.kind,
             "list": self.taken.is_list,
             "required": self.required,
+            "table": self.taken.of_table is not None,
             "description": self.description,
         }
 
@@ -94,16 +100,18 @@ def of_kind(kind, is_list):
     of_one = {"integer": int, "number": float, "bytes": bytes}.get(kind)
     if is_list:
         return taken(typing.List[of_one]) if of_one else Taken(kind or "any", True)
-    return taken(of_one) if of_one else Taken(kind or "any")
+    return taken(of_one) if of_one else Taken(kind or "any", of_table=_OF_TABLE.get(kind))
 
 
 def _simple(hint):
+    if hint is typing.Any or hint is object:
+        return of_kind(None, False)
     if hint in _SCALARS:
         return _SCALARS[hint]
     table = tables.reader(hint)
     if table is not None:
-        convert, from_body = table
-        return Taken("object", convert=convert, from_body=from_body)
+        convert, of_table = table
+        return Taken("object", convert=convert, of_table=of_table)
     if not isinstance(hint, type):
         return Taken()
     if issubclass(hint, enum.Enum):
@@ -123,7 +131,7 @@ def _union(arguments):
     if len(kinds) == 1:
         one = kinds[0]
         convert = one.convert and (lambda value: None if value is None else one.convert(value))
-        return Taken(one.kind, one.is_list, nullable, convert, one.from_body)
+        return Taken(one.kind, one.is_list, nullable, convert, one.from_body, one.of_table)
     # A float or an int is a number. Of other unions JSON's value is taken as it is.
     numbers = {kind.kind for kind in kinds} == {"integer", "number"} and not any(kind.is_list for kind in kinds)
     return Taken("number" if numbers else "any", nullable=nullable)

@@ -45,17 +45,29 @@ def arrow_stream(value):
     return sink.getvalue().to_pybytes()
 
 
+def of_stream(body):
+    """The table of pyarrow that the bytes of an Arrow stream are."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("pyarrow is not installed for the Python that runs the function") from None
+    table = pyarrow.ipc.open_stream(body).read_all()
+    # Who sent it may have meant no good: what points out of it would be read.
+    table.validate(full=True)
+    return table
+
+
 def reader(hint):
-    """For a parameter whose type is one of the libraries': what makes its value of JSON's, and what reads it from a
-    call's body. `None` when it is none of them."""
+    """For a parameter whose type is one of the libraries': what makes its value of JSON's, and what makes it of an
+    Arrow stream, if anything does. `None` when it is none of them."""
     root = getattr(hint, "__module__", "").partition(".")[0]
     library = sys.modules.get(root) if root in _PLAIN else None
     name = getattr(hint, "__name__", "")
     if (root, name) in (("pandas", "DataFrame"), ("pandas", "Series"), ("numpy", "ndarray")):
         make = library.array if root == "numpy" else getattr(library, name)
-        return make, (_frame_of_body if name == "DataFrame" else None)
+        return make, (_frame_of_stream if name == "DataFrame" else None)
     if library is not None and (root, name) == ("pyarrow", "Table"):
-        return _table_of_json, _table_of_body
+        return _table_of_json, of_stream
     return None
 
 
@@ -65,17 +77,8 @@ def _table_of_json(value):
     return pyarrow.table(value) if isinstance(value, dict) else pyarrow.Table.from_pylist(value)
 
 
-def _table_of_body(call):
-    if call.headers.get("content-type", "").partition(";")[0].strip() != ARROW_STREAM:
-        return None
-    import pyarrow
-
-    return pyarrow.ipc.open_stream(call.body).read_all()
-
-
-def _frame_of_body(call):
-    table = _table_of_body(call)
-    return None if table is None else table.to_pandas()
+def _frame_of_stream(body):
+    return of_stream(body).to_pandas()
 
 
 def _arrow(pyarrow, value):

@@ -83,6 +83,12 @@ def endpoint_of(call):
     return endpoint, ARGUMENTS + length
 
 
+def table_of(frame):
+    """The parameter that a frame `T` has its body for, and the call behind that, at the places it has in a `C`."""
+    end = 9 + _unpack(frame, 5)[0]
+    return str(frame[9:end], "utf-8"), memoryview(frame)[end - 5 :]
+
+
 class Call:
     """All fields of a call, for what needs more than its arguments. They are read when the first of them is asked for.
     """

@@ -11,8 +11,7 @@ import salver
 from salver_host import answers, batch, faults, gathered, json_text, wire
 
 _END = object()
-_CALL = ord("C")
-_BATCH = ord("B")
+_CALL, _BATCH, _TABLE = ord("C"), ord("B"), ord("T")
 
 
 def run(path, endpoints):
@@ -42,7 +41,7 @@ class Worker:
             if call is None:
                 return
             if call[4] != _CALL:
-                send(self._batch(call) if call[4] == _BATCH else self._gathered(call))
+                self._other(call)
                 continue
             number, end = endpoint_of(call)
             if number < 0:
@@ -66,6 +65,12 @@ class Worker:
             else:
                 send(answer)
 
+    def _other(self, frame):
+        if frame[4] == _TABLE:
+            self._with_table(*wire.table_of(frame))
+        else:
+            self._send(self._batch(frame) if frame[4] == _BATCH else self._gathered(frame))
+
     def _batch(self, call):
         try:
             return batch.answer(self._endpoints, call, self._awaited)
@@ -84,6 +89,20 @@ class Worker:
             return gathered.written(value, rows)
         except BaseException as error:
             return failure(endpoint, error, arguments)
+
+    def _with_table(self, parameter, data):
+        number, end = wire.endpoint_of(data)
+        endpoint, call, arguments = self._endpoints[number], wire.Call(data), None
+        try:
+            arguments = json_text.read(str(data[wire.ARGUMENTS : end], "utf-8") or "{}")
+            endpoint.convert(arguments)
+            arguments[parameter] = endpoint.table(parameter, call.body)
+            endpoint.complete(arguments, call)
+            value = endpoint.function(**arguments)
+        except BaseException as error:
+            self._send(failure(endpoint, error, arguments))
+            return
+        self._answer(endpoint, call, value)
 
     def _answer(self, endpoint, call, value):
         try:

@@ -23,14 +23,16 @@ def frame(kind, payload):
     return struct.pack("<I", len(payload) + 1) + kind + payload
 
 
-def call_frame(endpoint, arguments=None, method="POST", path="/", query="", headers=(), address="", body=b""):
-    """The frame of a call; `arguments` is what is written as JSON, or text that is taken as it is."""
+def call_frame(endpoint, arguments=None, method="POST", path="/", query="", headers=(), address="", body=b"", table=None):
+    """The frame of a call; `arguments` is what is written as JSON, or text that is taken as it is; `table` the parameter
+    that the body is for."""
     if arguments is None:
         arguments = b""
     elif not isinstance(arguments, (str, bytes)):
         arguments = json.dumps(arguments)
     fields = struct.pack("<I", len(headers)) + b"".join(text(name) + text(value) for name, value in headers)
-    return frame(b"C", b"".join((
+    return frame(b"C" if table is None else b"T", b"".join((
+        b"" if table is None else text(table),
         struct.pack("<i", endpoint), text(arguments), text(method), text(path), text(query), text(address), fields,
         text(body),
     )))

@@ -127,8 +127,10 @@ class Functions(unittest.TestCase):
         self.assertEqual((number["summary"], number["description"]), ("The number n.", "As it is."))
         self.assertEqual((number["pure"], number["request"]), (True, False))
         self.assertEqual(number["parameters"], [
-            {"name": "n", "kind": "integer", "list": False, "required": True, "description": "which one"},
-            {"name": "names", "kind": "text", "list": True, "required": False, "description": "of what"},
+            {"name": "n", "kind": "integer", "list": False, "required": True, "table": False,
+             "description": "which one"},
+            {"name": "names", "kind": "text", "list": True, "required": False, "table": False,
+             "description": "of what"},
         ])
 
     def test_the_kind_in_a_path(self):

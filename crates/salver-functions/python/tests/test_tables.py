@@ -15,6 +15,15 @@ def needs(*libraries):
     return unittest.skipIf(missing, f"{missing} not installed")
 
 
+def stream(columns):
+    import pyarrow
+
+    table, sink = pyarrow.table(columns), io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write(table)
+    return sink.getvalue()
+
+
 class Tables(unittest.TestCase):
     def served(self, source):
         served = Served(source)
@@ -121,22 +130,58 @@ class Tables(unittest.TestCase):
         import pyarrow
 
         call = self.served('''
+            from typing import Any, Optional
             import pandas as pd, pyarrow as pa
             def table(t: pa.Table): return [type(t).__module__, t.num_rows]
             def frame(f: pd.DataFrame, n: int = 1): return [type(f).__name__, f["a"].sum() * n]
+            def maybe(f: Optional[pd.DataFrame] = None): return None if f is None else type(f).__name__
+            def anything(a, b: Any): return [type(a).__module__, type(b).__module__]
+            def asked(t: pa.Table, n: int, request): return [request.args["n"], len(request.body), t.num_rows]
+            def broken(t: pa.Table): raise ValueError("no way")
+            async def later(t: pa.Table): return t.slice(1)
         ''')
-        sink = io.BytesIO()
-        data = pyarrow.table({"a": [1, 2]})
-        with pyarrow.ipc.new_stream(sink, data.schema) as writer:
-            writer.write(data)
-        arrow = {"headers": [("content-type", STREAM)], "body": sink.getvalue()}
-        self.assertEqual(call("table", **arrow).json(), ["pyarrow.lib", 2])
-        self.assertEqual(call("frame", {"n": 2}, **arrow).json(), ["DataFrame", 6])
+        body = stream({"a": [1, 2]})
+        self.assertEqual(call("table", table="t", body=body).json(), ["pyarrow.lib", 2])
+        self.assertEqual(call("frame", {"n": 2}, table="f", body=body).json(), ["DataFrame", 6])
+        self.assertEqual(call("maybe", table="f", body=body).json(), "DataFrame")
+        self.assertEqual(call("maybe").json(), None)
+        self.assertEqual(call("anything", {"a": 1}, table="b", body=body).json(), ["builtins", "pyarrow.lib"])
+        self.assertEqual(call("asked", {"n": 1}, table="t", body=body).json(), [1, len(body), 2])
+        self.assertEqual(call("later", table="t", body=body).json(), [{"a": 2}])
+        out = call("later", table="t", body=body, headers=ACCEPT).body
+        self.assertEqual(pyarrow.ipc.open_stream(out).read_all().to_pydict(), {"a": [2]})
         self.assertEqual(call("table", {"t": [{"a": 1}]}).json(), ["pyarrow.lib", 1])
         self.assertEqual(call("table", {"t": {"a": [1, 2, 3]}}).json(), ["pyarrow.lib", 3])
         self.assertEqual(call("table").message, "`t` is missing")
-        answer = call("table", headers=arrow["headers"], body=b"no Arrow")
-        self.assertEqual((answer.why, answer.message[:30]), (2, "the body is not right for `t`:"))
+        self.assertEqual(call("broken", table="t", body=body).why, 0)
+        text = stream({"a": ["x" * 9]})
+        for wrong in (b"no Arrow", body[: len(body) // 2], text.replace(b"x" * 9, b"\xff" * 9)):
+            answer = call("table", table="t", body=wrong)
+            self.assertEqual((answer.why, answer.message[:30]), (2, "the body is not right for `t`:"))
+        self.assertEqual(call("table", table="t", body=body).json(), ["pyarrow.lib", 2])
+
+    def test_without_pyarrow(self):
+        call = self.served('''
+            import sys
+            sys.modules["pyarrow"] = None  # As if it were not there.
+            def table(t): return t
+        ''')
+        answer = call("table", table="t", body=b"whatever")
+        message = "`t` can't be a table here: pyarrow is not installed for the Python that runs the function"
+        self.assertEqual((answer.why, answer.message), (2, message))
+
+    def test_what_may_be_a_table(self):
+        with Served('''
+            from typing import Any, Optional
+            def f(a, b: Any, c: Optional[Any], d: int, e: dict, g: list, h: "int | str", i, j, request): pass
+            #* @param x:df
+            #* @param y:[df]
+            #* @param z:int
+            def annotated(x, y, z): pass
+        ''') as served:
+            one, other = served.offer()["endpoints"]
+        self.assertEqual([each["name"] for each in one["parameters"] if each["table"]], ["a", "b", "c", "i", "j"])
+        self.assertEqual([each["name"] for each in other["parameters"] if each["table"]], ["x"])
 
     @needs("pyarrow")
     def test_pyarrow(self):

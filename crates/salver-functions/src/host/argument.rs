@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Number, Value as Json};
 
+use super::table::{self, Table};
 use super::value::{Inside, Kind, MISSING, Value};
 
 /// What an array holds, when it can be a vector.
@@ -17,8 +18,21 @@ enum Elements {
     Mixed,
 }
 
+/// The arguments of a call as a named list: an object's members, and behind them the parameter that is a table.
+pub(super) fn all<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>, table: Option<&(&str, Table)>) -> Value<'x> {
+    let Some((name, table)) = table else { return object(inside, members) };
+    let list = inside.vector(Kind::List, members.len() + 1);
+    for (index, member) in members.values().enumerate() {
+        inside.set(list, index, |inner| value(inner, member));
+    }
+    inside.set(list, members.len(), |inner| table::data_frame(inner, table));
+    let names = members.keys().map(String::as_str).chain([*name]);
+    inside.set_names(list, inside.texts(members.len() + 1, names));
+    list
+}
+
 /// A named list of an object's members.
-pub(super) fn object<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>) -> Value<'x> {
+fn object<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>) -> Value<'x> {
     let list = inside.vector(Kind::List, members.len());
     for (index, member) in members.values().enumerate() {
         inside.set(list, index, |inner| value(inner, member));

@@ -212,12 +212,7 @@ fn put(
         Kind::Logical | Kind::Integer => {
             inside.numbers(cell).get(index).copied().filter(|number| *number != MISSING).map(f64::from)
         }
-        Kind::Double => {
-            // Computing with a missing value keeps its low word.
-            let low = |number: f64| number.to_bits() & u64::from(u32::MAX);
-            let is_missing = |number: &f64| number.is_nan() && low(*number) == low(Inside::missing_double());
-            inside.reals(cell).get(index).copied().filter(|number| !is_missing(number))
-        }
+        Kind::Double => inside.reals(cell).get(index).copied().filter(|number| !Inside::is_missing_double(*number)),
         Kind::Text => return put_text(inside, out, cell, index, wanted),
         _ => return Err("something that is no plain value"),
     };

@@ -17,19 +17,22 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a [u8],
     /// Where the caller is.
     pub(super) address: &'a str,
+    /// The parameter whose value the body is, as a stream of Arrow.
+    pub(super) table: Option<&'a str>,
     /// The body.
     pub(super) body: &'a [u8],
 }
 
 impl<'a> Call<'a> {
-    /// Takes a payload apart; `None` when it is not a call.
-    pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
+    /// Takes the payload of a call apart, or of one with a table; `None` when it is neither.
+    pub(super) fn read(payload: &'a [u8], has_table: bool) -> Option<Self> {
         let mut rest = Rest(payload);
+        let table = if has_table { Some(rest.text()?) } else { None };
         let endpoint = i32::from_le_bytes(rest.take()?);
         let arguments = rest.bytes()?;
         let (method, path, query, address) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
         let (headers, body) = (Fields::read(&mut rest)?, rest.bytes()?);
-        Some(Self { endpoint, method, path, query, headers, arguments, address, body })
+        Some(Self { endpoint, method, path, query, headers, arguments, address, table, body })
     }
 }
 

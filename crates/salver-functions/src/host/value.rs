@@ -48,13 +48,16 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Attributes that are asked for.
+/// Attributes that are asked for or set.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute {
     Names,
+    Class,
     Levels,
     Dimensions,
     RowNames,
+    /// Of a time: the zone it is shown in.
+    Zone,
 }
 
 /// Makes values.
@@ -157,6 +160,12 @@ impl Inside<'_> {
         f64::from_bits(0x7FF0_0000_0000_07A2)
     }
 
+    /// Whether it is a double that stands for a missing one. Computing with it keeps its low word.
+    pub(super) fn is_missing_double(number: f64) -> bool {
+        let low = |number: f64| number.to_bits() & u64::from(u32::MAX);
+        number.is_nan() && low(number) == low(Self::missing_double())
+    }
+
     /// Puts a text, or the missing one, into a character vector. It should be UTF-8 and must not have a zero byte.
     pub(super) fn set_text(&self, vector: Value<'_>, index: usize, text: Option<impl AsRef<[u8]>>) {
         // SAFETY: R checks the kind and the index; a text too long for it has the length -1, at which it raises too.
@@ -195,8 +204,13 @@ impl Inside<'_> {
 
     /// Gives a vector names.
     pub(super) fn set_names(&self, vector: Value<'_>, names: Value<'_>) {
-        // SAFETY: both are protected; R checks the lengths.
-        unsafe { (self.api.set_attribute)(vector.0, *self.api.names, names.0) };
+        self.set_attribute(vector, Attribute::Names, names);
+    }
+
+    /// Gives a vector an attribute.
+    pub(super) fn set_attribute(&self, vector: Value<'_>, attribute: Attribute, value: Value<'_>) {
+        // SAFETY: both are protected; R checks whether the one fits the other.
+        unsafe { (self.api.set_attribute)(vector.0, self.symbol(attribute), value.0) };
     }
 
     /// An array of plain values of Rust, in memory of R's: whatever R raises, it is not lost.
@@ -291,14 +305,24 @@ impl Inside<'_> {
 
     /// An attribute; `NULL` when it has none. Names and row names may be made for the occasion, so it is protected.
     pub(super) fn attribute(&self, value: Value<'_>, attribute: Attribute) -> Value<'_> {
-        let symbol = match attribute {
-            Attribute::Names => self.api.names,
-            Attribute::Levels => self.api.levels,
-            Attribute::Dimensions => self.api.dimensions,
-            Attribute::RowNames => self.api.row_names,
-        };
         // SAFETY: a protected object and a symbol.
-        self.keep(unsafe { (self.api.attribute)(value.0, *symbol) })
+        self.keep(unsafe { (self.api.attribute)(value.0, self.symbol(attribute)) })
+    }
+
+    /// The symbol that is an attribute's name.
+    fn symbol(&self, attribute: Attribute) -> Sexp {
+        // SAFETY: variables that are set once R has started, and a C string of which R makes a symbol. Symbols are
+        // never collected.
+        unsafe {
+            match attribute {
+                Attribute::Names => *self.api.names,
+                Attribute::Class => *self.api.class,
+                Attribute::Levels => *self.api.levels,
+                Attribute::Dimensions => *self.api.dimensions,
+                Attribute::RowNames => *self.api.row_names,
+                Attribute::Zone => (self.api.symbol)(c"tzone".as_ptr()),
+            }
+        }
     }
 
     /// The integers or logicals of a vector.

@@ -15,6 +15,7 @@ use super::process::Quiet;
 use super::query::{self, Pairs, Text};
 use super::session::Session;
 use super::start::{self, Runtime};
+use super::table::{self, ARROW_STREAM, Fault, Leaving, Table};
 use super::value::{Attribute, Inside, Kept, Kind, Value};
 
 /// Of an answer's body: it is text or bytes, the path of a file, a value to be written as JSON.
@@ -33,6 +34,8 @@ struct Exchange<'a> {
     call: Call<'a>,
     /// For an endpoint.
     arguments: Map<String, Json>,
+    /// For an endpoint whose parameter of this name is a table; until the data frame is made of it.
+    table: Option<(&'a str, Table)>,
     /// For an application of our own classes: what answers, the path and the query.
     own: Option<(Kept, Text<'a>, Pairs<'a>)>,
     seen: &'a mut Seen,
@@ -43,6 +46,8 @@ struct Exchange<'a> {
     sent: Option<io::Result<()>>,
     /// What is wrong with an answer that R gave.
     unfit: Option<&'static str>,
+    /// A data frame that goes out as a stream of Arrow, of which the frame has the head.
+    leaving: Option<Leaving>,
 }
 
 /// What lasts from one call to the next.
@@ -55,6 +60,8 @@ struct Seen {
     bytes: Vec<u8>,
 }
 
+/// What is said of an answer that no frame holds.
+const TOO_LARGE: &str = "the answer is larger than 4 GiB";
 /// Header fields of more bytes are not kept.
 const SEEN_BYTES_MAX: usize = 4096;
 
@@ -74,8 +81,8 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
         match reader.next()? {
             None => return Ok(()),
             Some(Frame::TooLarge) => fail(stream, &mut out, OUT_OF_MEMORY, "the call does not fit into memory")?,
-            Some(Frame::Whole(b'C', payload)) => {
-                let call = Call::read(payload).ok_or(io::ErrorKind::InvalidData)?;
+            Some(Frame::Whole(kind @ (b'C' | b'T'), payload)) => {
+                let call = Call::read(payload, kind == b'T').ok_or(io::ErrorKind::InvalidData)?;
                 answer(session, &mut seen, runtime, (stream, &mut out), call)?;
             }
             Some(Frame::Whole(b'B', payload)) => batch::answer(session, runtime, (stream, &mut out), payload)?,
@@ -97,20 +104,43 @@ fn answer(
         [] => Map::new(),
         text => match serde_json::from_slice(text) {
             Ok(arguments) => arguments,
-            Err(error) => return fail(stream, out, WRONG_ARGUMENT, &error.to_string()),
+            Err(error) => {
+                return fail(stream, out, WRONG_ARGUMENT, &format!("the arguments are not a JSON object: {error}"));
+            }
         },
+    };
+    let table = match call.table.map(|parameter| (parameter, table::read(call.body))) {
+        None => None,
+        Some((parameter, Ok(table))) => Some((parameter, table)),
+        Some((_, Err(Fault::Memory))) => return fail(stream, out, OUT_OF_MEMORY, "the table does not fit into memory"),
+        Some((parameter, Err(Fault::Unfit(why)))) => {
+            return fail(stream, out, WRONG_ARGUMENT, &format!("the body is not right for `{parameter}`: {why}"));
+        }
     };
     // Made here, because nothing that is guarded may own memory.
     let own = seen.own.filter(|_| call.endpoint < 0);
     let own = own.map(|own| (own, query::decode(call.path, false), query::pairs(call.query)));
-    let mut exchange = Exchange { runtime, call, arguments, own, seen, out, stream, sent: None, unfit: None };
+    let (sent, unfit, leaving) = (None, None, None);
+    let mut exchange = Exchange { runtime, call, arguments, table, own, seen, out, stream, sent, unfit, leaving };
     let result = session.enter(&mut exchange, serve);
-    let Exchange { out, sent, unfit, .. } = exchange;
+    let Exchange { out, sent, unfit, leaving, .. } = exchange;
     match (sent, unfit, result) {
         (Some(sent), ..) => sent,
         (None, Some(unfit), _) => fail(stream, out, USER_CODE, unfit),
         (None, None, Err(raised)) => fail_raised(session, runtime, (stream, out), &raised.0),
-        (None, None, Ok(())) => fail(stream, out, USER_CODE, "no answer was made"),
+        (None, None, Ok(())) => match leaving {
+            Some(leaving) => send_table(stream, out, leaving),
+            None => fail(stream, out, USER_CODE, "no answer was made"),
+        },
+    }
+}
+
+/// Sends an answer whose head stands in the frame, and whose body is a stream of Arrow.
+fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> io::Result<()> {
+    match table::write(leaving, out) {
+        Err(error) => fail(stream, out, USER_CODE, &format!("the data frame is no stream of Arrow: {error}")),
+        Ok(()) if !frame::fits(out, &[]) => fail(stream, out, USER_CODE, TOO_LARGE),
+        Ok(()) => frame::send(&mut stream, out, &[]),
     }
 }
 
@@ -130,13 +160,13 @@ pub(super) fn fail_raised(
 pub(super) fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
     let message = match kind {
         OUT_OF_MEMORY => "the function ran out of memory",
-        WRONG_ARGUMENT => "the arguments are not a JSON object",
+        WRONG_ARGUMENT => detail,
         _ => "the function raised an error",
     };
     frame::begin(out, b'X');
     out.push(kind);
     frame::put(out, message.as_bytes());
-    frame::put(out, detail.as_bytes());
+    frame::put(out, if kind == WRONG_ARGUMENT { b"" } else { detail.as_bytes() });
     frame::send(&mut &*stream, out, &[])
 }
 
@@ -153,7 +183,9 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
         let (headers, body) = (fields(inside, exchange.seen, call.headers), inside.raw(call.body));
         inside.call(function, &[method, path, query, headers, body, inside.text(call.address)])?
     } else {
-        let arguments = argument::object(inside, &exchange.arguments);
+        let arguments = argument::all(inside, &exchange.arguments, exchange.table.as_ref());
+        // R has a copy of it now.
+        exchange.table = None;
         let endpoint = inside.integer(call.endpoint.saturating_add(1));
         let function = Value::of(exchange.runtime.call_function);
         let headers = fields(inside, exchange.seen, call.headers);
@@ -183,7 +215,8 @@ fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>, headers: Value<'x>, name
         inside.set(list, index, |inside| inside.text(text));
     }
     inside.put(list, 3, headers);
-    inside.set(list, 4, |inside| inside.raw(call.body));
+    // A body that is a table is there as that, and not again.
+    inside.set(list, 4, |inside| inside.raw(if call.table.is_none() { call.body } else { &[] }));
     inside.set_names(list, names);
     list
 }
@@ -218,7 +251,18 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
     let out = &mut *exchange.out;
     frame::begin(out, b'A');
     out.extend_from_slice(&status.to_le_bytes());
-    put_headers(inside, out, headers, kind == JSON);
+    let fields = out.len();
+    let typed = put_headers(inside, out, headers);
+    if kind == JSON && !typed && is_wanted_as_table(inside, &exchange.call, body) {
+        put_type(out, fields, ARROW_STREAM);
+        out.push(0);
+        let gathered = table::gather(inside, body, exchange.leaving.insert(Leaving::default()));
+        exchange.unfit = gathered.err().map(words);
+        return;
+    }
+    if kind == JSON && !typed {
+        put_type(out, fields, "application/json");
+    }
     let mut rest: &[u8] = &[];
     match kind {
         JSON => {
@@ -242,7 +286,7 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
         _ => return,
     }
     if !frame::fits(out, rest) {
-        exchange.unfit = Some("the answer is larger than 4 GiB");
+        exchange.unfit = Some(TOO_LARGE);
         return;
     }
     exchange.sent = Some(frame::send(&mut exchange.stream, out, rest));
@@ -258,9 +302,20 @@ fn whole(inside: &Inside<'_>, value: Value<'_>) -> Option<i32> {
     }
 }
 
-/// Puts the header fields in; `json` adds what the body is, unless they say it.
-fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>, json: bool) {
-    const TYPE: &[u8] = b"content-type";
+/// Whether a function's value is a data frame, and its caller accepts that as a stream of Arrow.
+fn is_wanted_as_table(inside: &Inside<'_>, call: &Call<'_>, value: Value<'_>) -> bool {
+    let mut fields = call.headers.texts(false).zip(call.headers.texts(true));
+    call.endpoint >= 0
+        && inside.has_class(value)
+        && inside.inherits(value, c"data.frame")
+        && fields.any(|(name, accepted)| {
+            let mut forms = accepted.split([',', ';']);
+            name == "accept" && forms.any(|form| form.trim().eq_ignore_ascii_case(ARROW_STREAM))
+        })
+}
+
+/// Puts the header fields in: whether they say what the body is.
+fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>) -> bool {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
     let mut count: u32 = 0;
@@ -270,7 +325,7 @@ fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>, json:
         for index in 0..inside.length(headers) {
             let before = out.len();
             let name = inside.with_string(names, index, |name| {
-                typed |= name.eq_ignore_ascii_case(TYPE);
+                typed |= name.eq_ignore_ascii_case(b"content-type");
                 frame::put(out, name);
             });
             match name.and(inside.with_string(headers, index, |value| frame::put(out, value))) {
@@ -280,10 +335,15 @@ fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>, json:
             }
         }
     }
-    if json && !typed {
-        frame::put(out, TYPE);
-        frame::put(out, b"application/json");
-        count += 1;
-    }
     out[at..at + 4].copy_from_slice(&count.to_le_bytes());
+    typed
+}
+
+/// Adds a header field behind those that begin at `fields`: what the body is.
+fn put_type(out: &mut Vec<u8>, fields: usize, media_type: &str) {
+    if let Some(count) = out.get_mut(fields..).and_then(<[u8]>::first_chunk_mut) {
+        *count = (u32::from_le_bytes(*count) + 1).to_le_bytes();
+    }
+    frame::put(out, b"content-type");
+    frame::put(out, media_type.as_bytes());
 }

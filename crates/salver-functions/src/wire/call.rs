@@ -13,7 +13,13 @@ const APPLICATION: i32 = -1;
 pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> Result<()> {
     out.clear();
     out.extend_from_slice(&[0; 4]);
-    out.push(b'C');
+    match &call.table {
+        None => out.push(b'C'),
+        Some(parameter) => {
+            out.push(b'T');
+            bytes(out, parameter.as_bytes())?;
+        }
+    }
     let endpoint = endpoint.map_or(Ok(APPLICATION), i32::try_from).map_err(|_| too_long())?;
     out.extend_from_slice(&endpoint.to_le_bytes());
     // First what every worker reads.
@@ -73,6 +79,10 @@ mod tests {
         expected.extend_from_slice(b"\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0b\x02\0\0\0cd\x03\0\0\0");
         assert_eq!(out, expected);
         assert_eq!(out.len() + call.body.len(), 4 + 0x36);
+        let table = Call { table: Some("rows".to_owned()), ..call.clone() };
+        head(&mut out, &table, table.endpoint).unwrap();
+        assert_eq!(out[..13], *b"\x3e\0\0\0T\x04\0\0\0rows");
+        assert_eq!(out[13..], expected[5..]);
         head(&mut out, &call, None).unwrap();
         assert_eq!(out[5..9], [0xff; 4]);
     }

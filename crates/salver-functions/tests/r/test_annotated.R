@@ -8,7 +8,7 @@ routes <- vapply(offer$endpoints, function(e) paste(e$method, e$path), "")
 check("routes", routes[1:4], c("GET /double", "POST /double", "GET /text/<name:chr>/<times:int>", "GET /html"))
 check("names", c(offer$endpoints[[1L]]$`function`, offer$endpoints[[3L]]$`function`), c("double_it", ""))
 check("parameter", offer$endpoints[[1L]]$parameters, list(
-  list(name = "n", kind = "number", list = FALSE, required = TRUE, description = "the number")
+  list(name = "n", kind = "number", list = FALSE, required = TRUE, table = FALSE, description = "the number")
 ))
 check("types of the path", vapply(offer$endpoints[[3L]]$parameters, `[[`, "", "kind"), c("text", "integer"))
 check("summary", offer$endpoints[[1L]]$summary, "The double")

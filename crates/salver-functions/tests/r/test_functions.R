@@ -4,8 +4,8 @@ salver <- start_host()
 offer <- jsonlite::parse_json(salver$load(test_file("apps/plain.R")))
 check("not an application", offer$application, FALSE)
 check("functions", vapply(offer$endpoints, `[[`, "", "function"), c("fib", "greet", "mean_of", "kinds", "fails"))
-parameter <- function(name, kind, list = FALSE, required = TRUE, description = NULL) {
-  base::list(name = name, kind = kind, list = list, required = required, description = description)
+parameter <- function(name, kind, list = FALSE, required = TRUE, table = FALSE, description = NULL) {
+  base::list(name = name, kind = kind, list = list, required = required, table = table, description = description)
 }
 check("fib", offer$endpoints[[1L]], list(
   "function" = "fib", method = NULL, path = NULL, prefix = FALSE,
@@ -14,10 +14,10 @@ check("fib", offer$endpoints[[1L]], list(
   request = FALSE, gathers = FALSE
 ))
 check("greet", offer$endpoints[[2L]]$parameters, list(
-  parameter("name", "any"), parameter("greeting", "any", required = FALSE)
+  parameter("name", "any", table = TRUE), parameter("greeting", "any", required = FALSE, table = TRUE)
 ))
 check("mean_of", offer$endpoints[[3L]]$parameters, list(
-  parameter("rows", "object", list = TRUE, description = "the rows"),
+  parameter("rows", "object", list = TRUE, table = TRUE, description = "the rows"),
   parameter("by", "text", description = "the column")
 ))
 check("dots", offer$endpoints[[4L]]$parameters, list())

@@ -160,16 +160,41 @@ impl Worker {
         self.receive()
     }
 
+    /// Calls the only endpoint with a table for its parameter `x`; the answer is to be of the media type `accept`.
+    pub(crate) fn table(&mut self, arguments: &str, body: &[u8], accept: &str) -> Outcome {
+        let mut payload = vec![0, 0, 0, 0, b'T'];
+        put(&mut payload, b"x");
+        self.finish(payload, ["POST", "/", ""], (0, arguments), ["accept", accept], body);
+        self.receive()
+    }
+
+    /// Calls an endpoint; the answer is to be of the media type `accept`.
+    pub(crate) fn accepting(&mut self, endpoint: i32, arguments: &str, accept: &str) -> Outcome {
+        self.finish(vec![0, 0, 0, 0, b'C'], ["POST", "/", ""], (endpoint, arguments), ["accept", accept], b"");
+        self.receive()
+    }
+
     /// Sends a call with this method, path and query.
     pub(crate) fn send(&mut self, line: [&str; 3], endpoint: i32, arguments: &str, body: &[u8]) {
-        let mut payload = vec![0, 0, 0, 0, b'C'];
+        self.finish(vec![0, 0, 0, 0, b'C'], line, (endpoint, arguments), ["host", "here"], body);
+    }
+
+    /// Sends a call whose frame begins so.
+    fn finish(
+        &mut self,
+        mut payload: Vec<u8>,
+        line: [&str; 3],
+        (endpoint, arguments): (i32, &str),
+        field: [&str; 2],
+        body: &[u8],
+    ) {
         payload.extend(endpoint.to_le_bytes());
         put(&mut payload, arguments.as_bytes());
         for text in line.into_iter().chain(["127.0.0.1"]) {
             put(&mut payload, text.as_bytes());
         }
         payload.extend(1_u32.to_le_bytes());
-        for bytes in [b"host", &b"here"[..], body] {
+        for bytes in [field[0].as_bytes(), field[1].as_bytes(), body] {
             put(&mut payload, bytes);
         }
         let length = u32::try_from(payload.len() - 4).unwrap();

@@ -1,5 +1,5 @@
 //! The named arguments of a function: from the path, the query and the body, the first that has one, checked against
-//! what the function declares, as the text of one JSON object.
+//! what the function declares, as the text of one JSON object. A table, which is an Arrow stream, stays the body.
 
 use bytes::Bytes;
 use http::{HeaderMap, header};
@@ -10,8 +10,22 @@ use serde_json::{Map, Value as Json};
 use crate::exchange::parameters;
 use crate::functions_state::takes_any;
 
-/// Makes the arguments of `endpoint`; the second is what of the body they don't say. Those of a pure function stand in
-/// the order of its parameters, so that equal ones are equal texts.
+/// The media type of a body that is a table.
+pub(super) const ARROW_STREAM: &str = "application/vnd.apache.arrow.stream";
+
+/// What a function is called with.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    /// The named ones, as the text of a JSON object.
+    pub(super) named: Bytes,
+    /// What of the body they don't say.
+    pub(super) body: Bytes,
+    /// The parameter whose value the body is, as a table.
+    pub(super) table: Option<String>,
+}
+
+/// Makes the arguments of `endpoint`. Those of a pure function stand in the order of its parameters, so that equal ones
+/// are equal texts.
 ///
 /// # Errors
 /// `InvalidValue` for one that is missing, unknown or of another kind, `InvalidBody`, `UnsupportedMediaType`.
@@ -21,17 +35,18 @@ pub(super) fn read(
     query: &str,
     headers: &HeaderMap,
     body: &Bytes,
-) -> Result<(Bytes, Bytes)> {
+) -> Result<Arguments> {
     if body.is_empty() && query.is_empty() && from_path.is_empty() && endpoint.parameters.is_empty() {
-        return Ok((Bytes::from_static(b"{}"), Bytes::new()));
+        return Ok(Arguments { named: Bytes::from_static(b"{}"), ..Arguments::default() });
     }
     let mut arguments = Map::new();
     let mut texts = Vec::new();
     add(&mut texts, from_path);
     add(&mut texts, parameters(query)?);
-    let mut rest = Bytes::new();
+    let (mut rest, mut is_table) = (Bytes::new(), false);
     match of_body(endpoint, headers, body)? {
         Given::Nothing => rest = body.clone(),
+        Given::Table => (rest, is_table) = (body.clone(), true),
         Given::Texts(more) => add(&mut texts, more),
         Given::Values(values) => arguments = values,
     }
@@ -44,8 +59,10 @@ pub(super) fn read(
             check(find(endpoint, name)?, name, value)?;
         }
     }
+    let table = if is_table { Some(table(endpoint, &arguments)?) } else { None };
     let is_missing = |own: &&Parameter| {
-        own.required && !takes_any(own) && own.kind != ParameterKind::Bytes && !arguments.contains_key(&own.name)
+        let is_of_body = own.kind == ParameterKind::Bytes || table.as_ref() == Some(&own.name);
+        own.required && !takes_any(own) && !is_of_body && !arguments.contains_key(&own.name)
     };
     if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
         return Err(Error::new(Code::InvalidValue, format!("`{}` is missing", missing.name)).with_hint(format!(
@@ -57,7 +74,18 @@ pub(super) fn read(
     if endpoint.pure {
         arguments = in_order(endpoint, arguments);
     }
-    Ok((Json::Object(arguments).to_string().into(), rest))
+    Ok(Arguments { named: Json::Object(arguments).to_string().into(), body: rest, table })
+}
+
+/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise. Those that
+/// say what they take come before those that take anything.
+fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
+    let free = endpoint.parameters.iter().filter(|own| own.table && !arguments.contains_key(&own.name));
+    free.min_by_key(|own| own.kind == ParameterKind::Any).map(|own| own.name.clone()).ok_or_else(|| {
+        let function = &endpoint.function;
+        Error::new(Code::UnsupportedMediaType, format!("`{function}` has no parameter for the table in the body"))
+            .with_hint(format!("it takes {}; send its arguments as a JSON object", signature(endpoint)))
+    })
 }
 
 /// The arguments in the order in which they are declared; then those that are not.
@@ -74,6 +102,8 @@ fn in_order(endpoint: &Endpoint, mut arguments: Map<String, Json>) -> Map<String
 enum Given {
     /// It is no arguments.
     Nothing,
+    /// It is a table.
+    Table,
     Texts(Vec<(String, String)>),
     Values(Map<String, Json>),
 }
@@ -85,6 +115,9 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     }
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if media_type == ARROW_STREAM {
+        return Ok(Given::Table);
+    }
     // `curl -d` says that it sends a form, also when it sends JSON.
     let is_form = media_type == "application/x-www-form-urlencoded" && !body.starts_with(b"{");
     let is_json = matches!(media_type.as_str(), "" | "application/x-www-form-urlencoded" | "text/plain")
@@ -97,7 +130,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     }
     if !is_json {
         return Err(Error::new(Code::UnsupportedMediaType, format!("`{media_type}` is not read as arguments"))
-            .with_hint("send a JSON object or a form; a function that takes bytes declares a parameter of that kind"));
+            .with_hint("send a JSON object, a form or an Arrow stream; for bytes a function declares a parameter"));
     }
     match serde_json::from_slice(body) {
         Ok(Json::Object(values)) => Ok(Given::Values(values)),
@@ -235,5 +268,41 @@ fn signature(endpoint: &Endpoint) -> String {
     match endpoint.parameters.as_slice() {
         [] => "nothing".to_owned(),
         own => own.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::{HeaderMap, HeaderValue, header};
+    use salver_model::Code;
+    use salver_model::functions::{Endpoint, Parameter, ParameterKind};
+
+    use super::{ARROW_STREAM, Arguments, read};
+
+    #[test]
+    fn whose_value_a_table_is() {
+        let parameter =
+            |name: &str, table| Parameter { name: name.to_owned(), required: true, table, ..Parameter::default() };
+        let parameters = vec![parameter("n", false), parameter("a", true), parameter("b", true)];
+        let endpoint = Endpoint { function: "f".to_owned(), parameters, ..Endpoint::default() };
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(ARROW_STREAM))]);
+        let body = Bytes::from_static(b"whatever");
+        let given = |query: &str| read(&endpoint, Vec::new(), query, &headers, &body);
+        for (query, named, table) in [("b=1&n=2", r#"{"b":1,"n":2}"#, "a"), ("n=2&a=1", r#"{"n":2,"a":1}"#, "b")] {
+            let Arguments { named: found, body: kept, table: parameter } = given(query).unwrap();
+            assert_eq!((&found[..], &kept, parameter.as_deref()), (named.as_bytes(), &body, Some(table)), "{query}");
+        }
+        assert_eq!(given("n=2").unwrap_err().message, "`b` is missing");
+        let nowhere = given("n=2&a=1&b=1").unwrap_err();
+        assert_eq!(
+            (nowhere.code, &*nowhere.message),
+            (Code::UnsupportedMediaType, "`f` has no parameter for the table in the body")
+        );
+        let frame = Parameter { kind: ParameterKind::Object, ..parameter("frame", true) };
+        let endpoint = Endpoint { parameters: vec![parameter("by", true), frame], ..Endpoint::default() };
+        let said = read(&endpoint, Vec::new(), "by=x", &headers, &body).unwrap();
+        assert_eq!(said.table.as_deref(), Some("frame"));
+        assert_eq!(read(&endpoint, Vec::new(), "", &headers, &body).unwrap_err().message, "`by` is missing");
     }
 }

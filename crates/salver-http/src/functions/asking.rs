@@ -9,6 +9,7 @@ use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result};
 
+use super::arguments::Arguments;
 use super::preference::Preference;
 use super::{arguments, jobs, pure, refusal, respond};
 use crate::app::App;
@@ -44,13 +45,14 @@ impl Asking<'_> {
         let headers = &self.head.headers;
         let body = receive::whole(self.app, headers, body).await?;
         let query = self.head.uri.query().unwrap_or_default();
-        let (arguments, rest) = arguments::read(endpoint, values, query, headers, &body)?;
+        let Arguments { named, body: rest, table } = arguments::read(endpoint, values, query, headers, &body)?;
         let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
             Call { headers: header_fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
         };
-        let call = Call { endpoint: Some(index), interface: Some(Arc::clone(interface)), arguments, ..seen };
+        let interface = Some(Arc::clone(interface));
+        let call = Call { endpoint: Some(index), interface, arguments: named, table, ..seen };
         let preference = Preference::of(headers);
         if preference.is_async {
             let function = format!("{}/{}", file.spec().name, endpoint.function);

@@ -4,6 +4,7 @@ use http::Response;
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use serde_json::{Map, Value as Json, json};
 
+use super::arguments::ARROW_STREAM;
 use super::describe::word;
 use crate::app::App;
 use crate::body::Body;
@@ -119,6 +120,11 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
         });
     } else if in_body && !others.is_empty() {
         operation["requestBody"] = json!({ "content": { "application/json": { "schema": object(&others) } } });
+        // Of those of which nothing is said most don't mean a table.
+        if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
+            operation["requestBody"]["content"][ARROW_STREAM] =
+                json!({ "schema": { "type": "string", "format": "binary" } });
+        }
     } else {
         for own in others {
             let mut parameter =

@@ -6,6 +6,7 @@ mod gather;
 mod jobs;
 mod pure;
 mod sql;
+mod tables;
 mod weather;
 
 use super::server::Server;

@@ -48,6 +48,7 @@ pub(super) async fn ask(
         headers: if endpoint.takes_request { header_fields(call.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
+        table: None,
         address: call.caller().address.map(|address| address.to_string()),
         job: None,
     };

@@ -1,0 +1,84 @@
+//! A table as a data frame. Guarded: the table is only looked at here, and belongs to who calls.
+
+use arrow::array::{Array, BooleanArray, Float64Array, Int32Array, LargeBinaryArray, LargeStringArray};
+
+use super::read::{Table, Values};
+use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};
+
+/// The data frame.
+pub(in crate::host) fn data_frame<'x>(inside: &'x Inside<'_>, table: &Table) -> Value<'x> {
+    let list = inside.vector(Kind::List, table.columns.len());
+    for (index, column) in table.columns.iter().enumerate() {
+        inside.set(list, index, |inside| vector(inside, table.rows.cast_unsigned() as usize, &column.values));
+    }
+    inside.set_names(list, inside.texts(table.columns.len(), table.columns.iter().map(|column| &column.name)));
+    // How R keeps row names that only count.
+    let rows = inside.integers(Kind::Integer, 2, [MISSING, -table.rows].into_iter());
+    inside.set_attribute(list, Attribute::RowNames, rows);
+    set_class(inside, list, &["data.frame"]);
+    list
+}
+
+fn vector<'x>(inside: &'x Inside<'_>, rows: usize, values: &Values) -> Value<'x> {
+    match values {
+        Values::Logicals(parts) => inside.integers(Kind::Logical, rows, parts.iter().flat_map(logicals)),
+        Values::Integers(parts) => inside.integers(Kind::Integer, rows, parts.iter().flat_map(integers)),
+        Values::Doubles(parts) => inside.doubles(rows, parts.iter().flat_map(doubles)),
+        Values::Texts(parts) => texts(inside, rows, parts),
+        Values::Factor(parts, levels, is_ordered) => {
+            let vector = inside.integers(Kind::Integer, rows, parts.iter().flat_map(integers));
+            inside.set_attribute(vector, Attribute::Levels, inside.texts(levels.len(), levels.iter()));
+            set_class(inside, vector, if *is_ordered { &["ordered", "factor"] } else { &["factor"] });
+            vector
+        }
+        Values::Dates(parts) => {
+            let vector = inside.doubles(rows, parts.iter().flat_map(doubles));
+            set_class(inside, vector, &["Date"]);
+            vector
+        }
+        Values::Times(parts, zone) => {
+            let vector = inside.doubles(rows, parts.iter().flat_map(doubles));
+            inside.set_attribute(vector, Attribute::Zone, inside.text(zone));
+            set_class(inside, vector, &["POSIXct", "POSIXt"]);
+            vector
+        }
+        Values::Bytes(parts) => raws(inside, rows, parts),
+    }
+}
+
+fn set_class(inside: &Inside<'_>, value: Value<'_>, classes: &[&str]) {
+    inside.set_attribute(value, Attribute::Class, inside.texts(classes.len(), classes.iter()));
+}
+
+// These walk by number: Arrow's own iterators hold on to the memory, which a jump out of them would leave held.
+
+fn logicals(part: &BooleanArray) -> impl Iterator<Item = i32> {
+    (0..part.len()).map(|row| if part.is_null(row) { MISSING } else { i32::from(part.value(row)) })
+}
+
+fn integers(part: &Int32Array) -> impl Iterator<Item = i32> {
+    (0..part.len()).map(|row| if part.is_null(row) { MISSING } else { part.value(row) })
+}
+
+fn doubles(part: &Float64Array) -> impl Iterator<Item = f64> {
+    (0..part.len()).map(|row| if part.is_null(row) { Inside::missing_double() } else { part.value(row) })
+}
+
+fn texts<'x>(inside: &'x Inside<'_>, rows: usize, parts: &[LargeStringArray]) -> Value<'x> {
+    let vector = inside.vector(Kind::Text, rows);
+    let cells = parts.iter().flat_map(|part| (0..part.len()).map(move |row| (part, row)));
+    for (index, (part, row)) in cells.enumerate() {
+        inside.set_text(vector, index, (!part.is_null(row)).then(|| part.value(row)));
+    }
+    vector
+}
+
+/// A list of raw vectors, in which `NULL` is missing.
+fn raws<'x>(inside: &'x Inside<'_>, rows: usize, parts: &[LargeBinaryArray]) -> Value<'x> {
+    let list = inside.vector(Kind::List, rows);
+    let cells = parts.iter().flat_map(|part| (0..part.len()).map(move |row| (part, row)));
+    for (index, (part, row)) in cells.enumerate().filter(|(_, (part, row))| !part.is_null(*row)) {
+        inside.set(list, index, |inside| inside.raw(part.value(row)));
+    }
+    list
+}

@@ -1,0 +1,173 @@
+//! A data frame's columns, copied out of R.
+//!
+//! Guarded: all that is built up belongs to who calls. Where R may jump, nothing here owns memory: a column is put
+//! there empty, and filled in its place.
+
+use crate::host::json::{self, Unfit};
+use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};
+
+/// A data frame on its way out of R.
+#[derive(Debug, Default)]
+pub(in crate::host) struct Leaving {
+    pub(super) rows: usize,
+    pub(super) columns: Vec<Column>,
+}
+
+/// One of its columns.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    pub(super) name: Vec<u8>,
+    pub(super) cells: Cells,
+}
+
+/// The cells of a column, as R has them: with its values for what is missing, but for texts and bytes.
+#[derive(Debug, Default)]
+pub(super) enum Cells {
+    #[default]
+    None,
+    Logicals(Vec<i32>),
+    Integers(Vec<i32>),
+    Doubles(Vec<f64>),
+    /// Whole numbers of 64 bits in the memory of doubles, as the package bit64 has them.
+    Integers64(Vec<f64>),
+    Dates(Vec<f64>),
+    /// Seconds, and the zone they are shown in.
+    Times(Vec<f64>, Vec<u8>),
+    /// Numbers of levels, the levels, and whether these have an order.
+    Factor(Vec<i32>, Pieces, bool),
+    Texts(Pieces),
+    Bytes(Pieces),
+}
+
+/// Texts or bytes, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    pub(super) bytes: Vec<u8>,
+    /// Where each ends.
+    pub(super) ends: Vec<usize>,
+    /// Whether each is there.
+    pub(super) present: Vec<bool>,
+}
+
+impl Pieces {
+    /// What was added to the bytes is one more.
+    fn end(&mut self, is_present: bool) {
+        self.ends.push(self.bytes.len());
+        self.present.push(is_present);
+    }
+
+    /// Adds the texts of a character vector.
+    fn add(&mut self, inside: &Inside<'_>, texts: Value<'_>) {
+        for index in 0..inside.length(texts) {
+            let bytes = &mut self.bytes;
+            let is_present = inside.with_string(texts, index, |text| put_text(bytes, text)).is_some();
+            self.end(is_present);
+        }
+    }
+}
+
+/// Copies a data frame.
+///
+/// # Errors
+/// It has something in it that is no data, or columns of different lengths.
+pub(in crate::host) fn gather(inside: &Inside<'_>, frame: Value<'_>, leaving: &mut Leaving) -> Result<(), Unfit> {
+    let names = inside.attribute(frame, Attribute::Names);
+    let rows = inside.length(inside.attribute(frame, Attribute::RowNames));
+    leaving.rows = rows;
+    for index in 0..inside.length(frame) {
+        leaving.columns.push(Column::default());
+        let Some(column) = leaving.columns.last_mut() else { continue };
+        let name = &mut column.name;
+        if inside.kind(names) == Kind::Text {
+            inside.with_string(names, index, |text| put_text(name, text));
+        }
+        if name.is_empty() {
+            // It goes by its place, as in JSON.
+            name.extend_from_slice((index + 1).to_string().as_bytes());
+        }
+        inside.scope(|inside| gather_column(inside, inside.element(frame, index), rows, &mut column.cells))?;
+    }
+    Ok(())
+}
+
+fn gather_column(inside: &Inside<'_>, value: Value<'_>, rows: usize, cells: &mut Cells) -> Result<(), Unfit> {
+    let class = |name| inside.has_class(value) && inside.inherits(value, name);
+    if inside.length(value) != rows {
+        return Err(Unfit::Shape);
+    }
+    match inside.kind(value) {
+        Kind::Logical => *cells = Cells::Logicals(inside.numbers(value).to_vec()),
+        Kind::Integer if class(c"factor") => {
+            let (is_ordered, numbers) = (class(c"ordered"), inside.numbers(value));
+            *cells = Cells::Factor(numbers.to_vec(), Pieces::default(), is_ordered);
+            if let Cells::Factor(_, levels, _) = cells {
+                levels.add(inside, inside.attribute(value, Attribute::Levels));
+            }
+        }
+        Kind::Integer if class(c"Date") => *cells = Cells::Dates(widened(inside.numbers(value))),
+        Kind::Integer if class(c"POSIXct") => {
+            *cells = Cells::Times(widened(inside.numbers(value)), Vec::new());
+            zone(inside, value, cells);
+        }
+        Kind::Integer => *cells = Cells::Integers(inside.numbers(value).to_vec()),
+        Kind::Double if class(c"Date") => *cells = Cells::Dates(inside.reals(value).to_vec()),
+        Kind::Double if class(c"POSIXct") => {
+            *cells = Cells::Times(inside.reals(value).to_vec(), Vec::new());
+            zone(inside, value, cells);
+        }
+        Kind::Double if class(c"integer64") => *cells = Cells::Integers64(inside.reals(value).to_vec()),
+        Kind::Double => *cells = Cells::Doubles(inside.reals(value).to_vec()),
+        Kind::Text => {
+            *cells = Cells::Texts(Pieces::default());
+            if let Cells::Texts(texts) = cells {
+                texts.add(inside, value);
+            }
+        }
+        Kind::List => return gather_list(inside, value, cells),
+        Kind::Raw => *cells = Cells::Integers(inside.bytes(value).iter().map(|byte| i32::from(*byte)).collect()),
+        Kind::Null | Kind::Complex | Kind::Symbol | Kind::Other => return Err(Unfit::Kind),
+    }
+    Ok(())
+}
+
+/// A list of raw vectors is bytes; any other the texts that its elements are in JSON. `NULL` is missing.
+fn gather_list(inside: &Inside<'_>, list: Value<'_>, cells: &mut Cells) -> Result<(), Unfit> {
+    let kinds = || (0..inside.length(list)).map(|index| inside.kind(inside.element(list, index)));
+    let is_raw = kinds().any(|kind| kind == Kind::Raw) && kinds().all(|kind| matches!(kind, Kind::Raw | Kind::Null));
+    *cells = if is_raw { Cells::Bytes(Pieces::default()) } else { Cells::Texts(Pieces::default()) };
+    let (Cells::Bytes(pieces) | Cells::Texts(pieces)) = cells else { return Ok(()) };
+    for index in 0..inside.length(list) {
+        let element = inside.element(list, index);
+        match inside.kind(element) {
+            Kind::Null => {}
+            Kind::Raw if is_raw => pieces.bytes.extend_from_slice(inside.bytes(element)),
+            _ => json::write(inside, &mut pieces.bytes, element)?,
+        }
+        pieces.end(inside.kind(element) != Kind::Null);
+    }
+    Ok(())
+}
+
+/// Puts the zone of times in.
+fn zone(inside: &Inside<'_>, value: Value<'_>, cells: &mut Cells) {
+    let zones = inside.attribute(value, Attribute::Zone);
+    if let Cells::Times(_, zone) = cells
+        && inside.kind(zones) == Kind::Text
+        && inside.length(zones) > 0
+    {
+        inside.with_string(zones, 0, |text| put_text(zone, text));
+    }
+}
+
+/// Numbers of R's integers as doubles.
+fn widened(numbers: &[i32]) -> Vec<f64> {
+    numbers.iter().map(|number| if *number == MISSING { f64::NAN } else { f64::from(*number) }).collect()
+}
+
+/// Adds a text, which user code may have marked wrongly.
+fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+    match std::str::from_utf8(text) {
+        Ok(_) => out.extend_from_slice(text),
+        Err(_) => out.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
+    }
+}
