@@ -32,7 +32,7 @@ pub(super) fn all<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>, table
 }
 
 /// A named list of an object's members.
-fn object<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>) -> Value<'x> {
+pub(super) fn object<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>) -> Value<'x> {
     let list = inside.vector(Kind::List, members.len());
     for (index, member) in members.values().enumerate() {
         inside.set(list, index, |inner| value(inner, member));

@@ -10,7 +10,7 @@ use super::batch;
 use super::call::{Call, Fields};
 use super::frame::{self, Frame, Reader};
 use super::gathered;
-use super::json;
+use super::json::{self, Unfit};
 use super::process::Quiet;
 use super::query::{self, Pairs, Text};
 use super::session::Session;
@@ -257,7 +257,7 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
         put_type(out, fields, ARROW_STREAM);
         out.push(0);
         let gathered = table::gather(inside, body, exchange.leaving.insert(Leaving::default()));
-        exchange.unfit = gathered.err().map(words);
+        exchange.unfit = gathered.err().map(Unfit::told);
         return;
     }
     if kind == JSON && !typed {
