@@ -4,7 +4,7 @@
 # nothing, and asks for no rights, when all is there.
 #
 #   xtask/setup.sh            what building needs
-#   xtask/setup.sh test       also the databases and the Kafka broker that the tests start for themselves
+#   xtask/setup.sh test       also the databases, the Kafka broker and the packages of Python that the tests use
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
@@ -45,6 +45,9 @@ if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     has kcat || want kcat
     [ -d "$kafka" ] || has mvn || want maven
 fi
+if [ "${1:-}" = test ]; then
+    python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
+fi
 if [ "${1:-}" = bench ]; then
     has wrk || want wrk
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
@@ -83,6 +86,15 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
     mvn -q -B -f "$(dirname "$0")/kafka.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
         -DoutputDirectory="$kafka.part" -DincludeScope=runtime
     mv "$kafka.part" "$kafka"
+fi
+
+# What the tests have functions of Python take and give tables with.
+python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
+    echo "Installing pandas and pyarrow from PyPI into $python"
+    rm -rf "$python"
+    python3 -m venv "$python"
+    "$python/bin/pip" install --quiet --disable-pip-version-check pandas pyarrow
 fi
 
 if ! has cargo; then

@@ -1,15 +1,19 @@
 //! Everything that must pass, in the order in which it fails fastest. `make test` runs this and nothing else.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
+use std::{env, iter};
 
 use crate::{examples, tidy, tree};
 
 /// Runs every step. The tests come last, so that the closing lines are theirs.
 pub(crate) fn run() -> Result<(), String> {
     let (root, started) = (tree::root(), Instant::now());
+    let path = path();
     let cargo = |args: &[&str]| {
-        let status = Command::new("cargo").args(args).current_dir(&root).status();
+        let status = Command::new("cargo").args(args).env("PATH", &path).current_dir(&root).status();
         let status = status.map_err(|error| format!("can't run cargo: {error}"))?;
         if status.success() { Ok(()) } else { Err(format!("failed: cargo {}", args.join(" "))) }
     };
@@ -27,6 +31,17 @@ pub(crate) fn run() -> Result<(), String> {
     eprintln!("== tests, after {:.0} s", started.elapsed().as_secs_f64());
     // All of them: who mends one failure wants to know of the others.
     cargo(&["test", "--release", "--workspace", "--no-fail-fast"])
+}
+
+/// The search path, with the Python before all others that has the packages whose tables functions take and give;
+/// `setup.sh` puts it there.
+fn path() -> OsString {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")));
+    let python = cache.map(|cache| cache.join("salver/python/bin")).filter(|python| python.join("python3").exists());
+    let Some(python) = python else { return path };
+    env::join_paths(iter::once(python).chain(env::split_paths(&path))).unwrap_or(path)
 }
 
 fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
