@@ -15,8 +15,9 @@ use crate::process::{Ended, Mark, Worker};
 /// How long a call whose caller left may still take.
 const LINGER: Duration = Duration::from_millis(FUNCTION_LINGER_MS_MAX);
 
-/// A worker for one call. Dropped before it is given back, its process is killed, because nobody knows what it is doing;
-/// but one that is at a call whose caller left gets a moment to end it, since most calls take less than another process.
+/// A worker for one call. Dropped before it is given back, its process is killed, because nobody knows what it is
+/// doing; but one that is at a call whose caller left gets a moment to end it, since most calls take less than another
+/// process does.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pool: Arc<Pool>,
