@@ -54,7 +54,7 @@ type Outcomes = oneshot::Receiver<Outcome>;
 enum Outcome {
     Value(Bytes),
     /// Nothing: it has to go by itself.
-    Again(Call),
+    Again(Box<Call>),
 }
 
 /// How it goes on with a call that waited.
@@ -206,7 +206,7 @@ async fn together(
             let _ = outcome.send(Outcome::Value(value));
         }),
         None => outcomes.into_iter().zip(calls).for_each(|(outcome, call)| {
-            let _ = outcome.send(Outcome::Again(call));
+            let _ = outcome.send(Outcome::Again(Box::new(call)));
         }),
     }
 }
