@@ -18,26 +18,22 @@ enum Elements {
     Mixed,
 }
 
-/// The arguments of a call as a named list: an object's members, and behind them the parameter that is a table.
-pub(super) fn all<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>, table: Option<&(&str, Table)>) -> Value<'x> {
-    let Some((name, table)) = table else { return object(inside, members) };
-    let list = inside.vector(Kind::List, members.len() + 1);
+/// A named list of an object's members, and behind them the argument that is a table.
+pub(super) fn object<'x>(
+    inside: &'x Inside<'_>,
+    members: &Map<String, Json>,
+    table: Option<&(&str, Table)>,
+) -> Value<'x> {
+    let count = members.len() + usize::from(table.is_some());
+    let list = inside.vector(Kind::List, count);
     for (index, member) in members.values().enumerate() {
         inside.set(list, index, |inner| value(inner, member));
     }
-    inside.set(list, members.len(), |inner| table::data_frame(inner, table));
-    let names = members.keys().map(String::as_str).chain([*name]);
-    inside.set_names(list, inside.texts(members.len() + 1, names));
-    list
-}
-
-/// A named list of an object's members.
-pub(super) fn object<'x>(inside: &'x Inside<'_>, members: &Map<String, Json>) -> Value<'x> {
-    let list = inside.vector(Kind::List, members.len());
-    for (index, member) in members.values().enumerate() {
-        inside.set(list, index, |inner| value(inner, member));
+    if let Some((_, table)) = table {
+        inside.set(list, members.len(), |inner| table::data_frame(inner, table));
     }
-    inside.set_names(list, inside.texts(members.len(), members.keys().map(String::as_str)));
+    let names = members.keys().map(String::as_str).chain(table.map(|(name, _)| *name));
+    inside.set_names(list, inside.texts(count, names));
     list
 }
 
@@ -52,7 +48,7 @@ fn value<'x>(inside: &'x Inside<'_>, json: &Json) -> Value<'x> {
         },
         Json::String(text) => inside.text(text),
         Json::Array(elements) => array(inside, elements),
-        Json::Object(members) => object(inside, members),
+        Json::Object(members) => object(inside, members, None),
     }
 }
 

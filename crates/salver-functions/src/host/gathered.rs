@@ -87,7 +87,7 @@ pub(super) fn answer(
 /// Guarded: calls the function, and writes what it gives.
 fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let calls = &exchange.calls;
-    let arguments = argument::object(inside, &calls.arguments);
+    let arguments = argument::object(inside, &calls.arguments, None);
     let endpoint = inside.integer(calls.endpoint.cast_signed().saturating_add(1));
     let function = Value::of(exchange.runtime.call_function);
     let given = inside.call(function, &[endpoint, arguments, inside.null()])?;

@@ -183,7 +183,7 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
         let (headers, body) = (fields(inside, exchange.seen, call.headers), inside.raw(call.body));
         inside.call(function, &[method, path, query, headers, body, inside.text(call.address)])?
     } else {
-        let arguments = argument::all(inside, &exchange.arguments, exchange.table.as_ref());
+        let arguments = argument::object(inside, &exchange.arguments, exchange.table.as_ref());
         // R has a copy of it now.
         exchange.table = None;
         let endpoint = inside.integer(call.endpoint.saturating_add(1));
