@@ -5,18 +5,22 @@ mod columns;
 pub(crate) mod database;
 mod dataset;
 mod function;
+pub(crate) mod home;
 mod links;
 mod options;
+pub(crate) mod reserved;
 mod server;
 mod sources;
 pub(crate) mod stream;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
 use salver_model::{Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
+use crate::place::Place;
 use crate::raw::{Raw, Table};
 
 /// The configuration in force.
@@ -76,15 +80,44 @@ pub struct Server {
     pub xsrf: bool,
     /// Whether writes need the header of scripts.
     pub ajax_only: bool,
-    /// Origins whose pages may use the databases.
+    /// Origins whose pages may do what the server's own may.
     pub cors_origins: Vec<String>,
+    /// Names the server goes by; empty for those that follow from where it listens.
+    pub hosts: Vec<String>,
+}
+
+impl Server {
+    /// Where what must outlive the process is kept: `data_dir`, or else `salver-data` beside the configuration `file`;
+    /// `None` without either.
+    #[must_use]
+    pub fn keep_dir(&self, file: Option<&Path>) -> Option<PathBuf> {
+        self.data_dir.clone().or_else(|| file.map(|file| beside(file).join(stream::DATA_DIR)))
+    }
+}
+
+/// Where a file is. `./a.csv` and `a.csv` are the same file; the shorter one reads better.
+fn beside(file: &Path) -> &Path {
+    file.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new(""))
 }
 
 impl Checked {
-    /// Adds discovered databases that are not declared already, and whose names are free.
-    pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec]) {
+    /// Adds discovered databases that are not declared already, and whose names are free. Where somebody is kept from
+    /// something, none: a copy of a database lies beside it more often than not, and would be there for everybody.
+    pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec], file: Option<&Path>, findings: &mut Findings) {
+        let declared = self.databases.len();
+        let is_guarded = self.auth.is_some() || self.databases.iter().any(home::is_ruled);
         for spec in discovered {
-            let taken = self.databases.iter().any(|other| other.name == spec.name || other.url == spec.url)
+            if self.databases[..declared].iter().any(|other| home::is_same(other, spec)) {
+                continue;
+            }
+            if is_guarded {
+                let place = file.map_or(Place::Default, |file| Place::File(Arc::new(file.to_owned()), 0, 0));
+                let message = format!("`{}` is left out: it stands in no [[database]]", spec.url);
+                let hint = "what lies beside a database with rules or users is served only when it is declared";
+                findings.warning(Mistake::new(&place, message).with_hint(hint));
+                continue;
+            }
+            let taken = self.databases.iter().any(|other| other.name == spec.name || home::is_same(other, spec))
                 || self.datasets.iter().any(|dataset| dataset.name == spec.name)
                 || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
             if !taken {
@@ -96,7 +129,11 @@ impl Checked {
     /// Adds discovered files of functions that are not declared already, and whose names are free.
     pub(crate) fn add_functions(&mut self, discovered: &[FunctionSpec]) {
         for spec in discovered {
-            if !self.functions.iter().any(|other| other.name == spec.name || other.file == spec.file) {
+            let is_same = |other: &FunctionSpec| {
+                let id = home::file_id(&other.file);
+                home::real(&other.file) == home::real(&spec.file) || id.is_some() && id == home::file_id(&spec.file)
+            };
+            if !self.functions.iter().any(|other| other.name == spec.name || is_same(other)) {
                 self.functions.push(spec.clone());
             }
         }
@@ -158,9 +195,11 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     }
     links::relations(&mut datasets, &written, findings);
     let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
+    let auth = auth::check(&raw.auth, &databases, findings);
+    auth::apart_of_proxy(&raw.auth, auth.as_ref(), &server, findings);
     Checked {
         server,
-        auth: auth::check(&raw.auth, &databases, findings),
+        auth,
         limits: server::limits(&raw.limits),
         compat: Compat { roapi: raw.compat.bool("roapi") },
         stores: links::stores(&raw.stores, &datasets, findings),

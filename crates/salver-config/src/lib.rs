@@ -16,6 +16,7 @@ pub mod raw;
 pub mod render;
 mod value;
 
+pub use checked::home::is_same as is_same_database;
 pub use checked::{Checked, Compat, Server, StoreSpec};
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec};
 
+use crate::checked::reserved::Given;
 use crate::checked::{self, Checked};
 use crate::keys::{SETTINGS, Section};
 use crate::mistake::{Findings, Mistake, Warning};
@@ -67,16 +68,36 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
                 Section::Function => &mut raw.functions,
                 _ => &mut raw.datasets,
             };
-            list.retain(|other| typed_before(other) || other.text("name") != table.text("name"));
+            let is_replaced = |other: &Table| !typed_before(other) && other.text("name") == table.text("name");
+            if let Some(ruled) = list.iter().find(|other| is_replaced(other) && is_ruled(other)) {
+                findings.mistake(unruled(&table, ruled));
+            }
+            list.retain(|other| !is_replaced(other));
             list.push(table);
         }
     }
     raw.fill();
     let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
-    checked.add_databases(&sources.discovered_databases);
+    checked.add_databases(&sources.discovered_databases, sources.file.as_deref(), &mut findings);
     checked.add_functions(&sources.discovered_functions);
+    let given = Given { file: sources.file.as_deref(), discovered: &sources.discovered };
+    checked::reserved::keep_apart(&raw, &mut checked, given, &mut findings);
     checked::database::functions_are_there(&raw.databases, &checked.functions, &mut findings);
     findings.finish().map(|warnings| (checked, warnings))
+}
+
+/// Whether a database is not there for everybody in the same way.
+fn is_ruled(table: &Table) -> bool {
+    let keys = ["tenant", "tables", "before", "after"];
+    let says = |key: &str| table.written.iter().any(|written| written.setting.key == key);
+    table.section == Section::Database && (!table.tables.is_empty() || keys.into_iter().any(says))
+}
+
+/// That the command line would take the rules of a database away.
+fn unruled(table: &Table, ruled: &Table) -> Mistake {
+    let name = table.text("name").unwrap_or_default();
+    let message = format!("this would replace the [[database]] `{name}` of {}, with its rules", ruled.place);
+    Mistake::new(&table.place, message).with_hint("change it where it is declared, or leave it out here")
 }
 
 fn read_file(path: &Path, findings: &mut Findings) -> Raw {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
 
-use crate::location::{files_below, format_of_path, is_compression, is_skipped, partition_of, unreadable};
+use crate::location::{
+    files_below, format_of_path, is_compression, is_link_to_hidden, is_skipped, partition_of, unreadable,
+};
 
 /// The directory in which streams are kept that name none, beside the configuration: its files are not datasets.
 const STREAMS: &str = "salver-data";
@@ -21,7 +23,7 @@ pub fn discover(dir: &Path) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     let mut paths: Vec<PathBuf> = entries
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| !is_skipped(path) && !path.ends_with(STREAMS))
+        .filter(|path| !is_skipped(path) && !is_link_to_hidden(path) && !path.ends_with(STREAMS))
         .collect();
     paths.sort();
     let mut found = Vec::new();

@@ -1,8 +1,17 @@
 //! The engine: one runtime, one memory pool and one set of functions for everything that goes through DataFusion. It
 //! knows nothing of particular datasets or of SQL text.
 
+mod checkpoint;
+mod functions;
+mod json_chains;
+mod lanes;
+mod pressure;
+mod rules;
 mod run;
 mod session;
+mod turn;
+mod wide;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,14 +27,17 @@ use tokio::sync::Semaphore;
 use crate::calls::Files;
 use crate::residency::Budget;
 
+pub(crate) use checkpoint::place as place_checkpoints;
+use lanes::Lanes;
+pub(crate) use lanes::STACK_BYTES;
+use pressure::Pressure;
 pub(crate) use run::{Answer, Cancel, Started};
 pub(crate) use session::{CATALOG, SCHEMA};
+pub(crate) use work::Work;
 
 /// Memory for resident datasets and running queries when the machine does not tell how much it has.
 const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Stack of the engine's threads: statements are planned there, and their trees are walked recursively.
-const STACK_BYTES: usize = 32 * 1024 * 1024;
 /// How long a thread that decodes stays without work.
 const DECODER_KEPT_FOR: Duration = Duration::from_secs(10);
 
@@ -38,15 +50,18 @@ pub struct EngineOptions {
     pub data_dir: PathBuf,
     /// Threads for queries; 0 takes as many as there are cores.
     pub threads: usize,
+    /// Disk for what queries spill, all together, in bytes; 0 takes half of what is free.
+    pub spill_bytes_max: u64,
 }
 
 /// Runs plans. One per server, shared by every dataset; it is also the catalog's SQL engine.
 #[derive(Debug)]
 pub struct Engine {
-    runtime: Option<Runtime>,
+    lanes: Lanes,
     session: SessionState,
     ordered: SessionState,
     frugal: SessionState,
+    narrow: SessionState,
     budget: Arc<Budget>,
     data_dir: PathBuf,
     /// Where exports decode: on as many threads as there are for queries, and always the same, because every thread
@@ -82,14 +97,13 @@ impl Engine {
         };
         // Half is for rows that stay, half for queries that run: neither can starve the other.
         let query_bytes = memory_bytes - memory_bytes / 2;
-        let environment = session::environment(query_bytes, threads, &options.data_dir)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(threads)
-            .thread_name("salver-engine")
-            .thread_stack_size(STACK_BYTES)
-            .enable_all()
-            .build()
-            .map_err(|error| Error::internal("can't start the engine's threads").with_source(error))?;
+        let environment = session::environment(query_bytes, threads, &options.data_dir, options.spill_bytes_max)?;
+        let pressure = Pressure::new(memory_bytes);
+        let watched = |mut state: SessionState| {
+            state.config_mut().options_mut().extensions.insert(pressure.clone());
+            state
+        };
+        turn::trace_operators();
         let decoding = tokio::runtime::Builder::new_current_thread()
             .max_blocking_threads(threads)
             .thread_name("salver-decoder")
@@ -97,10 +111,11 @@ impl Engine {
             .build()
             .map_err(|error| Error::internal("can't start the threads that decode").with_source(error))?;
         Ok(Arc::new(Self {
-            runtime: Some(runtime),
-            session: session::state(&environment, query_bytes, threads)?,
-            ordered: session::state(&environment, query_bytes, 1)?,
-            frugal: session::frugal(&environment, query_bytes)?,
+            lanes: Lanes::start(threads)?,
+            session: watched(session::state(&environment, query_bytes, threads)?),
+            ordered: watched(session::state(&environment, query_bytes, 1)?),
+            frugal: watched(session::frugal(&environment, query_bytes)?),
+            narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
@@ -163,21 +178,21 @@ impl Engine {
         &self.frugal
     }
 
-    fn decoding(&self) -> Result<&Runtime> {
-        self.decoding.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
+    /// The session for plans whose rows are too wide to go many at a time.
+    pub(crate) fn narrow(&self) -> &SessionState {
+        &self.narrow
     }
 
-    fn runtime(&self) -> Result<&Runtime> {
-        self.runtime.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
+    fn decoding(&self) -> Result<&Runtime> {
+        self.decoding.as_ref().ok_or_else(|| Error::internal("the engine has been shut down"))
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
         // The last holder may be a task of another runtime, where waiting for threads is not allowed.
-        for runtime in [self.runtime.take(), self.decoding.take()].into_iter().flatten() {
-            runtime.shutdown_background();
-        }
+        self.decoding.take().into_iter().for_each(Runtime::shutdown_background);
+        self.lanes.shut_down();
     }
 }
 

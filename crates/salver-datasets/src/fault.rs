@@ -14,6 +14,12 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
         Err(error) => error,
     };
     let (code, message, hint) = match error.find_root() {
+        // It comes as a failure to write a file, too.
+        root if root.to_string().contains("used disk space during the spilling") => (
+            Code::OutOfMemory,
+            "the query spills more to disk than is left of `limits.spill_bytes_max`".to_owned(),
+            "ask for less: add a filter or a `limit`; or raise `limits.spill_bytes_max`",
+        ),
         DataFusionError::ResourcesExhausted(_) => (
             Code::OutOfMemory,
             "the query needs more memory than there is for queries".to_owned(),
@@ -78,15 +84,24 @@ pub(crate) fn panic(panic: &(dyn Any + Send)) -> Error {
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_default();
-    Error::internal("the query hit a fault of the engine")
-        .with_hint("write the query another way; the log has the cause")
-        .with_source(format!("panic: {text}"))
+    // Buffers that would be larger than their offsets can count, or than there are addresses.
+    let error = if OVERFLOWS.iter().any(|overflow| text.contains(overflow)) {
+        Error::new(Code::QueryTooLarge, "the query makes more of a column than fits into one batch")
+            .with_hint("ask for smaller values, or for fewer of them at once")
+    } else {
+        Error::internal("the query hit a fault of the engine")
+            .with_hint("write the query another way; the log has the cause")
+    };
+    error.with_source(format!("panic: {text}"))
 }
 
 /// A task that did not come to its end.
 pub(crate) fn stopped(error: tokio::task::JoinError) -> Error {
     Error::internal("the query was stopped before its end").with_source(error)
 }
+
+/// How libraries say in a panic that something is too large to be counted.
+const OVERFLOWS: [&str; 2] = ["overflow", "illegal offset range"];
 
 const CHECK_VALUES: &str =
     "check the values the query computes with; `try_cast` and `nullif` give null where these fail";

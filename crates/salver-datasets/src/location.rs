@@ -4,10 +4,10 @@ mod walk;
 
 use std::path::{Component, Path, PathBuf};
 
-use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::spec::{DatasetSpec, Reserve, SourceFormat};
 use salver_model::{Code, Error, Result};
 
-pub(crate) use walk::{files_below, is_skipped};
+pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 
 /// Suffixes of compressed files. What a file is compressed with is told from its bytes; the suffix is only taken off.
 const COMPRESSION_SUFFIXES: [&str; 7] = ["gz", "gzip", "bz2", "xz", "zst", "zstd", "lzma"];
@@ -52,13 +52,34 @@ pub(crate) struct Place {
 pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in &spec.sources {
+        let before = places.len();
         resolve_one(spec, source, &mut places)?;
+        let found = places.split_off(before);
+        places.extend(unreserved(spec, source, found)?);
     }
     if places.is_empty() {
         return Err(Error::new(Code::Source, format!("`{}` has no source", spec.name))
             .with_hint("say `source = \"path/to/file.csv\"`"));
     }
     Ok(places)
+}
+
+/// The places without files that are declared for another purpose: they give way where others are meant too, as in a
+/// folder, and are refused where nothing else is.
+fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<Place>) -> Result<Vec<Place>> {
+    let file = |place: &Place| match &place.origin {
+        Origin::File(path) => Some(path.clone()),
+        Origin::Url(_) | Origin::Stdin => None,
+    };
+    let files: Vec<PathBuf> = places.iter().filter_map(file).collect();
+    let mut are_reserved = spec.reserved.are_reserved(&files).into_iter();
+    let is_kept = |place: &Place| file(place).is_none() || are_reserved.next() == Some(false);
+    let kept: Vec<Place> = places.into_iter().filter(is_kept).collect();
+    if kept.is_empty() {
+        return Err(Error::new(Code::Source, format!("`{source}` is declared for another purpose, and is no dataset"))
+            .with_hint("databases, streams, functions, users, keys and settings are not served as rows"));
+    }
+    Ok(kept)
 }
 
 fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Result<()> {
@@ -135,7 +156,8 @@ fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<Place>) -> Resul
     let root: PathBuf =
         pattern.components().take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '['])).collect();
     files.retain(|file| {
-        file.strip_prefix(&root).unwrap_or(file).components().all(|part| !is_skipped(Path::new(part.as_os_str())))
+        let below = file.strip_prefix(&root).unwrap_or(file);
+        below.components().all(|part| !is_skipped(Path::new(part.as_os_str()))) && !walk::is_link_to_hidden(file)
     });
     files.sort();
     // A pattern like `data/*` names directories full of everything; files that can't be read are passed over when

@@ -22,7 +22,7 @@ use salver_model::entry::Description;
 use salver_model::limits::READY_ROWS_MAX;
 use salver_model::{Batches, Code, Query, Result, Rows};
 
-use crate::engine::{Answer, Engine};
+use crate::engine::{Answer, Engine, Work, place_checkpoints};
 use crate::fault;
 use crate::parquet_table::{FILE, ROW};
 use crate::resolve::{self, Condition, Place, Resolved};
@@ -53,9 +53,10 @@ pub(crate) async fn read(
     let fetch = small.map(|limit| limit + 1).or(resolved.limit);
     let state = if resolved.sort.is_empty() { engine.ordered() } else { engine.session() };
     let plan = plain(provider, &about.schema, &resolved, skip, fetch).map_err(fault::planning)?;
-    let (state, in_source_order) = (state.clone(), resolved.sort.is_empty());
+    let (mut state, in_source_order) = (state.clone(), resolved.sort.is_empty());
+    let work = Work::begin(&mut state);
     let answer = if in_source_order {
-        engine.execute(async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
+        engine.execute(work, async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
     } else {
         answer(engine, state, plan).await?
     };
@@ -76,22 +77,37 @@ pub(crate) async fn read(
     Ok(Rows { schema: answer.schema, batches: answer.batches, total, next, read, repeatable: true })
 }
 
-/// Answers a plan whose rows may come in the session's own order. One that runs out of memory is run again in the
-/// form that needs least: slower, but an answer.
+/// Answers a plan whose rows may come in the session's own order, as the work that was begun in `state`. One that runs
+/// out of memory is run again in the form that needs least: slower, but an answer.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<Answer> {
-    match engine.execute(start(state, plan.clone())).await {
+    match engine.execute(Work::of(state.config_options()), start(state, plan.clone())).await {
         Err(error) if error.code == Code::OutOfMemory => {
             let mut frugal = engine.frugal().clone();
-            frugal.mark_start_execution();
-            engine.execute(start(frugal, plan)).await
+            // The first try has ended, and its work with it.
+            let work = Work::begin(&mut frugal);
+            engine.execute(work, start(frugal, plan)).await
+        }
+        // Its rows are wide: a few of them at a time may be little enough.
+        Err(error) if error.code == Code::QueryTooLarge => {
+            let mut narrow = engine.narrow().clone();
+            let work = Work::begin(&mut narrow);
+            engine.execute(work, start(narrow, plan)).await
         }
         answered => answered,
     }
 }
 
+/// A session in which work begins.
+fn begun(engine: &Engine) -> SessionState {
+    let mut state = engine.session().clone();
+    Work::begin(&mut state);
+    state
+}
+
 /// Starts a plan; to be run on the engine's threads.
 pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
     let physical = state.create_physical_plan(&plan).await.map_err(fault::planning)?;
+    let physical = place_checkpoints(physical, &Work::of(state.config_options())).map_err(fault::planning)?;
     let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
     Ok(page::holding(stream, physical))
 }
@@ -167,7 +183,7 @@ async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder) -> Result<u6
         .aggregate(Vec::<Expr>::new(), vec![count(lit(1_i64)).alias("n")])
         .and_then(LogicalPlanBuilder::build)
         .map_err(fault::planning)?;
-    let answer = answer(engine, engine.session().clone(), plan).await?;
+    let answer = answer(engine, begun(engine), plan).await?;
     let batches: Vec<RecordBatch> = match answer.batches {
         Batches::Ready(batches) => batches,
         Batches::Stream(stream) => stream.try_collect().await?,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use salver_model::entry::Description;
-use salver_model::{Code, ColumnPath, Error, Item, Query, Result, Sort};
+use salver_model::{Code, ColumnPath, Error, Item, Query, Result, Sort, Version};
 
 pub(crate) use condition::{Condition, OneOf, Test};
 pub(crate) use grouped::{From, Grouped, resolve_grouped};
@@ -101,16 +101,21 @@ fn after(query: &Query, about: &Description) -> Result<Option<u64>> {
             .with_hint("start again without `after`"));
     }
     let known = about.rows.is_none_or(|rows| cursor.position <= rows);
-    if cursor.query != fingerprint::of(query) || !known {
+    if cursor.query != bound(query, about) || !known {
         return Err(Error::new(Code::InvalidCursor, "`after` belongs to another query")
             .with_hint("repeat the query that `after` came from: same columns, filter and sort"));
     }
     Ok(Some(cursor.position))
 }
 
+/// What ties a cursor to its query and entry. Two entries may have one version.
+fn bound(query: &Query, about: &Description) -> u64 {
+    Version::of(&(about.name.as_str(), fingerprint::of(query))).0
+}
+
 /// The cursor to the page behind `position`.
 pub(crate) fn cursor(query: &Query, about: &Description, position: u64) -> salver_model::Cursor {
-    let query = fingerprint::of(query);
+    let query = bound(query, about);
     salver_model::Cursor { version: about.version, query, position, values: Vec::new() }
 }
 

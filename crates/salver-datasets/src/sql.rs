@@ -1,6 +1,7 @@
 //! SQL: text to a statement that only reads, and that to rows. A statement that says no more than a query of one
 //! dataset is lowered to one and skips the engine; the rest is planned by it.
 
+mod bounds;
 mod catalog;
 mod lower;
 mod names;
@@ -22,15 +23,16 @@ use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
 use crate::calls::{self, Calls, Files};
-use crate::engine::Engine;
+use crate::engine::{Engine, STACK_BYTES, Work};
 use crate::{fault, guard, plan};
 use catalog::Snapshot;
 use lower::Lowered;
 use redact::Paths;
 
-/// Longest text that is tried on the caller's own thread, in bytes; it also bounds how deep a chain of operators the
-/// caller's stack may see.
+/// Longest text that is tried on the caller's own thread, in bytes.
 const NOW_BYTES_MAX: usize = 2 * 1024;
+/// Most words and operators of it, and so the deepest tree that the caller's stack sees.
+const NOW_WORDS_MAX: usize = 256;
 
 /// What a statement became.
 enum Prepared {
@@ -50,8 +52,9 @@ struct Planned {
 #[async_trait]
 impl SqlEngine for Engine {
     async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
-        let (session, functions, query) = (self.session().clone(), self.functions(), query.clone());
-        match self.run_task(async move { prepare(session, &functions, tables, &query).await }).await? {
+        let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
+        let work = Work::begin(&mut session);
+        match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
             Prepared::Lowered(lowered) => lowered.read().await,
             Prepared::Planned(planned) => {
                 let Planned { state, plan, read, repeatable, paths, calls } = *planned;
@@ -71,7 +74,7 @@ impl SqlEngine for Engine {
             return None;
         }
         let attempt = AssertUnwindSafe(|| {
-            let statement = parse::parse(query).ok()?;
+            let statement = parse::parse_within(query, NOW_WORDS_MAX).ok()?;
             // A failure is better told by the engine, which knows the text.
             lower::lower(&statement, &**tables)?.read_now().filter(Result::is_ok)
         });
@@ -83,7 +86,12 @@ impl Engine {
     /// Whether a statement calls a function that the engine does not have itself, so that files are worth a look.
     #[must_use]
     pub fn lacks_function(&self, query: &SqlQuery) -> bool {
-        parse::parse(query).is_ok_and(|statement| calls::are_in(&statement, self.session()))
+        let looks = || parse::parse(query).is_ok_and(|statement| calls::are_in(&statement, self.session()));
+        // The caller's stack may be too small for the statement.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, looks);
+            thread.ok().and_then(|thread| thread.join().ok()).unwrap_or(false)
+        })
     }
 }
 
@@ -104,7 +112,6 @@ async fn prepare(
     let lists =
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });
     let snapshot = Arc::new(Snapshot::new(Arc::clone(&tables)));
-    state.mark_start_execution();
     state.register_catalog_list(Arc::<Snapshot>::clone(&snapshot) as _);
     let statement = EngineStatement::Statement(Box::new(statement));
     let place = |error| calls.explain(position::place(error, &query.text));

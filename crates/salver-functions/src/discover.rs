@@ -1,7 +1,7 @@
 //! What `salver serve DIRECTORY` serves beside files of rows: every file of R or Python in its directory `functions`.
 //! Only there, since to serve a file of user code is to run it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use salver_model::Name;
 use salver_model::functions::Language;
@@ -15,7 +15,10 @@ const DIRECTORY: &str = "functions";
 #[must_use]
 pub fn discover(dir: &Path) -> Vec<FunctionSpec> {
     let files = std::fs::read_dir(dir.join(DIRECTORY)).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut specs: Vec<FunctionSpec> = files.filter(|path| path.is_file()).filter_map(|path| spec(&path)).collect();
+    // Hidden ones are what editors and tools leave behind.
+    let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
+    let mut specs: Vec<FunctionSpec> =
+        files.filter(is_shown).filter(|path| path.is_file()).filter_map(|path| spec(&path)).collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.file.cmp(&b.file)));
     specs.dedup_by(|a, b| a.name == b.name);
     specs

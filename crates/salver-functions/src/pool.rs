@@ -1,15 +1,18 @@
 //! Which call gets which worker, and how many workers there are.
 //!
-//! A call takes the worker that was given back last, whose caches are warm. When none is free it waits, in the order of
-//! coming, and another worker is forked while there may be more; it gets whichever is free first.
+//! A call takes the worker that was given back last, whose caches are warm. When none is free it waits: callers take
+//! turns, and the calls of each go in the order of coming. Meanwhile another worker is forked while there may be more;
+//! it gets whichever is free first.
 
 mod counts;
 mod lease;
+mod queue;
 mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use salver_model::Holder;
 use salver_model::functions::Workers;
 use salver_model::spec::FunctionSpec;
 use tokio::sync::{Notify, oneshot};
@@ -61,9 +64,9 @@ impl Pool {
         Self { bounds, state: Mutex::new(State::new(bounds)), fallen: Notify::new() }
     }
 
-    /// A worker for a call, now or when the call's turn comes. One that is patient waits for as long as it takes,
-    /// however many wait.
-    pub(crate) async fn take(self: &Arc<Self>, is_patient: bool) -> Result<Lease, Refusal> {
+    /// A worker for a call of `holder`, now or when the call's turn comes: callers take turns. One that is patient
+    /// waits for as long as it takes, however many wait.
+    pub(crate) async fn take(self: &Arc<Self>, holder: Option<&Holder>, is_patient: bool) -> Result<Lease, Refusal> {
         let turn = {
             let mut state = self.lock();
             if let Some(worker) = state.take() {
@@ -71,7 +74,7 @@ impl Pool {
                 return Ok(Lease::new(Arc::clone(self), worker));
             }
             let (sender, receiver) = oneshot::channel();
-            state.wait(sender, is_patient)?;
+            state.wait(holder, sender, is_patient)?;
             Turn::new(self, receiver)
         };
         if is_patient {
@@ -190,7 +193,7 @@ mod tests {
             .collect();
         pool.tend(Duration::from_secs(60));
         assert_eq!(pool.counts().alive, 3, "they were busy a moment ago");
-        let lease = pool.take(false).await.unwrap();
+        let lease = pool.take(None, false).await.unwrap();
         pool.tend(Duration::ZERO);
         assert_eq!((pool.counts().alive, pool.counts().busy), (1, 1), "a busy one is one of the least");
         lease.give_back();
@@ -205,7 +208,7 @@ mod tests {
         let (zygote, mut told) = zygote(1);
         pool.adopt(Arc::clone(&zygote));
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
-        let refused = futures::future::join_all((0..6).map(|_| pool.take(false))).await;
+        let refused = futures::future::join_all((0..6).map(|_| pool.take(None, false))).await;
         let count = |refusal| refused.iter().filter(|got| matches!(got, Err(why) if *why == refusal)).count();
         assert_eq!((count(Refusal::Late), count(Refusal::Full)), (5, 1));
         let mut ordered = 0;
@@ -223,11 +226,11 @@ mod tests {
         pool.adopt(Arc::clone(&old));
         let ((first, _first), (late, _late), (second, _second)) = (worker(&old, 1), worker(&old, 2), worker(&new, 3));
         pool.arrived(first);
-        let lease = pool.take(false).await.unwrap();
+        let lease = pool.take(None, false).await.unwrap();
         pool.adopt(Arc::clone(&new));
         pool.arrived(late);
         pool.arrived(second);
-        let other = pool.take(false).await.unwrap();
+        let other = pool.take(None, false).await.unwrap();
         assert_eq!((pool.counts().alive, pool.counts().busy), (2, 2));
         drop(lease);
         other.give_back();
@@ -235,7 +238,7 @@ mod tests {
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
         assert_eq!(told.try_recv(), Ok(Order::Kill(1)), "who leaves a call has its process killed");
         pool.close();
-        assert_eq!(pool.take(false).await.err(), Some(Refusal::Unavailable));
+        assert_eq!(pool.take(None, false).await.err(), Some(Refusal::Unavailable));
     }
 
     /// Most calls whose caller leaves are over before another process could be there.
@@ -253,13 +256,13 @@ mod tests {
             // The first of many pieces.
             (&b"\x07\0\0\0S\xc8\0\0\0\0\0"[..], false),
         ] {
-            let mut lease = pool.take(false).await.unwrap();
+            let mut lease = pool.take(None, false).await.unwrap();
             let call = Call::default();
             assert!(futures::poll!(std::pin::pin!(lease.worker().unwrap().call(&call))).is_pending());
             end.write_all(answer).await.unwrap();
             drop(lease);
             if kept {
-                pool.take(false).await.unwrap().give_back();
+                pool.take(None, false).await.unwrap().give_back();
                 assert_eq!(pool.counts().lost, 0);
             }
         }
@@ -275,7 +278,7 @@ mod tests {
         assert_eq!(told.recv().await, Some(Order::Fork(1)));
         let (worker, _end) = worker(&zygote, 7);
         pool.arrived(worker);
-        let mut lease = pool.take(false).await.unwrap();
+        let mut lease = pool.take(None, false).await.unwrap();
         let call = Call::default();
         assert!(futures::poll!(std::pin::pin!(lease.worker().unwrap().call(&call))).is_pending());
         drop(lease);

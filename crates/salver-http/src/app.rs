@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use salver_model::limits::RECEIVING_BYTES_MAX;
+use salver_model::{Limits, Shares};
 use salver_service::Service;
 use tokio::sync::watch;
 
 use crate::auth::Auth;
 use crate::cache::FinalBytes;
+use crate::connections::Connections;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
@@ -15,6 +18,17 @@ use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
+use crate::tokens::Tokens;
+use crate::veil;
+
+/// What is counted of bodies that are being received, in bytes.
+pub(crate) const RECEIVED_BYTES: u64 = 64 * 1024;
+
+/// Memory that callers share for the bodies they send.
+fn receiving(limits: &Limits) -> Arc<Shares> {
+    let bytes = RECEIVING_BYTES_MAX.max(limits.body_bytes_max.saturating_mul(16));
+    Shares::new("received bodies (64 KiB)", usize::try_from(bytes / RECEIVED_BYTES).unwrap_or(usize::MAX / 4))
+}
 
 /// What every request shares.
 #[derive(Debug)]
@@ -32,21 +46,32 @@ pub(crate) struct App {
     pub(crate) exports: Exports,
     pub(crate) functions: Known,
     pub(crate) jobs: Jobs,
+    /// Open connections.
+    pub(crate) connections: Arc<Connections>,
+    /// Memory for bodies that are being received.
+    pub(crate) receiving: Arc<Shares>,
+    /// Places of answers that follow a stream, or wait for its next event.
+    pub(crate) tails: Arc<Shares>,
+    pub(crate) tokens: Tokens,
     /// Becomes true when the server ends: answers without end then end too.
     pub(crate) ending: watch::Sender<bool>,
 }
 
 impl App {
-    pub(crate) fn new(service: Arc<Service>, mut options: HttpOptions) -> Self {
+    pub(crate) fn new(service: Arc<Service>, mut options: HttpOptions, connections: Arc<Connections>) -> Self {
         let trimmed = options.base_path.trim_matches('/');
         options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
         let cache = FinalBytes::new(service.limits().cache_bytes_max);
         let gate = Gate::new(&options);
+        veil::know(&options.private_dirs);
         let auth = options.auth.take();
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
+        let receiving = receiving(service.limits());
+        let tails = Shares::new("tails", service.limits().connections_max / 2);
         let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
+        let tokens = Tokens::new(&options.root_key);
         Self {
             service,
             options,
@@ -60,6 +85,10 @@ impl App {
             exports,
             functions,
             jobs,
+            connections,
+            receiving,
+            tails,
+            tokens,
             ending,
         }
     }

@@ -39,6 +39,8 @@ pub(crate) const QUERY_EMPTY: u16 = 1502;
 pub(crate) const NUMBER_OUT_OF_RANGE: u16 = 1504;
 /// A variable is not declared.
 pub(crate) const VARIABLE_NAME_UNKNOWN: u16 = 1512;
+/// There is too much of something, or it is nested too deeply.
+pub(crate) const TOO_MUCH_NESTING: u16 = 1524;
 /// A bind variable has no value.
 pub(crate) const BIND_PARAMETER_MISSING: u16 = 1551;
 /// A value is given for a bind variable that the query does not have.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use salver_model::ports::Database;
 use salver_model::spec::AuthSpec;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 use salver_service::Service;
 
 use self::api_key::ApiKeys;
@@ -35,10 +35,11 @@ pub(crate) use self::users::{Login, User, Users, exists};
 /// What is known of a caller, by name.
 pub(crate) type Identity = Vec<(String, String)>;
 
-/// What rules see of how it was proved, before all that the proof itself tells: who registers under the name of a key
-/// is not its caller.
-fn proved_by(way: &str) -> (String, String) {
-    ("auth".to_owned(), way.to_owned())
+/// What rules see of how it was proved, and of whom, before all that the proof itself tells: the same name proved in
+/// two ways is two callers.
+fn proved_by(way: &str, name: Option<&str>) -> Identity {
+    let named = name.map(|name| (Caller::IDENTITY.to_owned(), format!("{way}:{name}")));
+    std::iter::once(("auth".to_owned(), way.to_owned())).chain(named).collect()
 }
 
 /// Where tokens are looked for by default.
@@ -89,10 +90,11 @@ impl Auth {
             _ => None,
         };
         let has_keys = !spec.api_keys.is_empty() || users.as_ref().is_some_and(Users::has_keys);
+        let prefix = spec.users.as_ref().map_or("", |users| users.prefix.as_str());
         let jwt = match (&spec.jwt.secrets[..], &spec.jwt.header) {
             ([], _) => None,
-            (_, Some(header)) => Some((Jwt::new(&spec.jwt)?, vec![named(header)?])),
-            (_, None) => Some((Jwt::new(&spec.jwt)?, JWT_HEADERS.to_vec())),
+            (_, Some(header)) => Some((Jwt::new(&spec.jwt, prefix)?, vec![named(header)?])),
+            (_, None) => Some((Jwt::new(&spec.jwt, prefix)?, JWT_HEADERS.to_vec())),
         };
         let mut challenges = Vec::new();
         if spec.has_basic() {
@@ -131,7 +133,10 @@ impl Auth {
         match (self.judge(&given), given) {
             (Verdict::Known(identity), _) => identity,
             (Verdict::Ask, Given::Key(key)) => match &self.users {
-                Some(users) => users.of_key(service, key).await?.ok_or_else(|| failed("API key")),
+                Some(users) => {
+                    let is_free = |name: &str| self.is_free(name);
+                    users.of_key(service, key, &is_free).await?.ok_or_else(|| failed("API key"))
+                }
                 None => Err(failed("API key")),
             },
             (Verdict::Ask, Given::Password(credentials)) => match &self.basic {
@@ -140,6 +145,21 @@ impl Auth {
             },
             (Verdict::Ask, Given::Token(_) | Given::Session(_)) => self.nobody(),
         }
+    }
+
+    /// That a user in the table may be called `name`: where users come by themselves, nobody is called as a key or a
+    /// user of the settings is.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed`.
+    pub(crate) fn is_free(&self, name: &str) -> Result<()> {
+        let is_open = self.users.as_ref().is_some_and(|users| users.spec.register && users.spec.prefix.is_empty());
+        let is = |other: &str| loosely(other) == loosely(name);
+        if is_open && (self.api_keys.names().any(is) || self.basic.as_ref().is_some_and(|basic| basic.has_name(&is))) {
+            tracing::warn!(name, "a user in the table has the name of a key or of a user of the settings: not let in");
+            return Err(failed(name));
+        }
+        Ok(())
     }
 
     /// What an answer with 401 says of the ways in.
@@ -199,6 +219,11 @@ impl Auth {
     fn nobody(&self) -> Result<Identity> {
         if self.required { Err(required()) } else { Ok(Identity::new()) }
     }
+}
+
+/// A name as somebody may read it.
+fn loosely(name: &str) -> String {
+    name.trim().to_lowercase()
 }
 
 /// What stands behind the name of an authentication scheme.

@@ -29,6 +29,8 @@ use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 use tokio::sync::mpsc;
 
+use crate::connections::Turn;
+
 pub(crate) use outlet::{Idle, Outlet};
 use source::Batches;
 pub(crate) use source::Source;
@@ -50,6 +52,8 @@ pub(crate) struct Pieces {
     /// How many bytes are still to come, where that is known.
     left: Option<u64>,
     ended: bool,
+    /// The request they answer, once it is on its way.
+    turn: Option<Turn>,
 }
 
 impl Pieces {
@@ -57,7 +61,11 @@ impl Pieces {
         if self.ended {
             return Poll::Ready(None);
         }
-        self.receiver.poll_recv(context).map(|received| match received {
+        let polled = self.receiver.poll_recv(context);
+        if let Some(turn) = &mut self.turn {
+            if polled.is_pending() { turn.work() } else { turn.wait() }
+        }
+        polled.map(|received| match received {
             Some(outlet::Part::Bytes(bytes)) => {
                 self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
                 Some(Ok(Frame::data(bytes)))
@@ -85,6 +93,15 @@ impl fmt::Display for Aborted {
 }
 
 impl std::error::Error for Aborted {}
+
+impl Body {
+    /// Says which request this answers, for as long as it is being sent.
+    pub(crate) fn belongs_to(&mut self, turn: Option<Turn>) {
+        if let Self::Stream(pieces) = self {
+            pieces.turn = turn;
+        }
+    }
+}
 
 impl http_body::Body for Body {
     type Data = Bytes;

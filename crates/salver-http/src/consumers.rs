@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::tokens::Owner;
+
 /// How long a consumer may say nothing.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Most consumers at once.
@@ -19,11 +21,14 @@ pub(crate) struct Consumers(Mutex<Members>);
 
 #[derive(Debug, Default)]
 struct Members {
-    /// By group and name.
-    instances: HashMap<(String, String), Arc<Instance>>,
-    /// Which instance of a group reads a topic.
-    readers: HashMap<(String, String), String>,
+    /// By whose they are, group and name: the same names are other instances in another caller's hands.
+    instances: HashMap<Key, Arc<Instance>>,
+    /// Which instance of a group reads a topic. A group is all callers' who may read its streams, like its offsets.
+    readers: HashMap<(String, String), Key>,
 }
+
+/// Whose an instance is, its group and its name.
+type Key = (Owner, String, String);
 
 impl Consumers {
     fn lock(&self) -> MutexGuard<'_, Members> {
@@ -32,32 +37,32 @@ impl Consumers {
     }
 
     /// A new consumer.
-    pub(crate) fn create(&self, group: &str, name: &str, settings: Settings) -> Result<(), Refusal> {
+    pub(crate) fn create(&self, owner: &Owner, group: &str, name: &str, settings: Settings) -> Result<(), Refusal> {
         let mut members = self.lock();
         members.instances.retain(|_, instance| !instance.is_gone(PATIENCE));
         if members.instances.len() >= INSTANCES_MAX {
             return Err(Refusal::TooMany);
         }
-        let key = (group.to_owned(), name.to_owned());
+        let key = (owner.clone(), group.to_owned(), name.to_owned());
         if members.instances.contains_key(&key) {
             return Err(Refusal::Exists);
         }
-        members.instances.insert(key, Arc::new(Instance::new(group, name, settings)));
+        members.instances.insert(key, Arc::new(Instance::new(owner, group, name, settings)));
         Ok(())
     }
 
     /// The consumer of that name, which lives on with that.
-    pub(crate) fn find(&self, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
+    pub(crate) fn find(&self, owner: &Owner, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
         let members = self.lock();
-        let found = members.instances.get(&(group.to_owned(), name.to_owned()));
+        let found = members.instances.get(&(owner.clone(), group.to_owned(), name.to_owned()));
         let found = found.filter(|instance| !instance.is_gone(PATIENCE)).ok_or(Refusal::Unknown)?;
         found.touch(Instant::now());
         Ok(Arc::clone(found))
     }
 
     /// Ends a consumer.
-    pub(crate) fn remove(&self, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
-        let removed = self.lock().instances.remove(&(group.to_owned(), name.to_owned()));
+    pub(crate) fn remove(&self, owner: &Owner, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
+        let removed = self.lock().instances.remove(&(owner.clone(), group.to_owned(), name.to_owned()));
         removed.filter(|instance| !instance.is_gone(PATIENCE)).ok_or(Refusal::Unknown)
     }
 
@@ -66,21 +71,19 @@ impl Consumers {
         let members = &mut *self.lock();
         let key = (instance.group.clone(), topic.to_owned());
         if let Some(reader) = members.readers.get(&key)
-            && *reader != instance.name
-            && members
-                .instances
-                .get(&(instance.group.clone(), reader.clone()))
-                .is_some_and(|other| !other.is_gone(PATIENCE))
+            && *reader != instance.key()
+            && members.instances.get(reader).is_some_and(|other| !other.is_gone(PATIENCE))
         {
             return false;
         }
-        members.readers.insert(key, instance.name.clone());
+        members.readers.insert(key, instance.key());
         true
     }
 
     /// Lets others of its group read what `instance` read.
     pub(crate) fn release(&self, instance: &Instance) {
-        self.lock().readers.retain(|(group, _), reader| *group != instance.group || *reader != instance.name);
+        let key = instance.key();
+        self.lock().readers.retain(|_, reader| *reader != key);
     }
 }
 
@@ -141,8 +144,9 @@ pub(crate) struct State {
 /// One consumer.
 #[derive(Debug)]
 pub(crate) struct Instance {
+    owner: Owner,
     pub(crate) group: String,
-    pub(crate) name: String,
+    name: String,
     pub(crate) settings: Settings,
     pub(crate) state: tokio::sync::Mutex<State>,
     made: Instant,
@@ -151,8 +155,9 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    pub(crate) fn new(group: &str, name: &str, settings: Settings) -> Self {
+    fn new(owner: &Owner, group: &str, name: &str, settings: Settings) -> Self {
         Self {
+            owner: owner.clone(),
             group: group.to_owned(),
             name: name.to_owned(),
             settings,
@@ -160,6 +165,10 @@ impl Instance {
             made: Instant::now(),
             touched_ms: AtomicU64::new(0),
         }
+    }
+
+    fn key(&self) -> Key {
+        (self.owner.clone(), self.group.clone(), self.name.clone())
     }
 
     /// Whether it has said nothing for `patience`.

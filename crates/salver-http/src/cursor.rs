@@ -17,19 +17,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use hyper::body::Incoming;
-use salver_model::Error;
+use salver_model::{Caller, Error};
 
 use self::route::Target;
 use crate::app::App;
 use crate::body::Body;
 use crate::cursor_state::{Failure, Kind};
 use crate::receive;
+use crate::receive::Incoming;
 
 /// The request as these doors see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     app: &'a Arc<App>,
+    /// Who asks.
+    caller: &'a Caller,
     method: &'a Method,
     target: Target<'a>,
     /// The query string, as it came; empty for none.
@@ -38,10 +40,10 @@ pub(crate) struct Call<'a> {
 }
 
 /// The request as these doors see it, when it is theirs. `path` is below the base path.
-pub(crate) fn call<'a>(app: &'a Arc<App>, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
+pub(crate) fn call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
     let target = Target::of(method, path, query)?;
-    Some(Call { app, method, target, query, headers: &head.headers })
+    Some(Call { app, caller, method, target, query, headers: &head.headers })
 }
 
 /// Answers any request of these doors.

@@ -10,9 +10,9 @@ mod supply;
 
 use std::sync::Arc;
 
+use salver_model::Shares;
 use salver_model::limits::{LEASES_MAX, LIVE_CURSORS_MAX};
 use salver_service::exports::Leases;
-use tokio::sync::Semaphore;
 
 pub(crate) use budget::Budget;
 pub(crate) use failure::Failure;
@@ -27,12 +27,12 @@ pub(crate) struct Cursors {
     /// Batches that are prepared for clients who come back.
     pub(crate) prepared: Arc<Budget>,
     /// Places of cursors whose query goes on running, or whose rows wait in memory.
-    pub(crate) live: Arc<Semaphore>,
+    pub(crate) live: Arc<Shares>,
 }
 
 impl Default for Cursors {
     fn default() -> Self {
-        let live = Arc::new(Semaphore::new(LIVE_CURSORS_MAX));
-        Self { leases: Leases::new(LEASES_MAX), prepared: Arc::default(), live }
+        let live = Shares::new("running cursors", LIVE_CURSORS_MAX);
+        Self { leases: Leases::new("cursors", LEASES_MAX), prepared: Arc::default(), live }
     }
 }

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use percent_encoding::percent_decode_str;
 use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
-use salver_model::{Code, Error, Result, Version, suggest};
+use salver_model::limits::PARAMETERS_MAX;
+use salver_model::{Caller, Code, Error, Result, Version, suggest};
 
 use crate::app::App;
 use crate::body::Encoding;
@@ -16,6 +17,8 @@ use crate::body::Encoding;
 pub(crate) struct Exchange<'a> {
     /// The server's side.
     pub(crate) app: &'a App,
+    /// Who asks.
+    pub(crate) caller: &'a Caller,
     /// The method.
     pub(crate) method: &'a Method,
     /// The path below the base path, as it came.
@@ -34,6 +37,7 @@ impl<'a> Exchange<'a> {
     /// One request; the cache's key is made here.
     pub(crate) fn new(
         app: &'a App,
+        caller: &'a Caller,
         method: &'a Method,
         (path, query): (&'a str, &'a str),
         headers: &'a HeaderMap,
@@ -53,7 +57,7 @@ impl<'a> Exchange<'a> {
             key.push(0);
         }
         key.extend_from_slice(&body);
-        Self { app, method, path, query, headers, body, key }
+        Self { app, caller, method, path, query, headers, body, key }
     }
 
     /// A header as text; `None` when it is absent or not text.
@@ -63,9 +67,12 @@ impl<'a> Exchange<'a> {
 
     /// All lines of a header as one list; `None` when there is none.
     pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
-        let mut lines = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        let first = lines.next()?;
-        Some(lines.fold(Cow::Borrowed(first), |list, line| Cow::Owned(format!("{list}, {line}"))))
+        let lines: Vec<&str> = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+        match lines.as_slice() {
+            [] => None,
+            [only] => Some(Cow::Borrowed(*only)),
+            several => Some(Cow::Owned(several.join(", "))),
+        }
     }
 
     /// The client's `If-None-Match`, which has a meaning for GET and HEAD only.
@@ -128,8 +135,12 @@ fn format_named(name: &str) -> Result<Format> {
 /// The parameters of a query string (or a form), decoded, in order; repeats stay.
 ///
 /// # Errors
-/// `InvalidRequest` when a part is not UTF-8 after decoding.
+/// `InvalidRequest` when a part is not UTF-8 after decoding, or there are too many.
 pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
+    if query.split('&').nth(PARAMETERS_MAX).is_some() {
+        return Err(Error::new(Code::InvalidRequest, format!("there are more than {PARAMETERS_MAX} parameters"))
+            .with_hint("send fewer, or the values in a body of JSON"));
+    }
     query
         .split('&')
         .filter(|pair| !pair.is_empty())

@@ -28,6 +28,7 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::export_state::{Token, damaged};
 use crate::segment::segment;
+use crate::tokens::Owner;
 
 /// What a path names.
 #[derive(Debug, PartialEq)]
@@ -63,15 +64,20 @@ impl Target {
 /// Answers a request of these doors.
 pub(crate) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: Target) -> Result<Response<Body>> {
     let ends = *exchange.method == Method::DELETE;
+    let read = |text: &str| Token::read(text, &app.tokens, &Owner::of(exchange.caller));
     match target {
         Target::Open => open::answer(app, exchange).await,
-        Target::One(text) => match Token::read(&text) {
+        Target::One(text) => match read(&text) {
             Some(token) if ends => state::end(app, &token),
-            Some(token) if !names_entry(app, &text) => state::answer(app, &text, &token).await,
+            Some(token) if !names_entry(app, &text) => state::answer(app, exchange.caller, &text, &token).await,
             None if ends => Err(damaged(&text)),
-            _ => whole::answer(app, exchange, &text).await,
+            _ => whole::answer(app, exchange, &text).await.map_err(|error| match error.code {
+                // Somebody else's token, or a damaged one.
+                Code::UnknownEntry if Token::is_like(&text) => damaged(&text),
+                _ => error,
+            }),
         },
-        Target::Stream(text, stream) => match Token::read(&text) {
+        Target::Stream(text, stream) => match read(&text) {
             Some(token) => batch::answer(app, exchange, &token, &stream).await,
             None => Err(damaged(&text)),
         },

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Method, Response};
-use hyper::body::Incoming;
 use salver_model::functions::{Endpoint, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result, suggest};
@@ -25,6 +24,7 @@ use self::asking::Asking;
 use crate::app::App;
 use crate::body::Body;
 use crate::functions_state::Found;
+use crate::receive::Incoming;
 use crate::segment::segment;
 
 /// What of the doors a request is for.

@@ -1,17 +1,22 @@
-//! Who may ask: the firewall and the way to TLS for every door, and what pages of other origins may do with records.
+//! Who may ask: for which host, from which address and page, over TLS or not, for every door; and what else the
+//! records doors ask of pages.
 
+mod host;
 mod network;
+mod origin;
+mod reach;
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use salver_model::spec::matches_pattern;
 use salver_model::{Caller, Code, Error, Result};
 
+use self::host::Hosts;
+pub(crate) use self::host::settle;
 use self::network::Network;
+pub(crate) use self::reach::Reach;
 use crate::body::Body;
 use crate::cookie;
 use crate::options::{HttpOptions, OriginOptions};
@@ -23,12 +28,27 @@ const XSRF_COOKIE: &str = "XSRF-TOKEN";
 const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 const AJAX: &str = "XMLHttpRequest";
 /// Headers of requests that PHP-CRUD-API does not know.
-const OWN_HEADERS: [&str; 3] = ["If-Match", "If-None-Match", "Idempotency-Key"];
+const OWN_HEADERS: [&str; 12] = [
+    "If-Match",
+    "If-None-Match",
+    "Idempotency-Key",
+    "Accept",
+    "Content-Encoding",
+    "Last-Event-ID",
+    "Prefer",
+    "Salver-Key",
+    "Salver-Id",
+    "Salver-Partition",
+    "Salver-Time",
+    "X-Callback-Url",
+];
 
 /// What the options say about who may ask, made ready.
 #[derive(Debug)]
 pub(crate) struct Gate {
     base_path: String,
+    hosts: Hosts,
+    cors: bool,
     reverse_proxy: bool,
     caller_headers: Vec<(String, HeaderName)>,
     firewall: Option<Vec<Network>>,
@@ -36,8 +56,6 @@ pub(crate) struct Gate {
     xsrf: bool,
     ajax_only: bool,
     origins: Option<OriginOptions>,
-    secret: RandomState,
-    tokens: AtomicU64,
 }
 
 /// What a request of the records doors was let in with.
@@ -55,6 +73,8 @@ impl Gate {
         let header = |(name, header): &(String, String)| Some((name.clone(), header.parse().ok()?));
         Self {
             base_path: options.base_path.clone(),
+            hosts: Hosts::new(options),
+            cors: options.cors,
             reverse_proxy: options.reverse_proxy,
             caller_headers: options.caller_headers.iter().filter_map(header).collect(),
             // A list of which nothing can be read lets nobody in: the operator meant to shut somebody out.
@@ -63,8 +83,6 @@ impl Gate {
             xsrf: options.xsrf,
             ajax_only: options.ajax_only,
             origins: options.origins.clone(),
-            secret: RandomState::new(),
-            tokens: AtomicU64::new(0),
         }
     }
 
@@ -87,6 +105,9 @@ impl Gate {
                 if let Some(value) = headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
                     caller.attributes.push((name.clone(), value.to_owned()));
                 }
+            }
+            if let Some(user) = caller.attribute("user").filter(|_| caller.attribute(Caller::IDENTITY).is_none()) {
+                caller.attributes.push((Caller::IDENTITY.to_owned(), format!("proxy:{user}")));
             }
         }
         caller
@@ -139,24 +160,18 @@ impl Gate {
     pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Pass> {
         let mut pass = Pass::default();
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        if let (Some(origins), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
-            let shown = origin.to_str().unwrap_or_default();
-            let lower = shown.to_lowercase();
-            if !origins.allowed_origins.iter().any(|allowed| matches_pattern(&allowed.trim().to_lowercase(), &lower)) {
-                return Err(Error::new(Code::OriginForbidden, format!("Origin '{shown}' is forbidden")));
+        if let (Some(_), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
+            if self.is_named(origin) {
+                pass.origin = Some(origin.clone());
+            } else if !self.is_own(origin, headers) {
+                return Err(forbidden(headers));
             }
-            pass.origin = Some(origin.clone());
         }
         let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
-        if writes && self.is_foreign(headers) {
-            let shown = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok()).unwrap_or_default();
-            return Err(Error::new(Code::OriginForbidden, format!("Origin '{shown}' is forbidden"))
-                .with_hint("pages of another host may write when `server.cors_origins` names them"));
-        }
         if self.xsrf {
             let token = cookie::named(headers, XSRF_COOKIE);
             if token.is_none() {
-                pass.cookie = HeaderValue::from_str(&self.fresh_cookie(is_secure(headers))).ok();
+                pass.cookie = Some(fresh_cookie(is_secure(headers))?);
             }
             if writes && (token.is_none_or(str::is_empty) || token != text(&XSRF_HEADER)) {
                 return Err(Error::new(Code::XsrfToken, "Bad or missing XSRF token"));
@@ -168,29 +183,67 @@ impl Gate {
         Ok(pass)
     }
 
-    /// Whether the request comes from a page of another site that was not let in by name. Whoever visits a page must
-    /// not find that it wrote to a server on his own machine.
-    pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
-        let Some(origin) = headers.get(header::ORIGIN) else { return false };
-        let origin = origin.to_str().unwrap_or_default().to_lowercase();
-        let allowed = self.origins.as_ref().map_or(&[][..], |origins| &origins.allowed_origins);
-        if allowed.iter().any(|allowed| matches_pattern(&allowed.trim().to_lowercase(), &origin)) {
-            return false;
+    /// That the request is for a host that this server is.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for none or several, `HostForbidden`.
+    pub(crate) fn admit_host(&self, version: Version, headers: &HeaderMap) -> Result<()> {
+        self.hosts.admit(version, headers)
+    }
+
+    /// Whether it is no browser that asks on behalf of a page, so that [`Gate::admit_page`] has nothing to say.
+    pub(crate) fn is_of_no_page(headers: &HeaderMap) -> bool {
+        origin::is_of_no_page(headers)
+    }
+
+    /// That a page may have asked this: one of another site may read what the options allow, and must not change or run
+    /// anything unless they say so. Whoever visits a page must not find that it used a server on her own machine.
+    ///
+    /// # Errors
+    /// `OriginForbidden`.
+    pub(crate) fn admit_page(&self, method: &Method, headers: &HeaderMap, reach: Reach) -> Result<()> {
+        let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
+        let is_let_in = match reach {
+            Reach::Reads => true,
+            Reach::Runs | Reach::Asks => self.cors,
+            Reach::Changes => false,
+        };
+        if is_let_in || !self.is_of_foreign_page(headers, writes || reach == Reach::Asks) {
+            Ok(())
+        } else {
+            Err(forbidden(headers))
         }
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        origin.split_once("://").is_none_or(|(_, own)| !own.eq_ignore_ascii_case(host))
+    }
+
+    /// Whether the request comes from a page of another site that was not let in by name, and so must not change
+    /// anything.
+    pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
+        !origin::is_of_no_page(headers) && self.is_of_foreign_page(headers, true)
+    }
+
+    fn is_of_foreign_page(&self, headers: &HeaderMap, writes: bool) -> bool {
+        let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
+        if origins.peek().is_none() {
+            return origin::is_from_elsewhere(headers, writes);
+        }
+        !origins.all(|origin| self.is_named(origin) || self.is_own(origin, headers))
+    }
+
+    /// Whether the options name this origin. `null` stands for pages without one, and is no part of a pattern.
+    fn is_named(&self, origin: &HeaderValue) -> bool {
+        let Some(origins) = &self.origins else { return false };
+        let origin = origin.to_str().unwrap_or_default().to_lowercase();
+        let mut allowed = origins.allowed_origins.iter().map(|allowed| allowed.trim().to_lowercase());
+        allowed.any(|allowed| if origin == "null" { allowed == origin } else { matches_pattern(&allowed, &origin) })
+    }
+
+    fn is_own(&self, origin: &HeaderValue, headers: &HeaderMap) -> bool {
+        origin.to_str().is_ok_and(|origin| origin::is_own(origin, headers, self.reverse_proxy))
     }
 
     /// Whether `error` is the one of [`Gate::admit`] for what is no request of a script.
     pub(crate) fn wants_script(error: &Error) -> bool {
         error.code == Code::Forbidden && error.message.starts_with("Only AJAX")
-    }
-
-    fn fresh_cookie(&self, secure: bool) -> String {
-        // A keyed hash of a counter: nobody without the key can tell the next one.
-        let token = self.secret.hash_one(self.tokens.fetch_add(1, Ordering::Relaxed));
-        let secure = if secure { "; Secure" } else { "" };
-        format!("{XSRF_COOKIE}={token:016x}; Path=/; SameSite=Lax{secure}")
     }
 
     /// What an answer of the records doors tells the page it goes to.
@@ -206,6 +259,15 @@ impl Gate {
         if let Some(cookie) = pass.cookie {
             headers.append(header::SET_COOKIE, cookie);
         }
+    }
+
+    /// What an answer of any door tells the page that `asked`, when the options name it.
+    pub(crate) fn release_named(&self, asked: &HeaderMap, headers: &mut HeaderMap) {
+        if self.origins.is_none() || headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+            return;
+        }
+        let origin = asked.get(header::ORIGIN).filter(|origin| self.is_named(origin)).cloned();
+        self.release(Pass { origin, cookie: None }, headers);
     }
 
     /// The answer to a page that asks what it may do; `None` where that is not for the gate to say.
@@ -235,6 +297,27 @@ fn allow_headers(origins: &OriginOptions, asked: &HeaderMap) -> String {
         }
     }
     allowed
+}
+
+/// A token that nobody can guess, for a client that has none; as long as PHP-CRUD-API's.
+fn fresh_cookie(secure: bool) -> Result<HeaderValue> {
+    let token = u64::from_le_bytes(salver_model::seal::random()?);
+    let secure = if secure { "; Secure" } else { "" };
+    HeaderValue::from_str(&format!("{XSRF_COOKIE}={token:016x}; Path=/; SameSite=Lax{secure}"))
+        .map_err(|error| Error::internal("a cookie can't be written").with_source(error))
+}
+
+/// That a page may not ask.
+fn forbidden(headers: &HeaderMap) -> Error {
+    let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
+    let message = match origin {
+        Some(origin) => format!("Origin '{origin}' is forbidden"),
+        None => "pages of other sites may not ask this".to_owned(),
+    };
+    Error::new(Code::OriginForbidden, message).with_hint(
+        "pages of another host may do so when `server.cors_origins` names them; behind a proxy, have it forward the \
+             host, or send `X-Forwarded-Host` and set `server.reverse_proxy`",
+    )
 }
 
 fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {

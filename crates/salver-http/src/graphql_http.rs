@@ -4,10 +4,11 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Format, Nulls};
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result, Version};
 
 use crate::body::Body;
 use crate::cache::Flight;
+use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
 use crate::respond::{self, Heading};
@@ -27,7 +28,9 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
     request.caller = caller;
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     let snapshot = app.service.snapshot_settled().await;
-    let version = exchange.answer_version(snapshot.content(), choice.media_type);
+    // Bodies carry tokens of pages, which are good under their key only.
+    let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
+    let version = exchange.answer_version(content, choice.media_type);
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
         return Ok(response);
@@ -58,6 +61,7 @@ pub(crate) fn asset(name: &str) -> Result<Response<Body>> {
     })?;
     let mut response = Response::new(Body::Full(Bytes::from_static(bytes)));
     let headers = response.headers_mut();
+    caution::of_graphiql(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     if name.is_empty() {
         // The page shares its address with answers: a cache must not hand it to a program.

@@ -6,17 +6,19 @@
 //! are not kept.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use salver_model::{Caller, Code, Error, Result, Version};
+use salver_model::{Caller, Code, Error, Holder, Result, Version};
 use tokio::sync::watch;
 
 use crate::body::Body;
 use crate::problem;
+use crate::tokens::Owner;
 
 /// How long an answer is kept.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,10 +28,26 @@ const BYTES_MAX: usize = 16 * 1024 * 1024;
 const KEY_BYTES_MAX: usize = 255;
 
 /// Whose key it is. The address is no part of it: a client that tries again may do so from elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Key {
     text: String,
-    caller: Vec<(String, String)>,
+    caller: Owner,
+    /// Who is charged for the answer, by address where nothing else is known.
+    holder: Holder,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, &self.caller) == (&other.text, &other.caller)
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.text, &self.caller).hash(state);
+    }
 }
 
 impl Key {
@@ -42,12 +60,11 @@ impl Key {
             return Err(Error::new(Code::InvalidRequest, "`Idempotency-Key` is empty or too long")
                 .with_hint(format!("send up to {KEY_BYTES_MAX} characters, like a random UUID")));
         }
-        Ok(Self { text: text.to_owned(), caller: caller.attributes.clone() })
+        Ok(Self { text: text.to_owned(), caller: Owner::of(caller), holder: caller.holder() })
     }
 
     fn bytes(&self) -> usize {
-        let caller: usize = self.caller.iter().map(|(name, value)| name.len() + value.len()).sum();
-        256 + self.text.len() + caller
+        256 + self.text.len() + self.caller.bytes()
     }
 }
 
@@ -108,6 +125,7 @@ struct Slots {
     /// Those that are done, oldest first.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
+    bytes_of: AHashMap<Holder, usize>,
 }
 
 /// The store, one per server.
@@ -217,14 +235,28 @@ enum Look<'a> {
 
 impl Slots {
     fn forget_old(&mut self, now: Instant) {
-        while let Some((since, _)) = self.order.front() {
-            if self.bytes <= BYTES_MAX && now.duration_since(*since) < KEPT_FOR {
-                return;
-            }
-            let Some((since, key)) = self.order.pop_front() else { return };
-            let is_this = matches!(self.by_key.get(&key), Some(Slot::Done { since: own, .. }) if *own == since);
-            if is_this && let Some(Slot::Done { answer, .. }) = self.by_key.remove(&key) {
-                self.bytes -= key.bytes() + answer.bytes();
+        while let Some((since, key)) = self.order.pop_front_if(|(since, _)| now.duration_since(*since) >= KEPT_FOR) {
+            self.forget(since, &key);
+        }
+        // Who has most makes room, so that nobody is pushed out by another who sends many.
+        while self.bytes > BYTES_MAX {
+            let most = self.bytes_of.iter().max_by_key(|(_, bytes)| **bytes).map(|(holder, _)| holder);
+            let oldest = most.and_then(|most| self.order.iter().position(|(_, key)| key.holder == *most));
+            let Some((since, key)) = oldest.and_then(|oldest| self.order.remove(oldest)) else { return };
+            self.forget(since, &key);
+        }
+    }
+
+    fn forget(&mut self, since: Instant, key: &Key) {
+        let is_this = matches!(self.by_key.get(key), Some(Slot::Done { since: own, .. }) if *own == since);
+        if is_this && let Some(Slot::Done { answer, .. }) = self.by_key.remove(key) {
+            let bytes = key.bytes() + answer.bytes();
+            self.bytes -= bytes;
+            let left = self.bytes_of.get(&key.holder).map_or(0, |own| own.saturating_sub(bytes));
+            if left == 0 {
+                self.bytes_of.remove(&key.holder);
+            } else {
+                self.bytes_of.insert(key.holder.clone(), left);
             }
         }
     }
@@ -238,7 +270,9 @@ impl Lead<'_> {
         }
         let now = Instant::now();
         let mut slots = self.store.lock();
-        slots.bytes += self.key.bytes() + answer.bytes();
+        let bytes = self.key.bytes() + answer.bytes();
+        slots.bytes += bytes;
+        *slots.bytes_of.entry(self.key.holder.clone()).or_default() += bytes;
         slots.by_key.insert(self.key.clone(), Slot::Done { request: self.request, answer, since: now });
         slots.order.push_back((now, self.key.clone()));
         slots.forget_old(now);
@@ -281,6 +315,26 @@ mod tests {
             Turn::Mine(lead) => Some(lead),
             Turn::Done(_) => None,
         }
+    }
+
+    #[tokio::test]
+    async fn who_has_most_makes_room() {
+        let store = Idempotency::default();
+        let of = |text: &str, user: &str| {
+            let caller = Caller { attributes: vec![("user".to_owned(), user.to_owned())], ..Caller::default() };
+            Key::of(text, &caller).unwrap()
+        };
+        let large = Bytes::from(vec![0; BYTES_MAX / 8]);
+        for (text, user) in [("few", "b"), ("many", "a")] {
+            for number in 0..(if user == "a" { 20 } else { 1 }) {
+                let key = of(&format!("{text}{number}"), user);
+                if let Turn::Mine(lead) = store.turn(key, Version(1), Duration::ZERO).await.unwrap() {
+                    lead.finish(kept(StatusCode::OK, large.clone()));
+                }
+            }
+        }
+        assert!(matches!(store.turn(of("few0", "b"), Version(1), Duration::ZERO).await.unwrap(), Turn::Done(_)));
+        assert!(matches!(store.turn(of("many0", "a"), Version(1), Duration::ZERO).await.unwrap(), Turn::Mine(_)));
     }
 
     #[tokio::test]

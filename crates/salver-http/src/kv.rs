@@ -23,7 +23,7 @@ pub(crate) async fn answer(
 ) -> Result<Response<Body>> {
     let service = &exchange.app.service;
     let snapshot = service.snapshot_for_store(store).await;
-    let mut rows = service.look_up(&snapshot, store, key).await?;
+    let mut rows = service.look_up(exchange.caller, &snapshot, store, key).await?;
     let Some(text) = value(&mut rows).await? else {
         return Err(Error::new(Code::NotFound, format!("key {key} not found")));
     };

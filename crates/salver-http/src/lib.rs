@@ -11,7 +11,9 @@ mod aql;
 mod auth;
 mod body;
 mod cache;
+mod caution;
 mod conditional;
+mod connections;
 mod consumers;
 mod cookie;
 mod cursor;
@@ -40,6 +42,8 @@ mod server;
 mod sql;
 mod status;
 mod streams;
+mod tokens;
+mod veil;
 mod weight;
 
 pub use auth::Auth;

@@ -1,8 +1,11 @@
 //! How the doors behave where an operator may choose.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use salver_formats::Format;
+use salver_model::RootKey;
 use salver_model::ports::Courier;
 
 use crate::auth::Auth;
@@ -10,6 +13,14 @@ use crate::auth::Auth;
 /// How the doors behave where an operator may choose.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
+    /// The names the server goes by, with `*` for any part; empty for those that follow from where it listens.
+    pub hosts: Vec<String>,
+    /// The host it was told to listen on.
+    pub listen_host: String,
+    /// Directories of entries and of the server, of which clients are told nothing but what is in them.
+    pub private_dirs: Vec<PathBuf>,
+    /// Where it listens, which it finds out itself.
+    pub listens: Option<SocketAddr>,
     /// A path before every route, like `/data`; empty for none.
     pub base_path: String,
     /// Whether JSON leaves out null fields, as ROAPI does, in place of writing `null`.
@@ -18,7 +29,7 @@ pub struct HttpOptions {
     pub unknown_table_400: bool,
     /// Whether pages of any origin may read answers, without credentials.
     pub cors: bool,
-    /// Which pages may ask the records doors, with credentials, as PHP-CRUD-API has it; `None` leaves it to `cors`.
+    /// Which pages may ask every door, with credentials, as PHP-CRUD-API has it; `None` leaves it to `cors`.
     pub origins: Option<OriginOptions>,
     /// Whether each request is logged.
     pub access_log: bool,
@@ -41,6 +52,8 @@ pub struct HttpOptions {
     pub callbacks: Option<Callbacks>,
     /// How callers prove who they are; `None` lets everybody in.
     pub auth: Option<Arc<Auth>>,
+    /// What tokens are sealed under; by default a key of this process, with which they end.
+    pub root_key: RootKey,
 }
 
 /// Who may be told when jobs are over.
@@ -87,6 +100,10 @@ impl OriginOptions {
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
+            hosts: Vec::new(),
+            listen_host: String::new(),
+            private_dirs: Vec::new(),
+            listens: None,
             base_path: String::new(),
             omit_nulls: false,
             unknown_table_400: false,
@@ -102,6 +119,7 @@ impl Default for HttpOptions {
             ajax_only: false,
             callbacks: None,
             auth: None,
+            root_key: RootKey::random(),
         }
     }
 }

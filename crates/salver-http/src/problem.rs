@@ -5,6 +5,7 @@ use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
 use crate::body::Body;
+use crate::veil;
 
 /// The status of a code. 4xx is the client's to mend, 503 is worth another try, 500 is ours.
 pub(crate) fn status(code: Code) -> StatusCode {
@@ -34,6 +35,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         Code::ReadOnly
         | Code::Forbidden
         | Code::OriginForbidden
+        | Code::HostForbidden
         | Code::Blocked
         | Code::XsrfToken
         | Code::PageForbidden => StatusCode::FORBIDDEN,
@@ -51,7 +53,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
             StatusCode::UNPROCESSABLE_ENTITY
         }
         Code::ExpiredCursor => StatusCode::GONE,
-        Code::BodyTooLarge | Code::AnswerTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::BodyTooLarge | Code::AnswerTooLarge | Code::QueryTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::EntryUnavailable
         | Code::OutOfMemory
@@ -77,10 +79,10 @@ pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) ->
     body.extend_from_slice(b",\"error\":");
     write_string(error.code.slug(), &mut body);
     body.extend_from_slice(b",\"message\":");
-    write_string(&error.message, &mut body);
-    if let Some(hint) = &error.hint {
+    write_string(&veil::message(error), &mut body);
+    if let Some(hint) = veil::hint(error) {
         body.extend_from_slice(b",\"hint\":");
-        write_string(hint, &mut body);
+        write_string(&hint, &mut body);
     }
     body.extend_from_slice(members);
     body.push(b'}');

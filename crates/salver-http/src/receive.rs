@@ -1,33 +1,105 @@
 //! Takes in the body of a request.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
-use salver_model::{Code, Error, Result};
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use salver_model::limits::RECEIVING_BYTES_FREE;
+use salver_model::{Code, Error, Result, Share, Shares};
 
-use crate::app::App;
+use crate::app::{App, RECEIVED_BYTES};
+use crate::connections::{Connection, Waiting};
+
+/// The body of a request as it arrives. While it does not, its connection waits for its client.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    body: hyper::body::Incoming,
+    waiting: Waiting,
+}
+
+impl Incoming {
+    pub(crate) fn of(body: hyper::body::Incoming, connection: &Arc<Connection>) -> Self {
+        Self { body, waiting: Waiting::of(connection) }
+    }
+}
+
+impl http_body::Body for Incoming {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        self.waiting.set(polled.is_pending());
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 /// Receives the body, as far as it is allowed to go.
 pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
-    let too_large = || {
-        Error::new(Code::BodyTooLarge, format!("the body has more than {bytes_max} bytes"))
-            .with_hint("send less, or raise `limits.body_bytes_max`")
-    };
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
     if declared.is_some_and(|length: u64| length > bytes_max) {
-        return Err(too_large());
+        return Err(too_large(bytes_max));
     }
     let ms_max = app.service.limits().head_ms_max;
-    let receiving = Limited::new(body, usize::try_from(bytes_max).unwrap_or(usize::MAX)).collect();
+    let receiving = receive(&app.receiving, body, bytes_max);
     match tokio::time::timeout(Duration::from_millis(ms_max), receiving).await {
         Err(_) => Err(Error::new(Code::InvalidBody, format!("the body did not arrive within {ms_max} ms"))
             .with_hint("send it faster, or raise `limits.head_ms_max`")),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(error)) => Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error)),
+        Ok(received) => received,
     }
+}
+
+/// Takes the frames together; one alone is not copied.
+async fn receive(places: &Arc<Shares>, mut body: Incoming, bytes_max: u64) -> Result<Bytes> {
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    let mut taken: Vec<Share> = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))?;
+        // Trailers say nothing here.
+        let Ok(data) = frame.into_data() else { continue };
+        let bytes = (first.len() + rest.len() + data.len()) as u64;
+        if bytes > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        while bytes > RECEIVING_BYTES_FREE && bytes > taken.len() as u64 * RECEIVED_BYTES {
+            taken.push(places.try_take(body.waiting.holder()).ok_or_else(overloaded)?);
+        }
+        if first.is_empty() && rest.is_empty() {
+            first = data;
+        } else {
+            // Empty when it is in `rest` already.
+            rest.extend_from_slice(&std::mem::take(&mut first));
+            rest.extend_from_slice(&data);
+        }
+    }
+    Ok(if rest.is_empty() { first } else { rest.freeze() })
+}
+
+fn too_large(bytes_max: u64) -> Error {
+    Error::new(Code::BodyTooLarge, format!("the body has more than {bytes_max} bytes"))
+        .with_hint("send less, or raise `limits.body_bytes_max`")
+}
+
+fn overloaded() -> Error {
+    Error::new(Code::Overloaded, "bodies of other requests take all memory there is for them")
+        .with_hint("try again in a few seconds")
 }

@@ -26,7 +26,6 @@ mod xml;
 use bytes::Bytes;
 use futures::future::try_join_all;
 use http::{Method, Response};
-use hyper::body::Incoming;
 use salver_model::{Error, Result};
 
 use self::account::Step;
@@ -35,11 +34,19 @@ use self::hooks::Hooks;
 pub(crate) use self::now::answer_now;
 use self::route::Target;
 pub(crate) use self::route::below_api;
+use crate::app::App;
 use crate::body::Body;
 use crate::receive;
+use crate::receive::Incoming;
 
 /// What these doors answer, for `Allow`.
 pub(crate) const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/// Whether a request that reads may run code, or make a database.
+pub(crate) fn runs_code(app: &App) -> bool {
+    let mut databases = app.service.databases().iter();
+    databases.any(|database| database.spec().customization.is_some() || database.spec().of_caller.is_some())
+}
 
 /// Answers any request of these doors. `stranger` says why the caller is not known; some paths are there to change
 /// that.
@@ -146,7 +153,7 @@ async fn receive(call: &Call<'_>, body: Incoming) -> Result<Bytes> {
 
 async fn clear_cache(call: &Call<'_>) -> Result<Response<Body>> {
     let databases = call.databases().await?;
-    call.app.service.bounded(try_join_all(databases.iter().map(|database| database.refresh()))).await?;
+    call.app.service.bounded(&call.caller(), try_join_all(databases.iter().map(|database| database.refresh()))).await?;
     respond::text(call, "true", query::wants_xml(call.query)).await
 }
 
@@ -154,7 +161,11 @@ async fn clear_cache(call: &Call<'_>) -> Result<Response<Body>> {
 /// microseconds.
 async fn ping(call: &Call<'_>) -> Result<Response<Body>> {
     let databases = call.databases().await?;
-    let times = call.app.service.bounded(try_join_all(databases.iter().map(|database| database.ping()))).await?;
+    let times = call
+        .app
+        .service
+        .bounded(&call.caller(), try_join_all(databases.iter().map(|database| database.ping())))
+        .await?;
     let slowest = times.into_iter().max().unwrap_or_default();
     let started = std::time::Instant::now();
     let snapshot = call.app.service.catalog().peek();

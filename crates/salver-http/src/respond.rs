@@ -15,6 +15,7 @@ use salver_model::{Batches, Error, Name, Result, Rows, Version};
 
 use crate::body::{self, Body};
 use crate::cache::{Finished, Flight};
+use crate::caution;
 use crate::conditional;
 use crate::exchange::Exchange;
 use crate::weight;
@@ -64,8 +65,18 @@ pub(crate) fn again(if_none_match: Option<&HeaderValue>, finished: &Finished) ->
 }
 
 /// What an answer's head says also of an answer that is not sent again (RFC 9110, section 15.4.5).
-const OF_THE_UNCHANGED: [HeaderName; 5] =
-    [header::CACHE_CONTROL, header::CONTENT_LOCATION, header::ETAG, header::EXPIRES, header::VARY];
+const OF_THE_UNCHANGED: [HeaderName; 10] = [
+    header::CACHE_CONTROL,
+    header::CONTENT_LOCATION,
+    header::ETAG,
+    header::EXPIRES,
+    header::VARY,
+    header::CONTENT_SECURITY_POLICY,
+    header::X_CONTENT_TYPE_OPTIONS,
+    header::X_FRAME_OPTIONS,
+    header::REFERRER_POLICY,
+    caution::RESOURCE_POLICY,
+];
 
 /// 304 in place of an answer with `headers`.
 fn not_modified(headers: &HeaderMap) -> Response<Body> {
@@ -138,7 +149,7 @@ pub(crate) async fn document(
     version: Version,
     made_from: Option<Vec<(Name, Version)>>,
 ) -> Result<(Arc<Finished>, Response<Body>)> {
-    let mut headers = HeaderMap::with_capacity(5);
+    let mut headers = HeaderMap::with_capacity(12);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
     let coding = exchange.coding();
@@ -149,6 +160,7 @@ pub(crate) async fn document(
         packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
     };
     describe(&mut headers, etag.as_ref(), coding);
+    caution::add(&mut headers, exchange.app.options.cors);
     let finished = Arc::new(Finished {
         status: StatusCode::OK,
         headers,
@@ -171,7 +183,8 @@ fn finish(
     let encoding = exchange.encoding(heading.choice.format, &heading.title);
     let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
     let (body, coding) = compress(encoding.coding, plain);
-    let headers = head_of(exchange, heading, rows, links, coding);
+    let mut headers = head_of(exchange, heading, rows, links, coding);
+    caution::add(&mut headers, exchange.app.options.cors);
     Ok(Arc::new(Finished {
         status: StatusCode::OK,
         etag: headers.get(header::ETAG).cloned(),

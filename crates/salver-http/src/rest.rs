@@ -38,7 +38,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: Flight
     if let Some(response) = ask.heading.unchanged(exchange) {
         return Ok(response);
     }
-    let rows = service.read(&snapshot, ask.name, &ask.query).await?;
+    let rows = service.read(exchange.caller, &snapshot, ask.name, &ask.query).await?;
     let links = page::links(exchange, &rows)?;
     respond::rows(exchange, &ask.heading, rows, links, flight).await
 }

@@ -9,9 +9,8 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use hyper::body::Incoming;
 use salver_model::observation::Observation;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
@@ -19,10 +18,12 @@ use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::Exchange;
+use crate::gate::{Gate, Reach};
+use crate::receive::Incoming;
 use crate::segment::segment;
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql, status,
-    streams,
+    caution, cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql,
+    status, streams, tokens,
 };
 
 /// What there is to ask for.
@@ -111,7 +112,7 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;
     }
-    if app.gate.minds_everybody() {
+    if app.gate.minds_everybody() || screen(app, request).is_err() || is_of_named_page(app, request) {
         return None;
     }
     let path = below_base(app, request.uri().path())?;
@@ -128,11 +129,12 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -
         let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
         return answered.ok()?.map(|response| leave(app, response));
     }
+    let caller = app.gate.caller(peer, request.headers(), &proved);
     let target = (path, request.uri().query().unwrap_or(""));
-    let exchange = Exchange::new(app, method, target, request.headers(), Bytes::new());
+    let exchange = Exchange::new(app, &caller, method, target, request.headers(), Bytes::new());
     let snapshot = app.service.catalog().peek();
     if let Some(finished) = app.cache.get(&exchange.key, &snapshot) {
-        return Some(leave(app, respond::finished(&exchange, &finished)));
+        return Some(leave_finished(app, respond::finished(&exchange, &finished)));
     }
     let name = path.strip_prefix("/api/tables/").filter(|name| *name != "drop")?;
     let name = whole_segment(name)?;
@@ -145,11 +147,29 @@ pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -
     Some(leave(app, response))
 }
 
+/// Answers beyond what there is room for: that the server lives, and to anything else that it can't be answered now.
+pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body> {
+    let mut response = match below_base(app, request.uri().path()) {
+        Some("/health") => status::health(),
+        _ => {
+            let connections_max = app.service.limits().connections_max;
+            let error = Error::new(Code::Overloaded, format!("all {connections_max} connections are in use"))
+                .with_hint("try again in a few seconds; `limits.connections_max` is the limit");
+            refuse(app, &error)
+        }
+    };
+    if request.version() < http::Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    leave(app, response)
+}
+
 /// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
 pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<streams::Plan> {
     if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {
         return None;
     }
+    screen(app, request).ok()?;
     let plan = streams::Plan::of(app, request, below_base(app, request.uri().path())?)?;
     match &app.auth {
         None => Some(plan),
@@ -157,14 +177,48 @@ pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<stre
     }
 }
 
+/// What is asked before any door is: for which host the request is, and whether the page it comes from may send it.
+fn screen<B>(app: &App, request: &Request<B>) -> Result<()> {
+    let headers = request.headers();
+    app.gate.admit_host(request.version(), headers)?;
+    if Gate::is_of_no_page(headers) {
+        return Ok(());
+    }
+    app.gate.admit_page(request.method(), headers, reach(app, request))
+}
+
+/// How far a request goes.
+fn reach<B>(app: &App, request: &Request<B>) -> Reach {
+    let (method, uri) = (request.method(), request.uri());
+    let Some(path) = below_base(app, uri.path()) else { return Reach::Reads };
+    let is_of_records = records::below_api(path).is_some();
+    match Reach::of(method, path, uri.query().is_some_and(|query| !query.is_empty())) {
+        // Functions may stand around requests for records, and a caller's own database is made when she comes.
+        Reach::Reads if is_of_records && records::runs_code(app) => Reach::Runs,
+        // A statement may call functions, and nobody expects a link to.
+        Reach::Runs if is_of_records || path == "/api/sql" && !app.service.functions().is_empty() => Reach::Asks,
+        // These change rows and events; of the others each looks itself at what it may change.
+        Reach::Changes if !is_of_records && !streams::belongs(app, method, path) => Reach::Asks,
+        reach => reach,
+    }
+}
+
+/// Whether the answer must tell a page that it may read it.
+fn is_of_named_page<B>(app: &App, request: &Request<B>) -> bool {
+    app.gate.minds_origins() && request.headers().contains_key(header::ORIGIN)
+}
+
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
     let started = app.options.access_log.then(std::time::Instant::now);
-    let entered = app.gate.enter(peer, &request);
+    let entered = app.gate.enter(peer, &request).and_then(|entered| screen(&app, &request).map(|()| entered));
     let (head, body) = request.into_parts();
     let living = async {
         match entered {
-            Ok(None) => life(&app, &head, body, peer).await,
+            Ok(None) => match preflight(&app, &head) {
+                Some(response) => Ok(response),
+                None => life(&app, &head, body, peer).await,
+            },
             Ok(Some(response)) => Ok(response),
             Err(error) => Err(error),
         }
@@ -180,15 +234,16 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         &app,
         response.unwrap_or_else(|error| match records_call(&app, &head, peer, &[]) {
             Some(call) => records::refuse(&call, &error),
-            None => match streams_call(&app, &head) {
+            None => match streams_call(&app, &Caller::default(), &head) {
                 Some(call) => streams::refuse(&call, &error),
-                None => match cursor_call(&app, &head) {
+                None => match cursor_call(&app, &Caller::default(), &head) {
                     Some(call) => cursor::refuse(&call, &error),
                     None => refuse(&app, &error),
                 },
             },
         }),
     );
+    app.gate.release_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = &app.auth
     {
@@ -196,9 +251,19 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     }
     if let Some(started) = started {
         let (ms, status) = (started.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
-        tracing::info!(target: "access", method = %head.method, uri = %head.uri, status, ms);
+        let uri = tokens::shown(&head.uri.to_string());
+        tracing::info!(target: "access", method = %head.method, uri, status, ms);
     }
     response
+}
+
+/// The answer to a page that asks what it may do, where the options name pages. The doors of records and streams have
+/// their own.
+fn preflight(app: &App, head: &Parts) -> Option<Response<Body>> {
+    let asks = head.method == Method::OPTIONS && head.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let path = below_base(app, head.uri.path()).filter(|_| asks)?;
+    let has_own = records::below_api(path).is_some() || streams::belongs(app, &head.method, path);
+    if has_own { None } else { app.gate.preflight(&head.headers) }
 }
 
 /// The life of a request, stage by stage.
@@ -212,14 +277,13 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     {
         return Ok(records::answer(&call, stranger, body).await);
     }
-    if let Some(error) = stranger {
-        return Err(error);
-    }
-    if let Some(call) = streams_call(app, head) {
+    stranger.map_or(Ok(()), Err)?;
+    let caller = app.gate.caller(peer, &head.headers, &proved);
+    if let Some(call) = streams_call(app, &caller, head) {
         let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
         return Ok(streams::answer(&call, body, first).await);
     }
-    if let Some(call) = cursor_call(app, head) {
+    if let Some(call) = cursor_call(app, &caller, head) {
         return Ok(cursor::answer(&call, body).await);
     }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
@@ -227,24 +291,23 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     if let Some(target) = export::Target::of(&head.method, path, whole.1) {
         let body =
             if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-        let exchange = Exchange::new(app, &head.method, whole, &head.headers, body);
+        let exchange = Exchange::new(app, &caller, &head.method, whole, &head.headers, body);
         return export::answer(app, &exchange, target).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        return functions::answer(app, head, body, target, app.gate.caller(peer, &head.headers, &proved)).await;
+        return functions::answer(app, head, body, target, caller).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
-    if head.method == Method::OPTIONS {
-        return Ok(options(&route));
-    }
-    if !route.allows(&head.method) {
-        return Ok(method_not_allowed(app, &route, &head.method));
+    match &head.method {
+        &Method::OPTIONS => return Ok(options(&route)),
+        method if !route.allows(method) => return Ok(method_not_allowed(app, &route, method)),
+        _ => {}
     }
     let body = if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-    let exchange = Exchange::new(app, &head.method, whole, &head.headers, body);
+    let exchange = Exchange::new(app, &caller, &head.method, whole, &head.headers, body);
     match route {
         Route::Health => return Ok(status::health()),
-        Route::Ready => return Ok(status::ready(app)),
+        Route::Ready => return Ok(status::ready(app, &caller)),
         Route::Version => return Ok(status::version()),
         Route::Administer => return Err(read_only()),
         Route::GraphqlAsset(name) => return graphql_http::asset(&name),
@@ -267,7 +330,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     match route {
         Route::Table(name) => rest::answer(&exchange, &name, flight).await,
         Route::Sql => sql::answer(&exchange, flight).await,
-        Route::Graphql => graphql_http::answer(&exchange, flight, app.gate.caller(peer, &head.headers, &proved)).await,
+        Route::Graphql => graphql_http::answer(&exchange, flight, caller.clone()).await,
         Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
         _ => Err(nothing_at(path)),
     }
@@ -296,13 +359,13 @@ fn records_call<'a>(
 }
 
 /// The request as the doors of streams see it, when it is theirs.
-fn streams_call<'a>(app: &'a Arc<App>, head: &'a Parts) -> Option<streams::Call<'a>> {
-    streams::call(app, head, below_base(app, head.uri.path())?)
+fn streams_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts) -> Option<streams::Call<'a>> {
+    streams::call(app, caller, head, below_base(app, head.uri.path())?)
 }
 
 /// The request as the doors of cursors see it, when it is theirs.
-fn cursor_call<'a>(app: &'a Arc<App>, head: &'a Parts) -> Option<cursor::Call<'a>> {
-    cursor::call(app, head, below_base(app, head.uri.path())?)
+fn cursor_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts) -> Option<cursor::Call<'a>> {
+    cursor::call(app, caller, head, below_base(app, head.uri.path())?)
 }
 
 /// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
@@ -322,7 +385,13 @@ const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, prefe
 
 /// What every answer gets on its way out.
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
-    if app.options.cors {
+    caution::add(response.headers_mut(), app.options.cors);
+    leave_finished(app, response)
+}
+
+/// The same for an answer that was finished with its caution.
+fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
+    if app.options.cors && !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         let exposed = HeaderValue::from_static(EXPOSED);

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::status::json_response;
+use crate::veil;
 
 /// Every entry's schema by name; an entry that did not load has `error` in place of `fields`.
 pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>> {
@@ -19,11 +20,11 @@ pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>
             (Some(table), _) => {
                 let mut object = of_schema(&table.describe().schema);
                 if let (Some(failure), Json::Object(object)) = (entry.failure(), &mut object) {
-                    object.insert("stale".to_owned(), failure.message.clone().into());
+                    object.insert("stale".to_owned(), veil::text(&failure.message).into());
                 }
                 object
             }
-            (None, Err(error)) => json!({ "error": error.message, "hint": error.hint }),
+            (None, Err(error)) => json!({ "error": veil::message(&error), "hint": veil::hint(&error) }),
             (None, Ok(_)) => continue,
         };
         all.insert(entry.name.to_string(), shown);

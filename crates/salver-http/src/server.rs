@@ -10,18 +10,19 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::{Request, Response};
-use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use salver_model::limits::{HEAD_BYTES_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
+use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
 use salver_service::Service;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::app::App;
 use crate::body::Body;
+use crate::connections::{self, Connection, Connections, Seat, Turn};
 use crate::options::HttpOptions;
+use crate::receive::Incoming;
 use crate::streams::{Begun, Plan, Taken};
 
 /// Serves until `shutdown` is done, then lets open requests end for `limits.drain_ms_max`.
@@ -31,16 +32,78 @@ use crate::streams::{Begun, Plan, Taken};
 pub async fn serve(
     listener: TcpListener,
     service: Arc<Service>,
-    options: HttpOptions,
+    mut options: HttpOptions,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let limits = service.limits().clone();
-    let app = Arc::new(App::new(service, options));
-    let places = Arc::new(Semaphore::new(limits.connections_max.clamp(1, Semaphore::MAX_PERMITS)));
+    options.listens = listener.local_addr().ok();
+    let connections = Connections::new(limits.connections_max, !options.reverse_proxy);
+    let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
     let graceful = GracefulShutdown::new();
     // Dropped when the end begins: who has not said anything yet is not waited for.
     let serving = watch::Sender::new(());
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
+    let builders = [builder(head_ms_max), builder(Duration::from_millis(LOBBY_MS_MAX))];
+    let mut shutdown = std::pin::pin!(shutdown);
+    let mut clock = tokio::time::interval(connections::LOOK);
+    let mut spare = Spare::default();
+    loop {
+        let (stream, peer) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
+                Err(error) if is_one_connections(&error) => continue,
+                Err(error) => {
+                    // Out of descriptors, most likely: one that waits for its client goes, and the spare one lets this
+                    // one in. Should that not help, wait rather than spin or stop serving.
+                    let made_room = connections.make_room() | spare.give();
+                    if !made_room {
+                        tracing::warn!("can't accept a connection: {error}");
+                    }
+                    tokio::time::sleep(Duration::from_millis(if made_room { 1 } else { 50 })).await;
+                    continue;
+                }
+            },
+            _ = clock.tick() => {
+                connections.look();
+                spare.take();
+                continue;
+            }
+            () = &mut shutdown => break,
+        };
+        prepare(&stream);
+        let connection = connections.enter(peer);
+        let is_in_lobby = connection.is_in_lobby();
+        let seat = Seat(Arc::clone(&connection));
+        let builder = builders[usize::from(is_in_lobby)].clone();
+        let handler = Handler { app: Arc::clone(&app), peer, connection: Arc::clone(&connection) };
+        let (watcher, mut ended) = (graceful.watcher(), serving.subscribe());
+        let task = tokio::spawn(async move {
+            let _seat = seat;
+            let head_ms_max = if is_in_lobby { Duration::from_millis(LOBBY_MS_MAX) } else { head_ms_max };
+            let has_greeted = tokio::select! {
+                greeting = tokio::time::timeout(head_ms_max, greeted(&stream)) => greeting.is_ok(),
+                _ = ended.changed() => false,
+            };
+            if has_greeted {
+                let connection = builder.serve_connection(TokioIo::new(stream), handler).into_owned();
+                // A connection that breaks is the client's affair; nothing is left to do or to tell.
+                let _ = watcher.watch(connection).await;
+            }
+        });
+        connection.is_served_by(task.abort_handle());
+    }
+    drop(listener);
+    drop(serving);
+    app.ending.send_replace(true);
+    let drain = Duration::from_millis(limits.drain_ms_max);
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests were still open after {} ms; they were cut off", limits.drain_ms_max);
+    }
+    Ok(())
+}
+
+/// How connections are served whose clients may take so long for the head of a request.
+fn builder(head_ms_max: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -56,50 +119,25 @@ pub async fn serve(
         .keep_alive_timeout(head_ms_max)
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
         .max_header_list_size(HEAD_BYTES_MAX as u32);
-    let mut shutdown = std::pin::pin!(shutdown);
-    loop {
-        let permit = tokio::select! {
-            permit = Arc::clone(&places).acquire_owned() => permit,
-            () = &mut shutdown => break,
-        };
-        let (stream, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
-                Err(error) if is_one_connections(&error) => continue,
-                Err(error) => {
-                    // Out of descriptors, most likely: wait for connections to end rather than spin or stop serving.
-                    tracing::warn!("can't accept a connection: {error}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
-            () = &mut shutdown => break,
-        };
-        prepare(&stream);
-        let (builder, handler, watcher) =
-            (builder.clone(), Handler { app: Arc::clone(&app), peer }, graceful.watcher());
-        let mut ended = serving.subscribe();
-        tokio::spawn(async move {
-            let has_greeted = tokio::select! {
-                greeting = tokio::time::timeout(head_ms_max, greeted(&stream)) => greeting.is_ok(),
-                _ = ended.changed() => false,
-            };
-            if has_greeted {
-                let connection = builder.serve_connection(TokioIo::new(stream), handler).into_owned();
-                // A connection that breaks is the client's affair; nothing is left to do or to tell.
-                let _ = watcher.watch(connection).await;
-            }
-            drop(permit);
-        });
+    builder
+}
+
+/// A descriptor that is kept for when there are none left.
+#[derive(Default)]
+struct Spare(Option<std::fs::File>);
+
+impl Spare {
+    /// Takes one, where there is one to be had.
+    fn take(&mut self) {
+        if self.0.is_none() {
+            self.0 = std::fs::File::open("/dev/null").ok();
+        }
     }
-    drop(listener);
-    drop(serving);
-    app.ending.send_replace(true);
-    let drain = Duration::from_millis(limits.drain_ms_max);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!("requests were still open after {} ms; they were cut off", limits.drain_ms_max);
+
+    /// Gives it away; whether there was one.
+    fn give(&mut self) -> bool {
+        self.0.take().is_some()
     }
-    Ok(())
 }
 
 fn is_one_connections(error: &io::Error) -> bool {
@@ -137,20 +175,37 @@ struct Handler {
     app: Arc<App>,
     /// The other end of the connection.
     peer: IpAddr,
+    connection: Arc<Connection>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Handler {
+impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Answering;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        match crate::router::answer_now(&self.app, &request, self.peer) {
-            Some(response) => Answering::Now(Some(response)),
-            None => match crate::router::plan_append(&self.app, &request) {
-                Some(plan) => Answering::Append(Append { app: Arc::clone(&self.app), request, peer: self.peer, plan }),
-                None => Answering::later(&self.app, request, self.peer),
-            },
+    fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
+        self.connection.used();
+        if self.connection.is_in_lobby() {
+            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
+        }
+        crate::gate::settle(&mut request);
+        let request = request.map(|body| Incoming::of(body, &self.connection));
+        if let Some(mut response) = crate::router::answer_now(&self.app, &request, self.peer) {
+            if matches!(response.body(), Body::Stream(_)) {
+                response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));
+            }
+            return Answering::Now(Some(response));
+        }
+        let turn = Turn::begin(&self.connection);
+        if self.connection.is_closing() {
+            // Nobody would hear what came of it.
+            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
+        }
+        match crate::router::plan_append(&self.app, &request) {
+            Some(plan) => {
+                Answering::Append(Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, turn })
+            }
+            None => Answering::later(&self.app, request, self.peer, turn),
         }
     }
 }
@@ -158,12 +213,12 @@ impl hyper::service::Service<Request<Incoming>> for Handler {
 /// An answer that is there, or on its way: the first costs no allocation.
 enum Answering {
     Now(Option<Response<Body>>),
-    Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
+    Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>, Option<Turn>),
     /// One that follows from a body, which is mostly there by the time this is asked: what reads the head of a request
     /// reads on before it asks for the answer.
     Append(Append),
     /// One whose events are taken.
-    Settling(Arc<App>, BoxFuture<'static, Response<Body>>),
+    Settling(Arc<App>, BoxFuture<'static, Response<Body>>, Option<Turn>),
     /// Given away.
     Done,
 }
@@ -174,11 +229,12 @@ struct Append {
     request: Request<Incoming>,
     peer: IpAddr,
     plan: Plan,
+    turn: Turn,
 }
 
 impl Answering {
-    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Self {
-        Self::Later(Box::pin(crate::router::answer(Arc::clone(app), request, peer)))
+    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, turn: Turn) -> Self {
+        Self::Later(Box::pin(crate::router::answer(Arc::clone(app), request, peer)), Some(turn))
     }
 }
 
@@ -186,12 +242,12 @@ impl Append {
     fn begin(mut self, context: &mut Context<'_>) -> Answering {
         match self.plan.begin(&self.app, &mut self.request, context) {
             Begun::Answered(response) => Answering::Now(Some(crate::router::leave(&self.app, response))),
-            Begun::Settling(response) => Answering::Settling(self.app, response),
+            Begun::Settling(response) => Answering::Settling(self.app, response, Some(self.turn)),
             Begun::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }
-                Answering::later(&self.app, self.request, self.peer)
+                Answering::later(&self.app, self.request, self.peer, self.turn)
             }
         }
     }
@@ -211,9 +267,17 @@ impl Future for Answering {
                 Some(response) => Poll::Ready(Ok(response)),
                 None => Poll::Pending,
             },
-            Self::Later(future) => future.as_mut().poll(context).map(Ok),
-            Self::Settling(app, future) => {
-                future.as_mut().poll(context).map(|response| Ok(crate::router::leave(app, response)))
+            Self::Later(future, turn) => future.as_mut().poll(context).map(|mut response| {
+                // What is still being made of the answer is work, too.
+                response.body_mut().belongs_to(turn.take());
+                Ok(response)
+            }),
+            Self::Settling(app, future, turn) => {
+                let polled = future.as_mut().poll(context);
+                polled.map(|response| {
+                    drop(turn.take());
+                    Ok(crate::router::leave(app, response))
+                })
             }
             Self::Append(_) | Self::Done => Poll::Pending,
         }

@@ -23,10 +23,10 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Resul
     if let Some(response) = heading.unchanged(exchange) {
         return Ok(response);
     }
-    let rows = match service.sql(&snapshot, &query).await {
+    let rows = match service.sql(exchange.caller, &snapshot, &query).await {
         // A table it names is on its first load. Only who needs it waits for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql(&service.snapshot_settled().await, &query).await?
+            service.sql(exchange.caller, &service.snapshot_settled().await, &query).await?
         }
         rows => rows?,
     };

@@ -6,11 +6,14 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::ports::Functions;
+use salver_model::shares::Taken;
+use salver_model::{Caller, Holder};
 use salver_service::{Entry, State};
 use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::veil;
 
 /// Liveness: the process answers.
 pub(crate) fn health() -> Response<Body> {
@@ -21,7 +24,7 @@ pub(crate) fn health() -> Response<Body> {
 
 /// Readiness: 200 when every entry and file of functions is loaded or known not to load, 503 before; each with its
 /// state.
-pub(crate) fn ready(app: &App) -> Response<Body> {
+pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let snapshot = app.service.catalog().snapshot();
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
@@ -32,12 +35,53 @@ pub(crate) fn ready(app: &App) -> Response<Body> {
         let files = app.service.functions().iter().map(|file| (file.spec().name.to_string(), functions(file)));
         state["functions"] = Json::Object(files.collect());
     }
+    if may_see(app, caller) {
+        state["held"] = held(app);
+    }
     let mut response = json_response(&state);
     if !settled {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// Most holders of one kind that are named.
+const HOLDERS_MAX: usize = 5;
+
+/// Whether a caller may see who holds what: on this machine, or known by name.
+fn may_see(app: &App, caller: &Caller) -> bool {
+    let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
+    is_here || caller.identity().is_some()
+}
+
+/// What callers hold of what they share, by kind.
+fn held(app: &App) -> Json {
+    let counted = app.connections.counted();
+    let mut all = vec![one_kind("connections", counted.connections_max, counted.open, &counted.holders)];
+    let own =
+        [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places(), &app.tails, &app.receiving];
+    for places in app.service.shares().iter().chain(own).chain(app.jobs.places()) {
+        let Taken { kind, total, taken, holders } = places.taken();
+        all.push(one_kind(kind, total, taken, &holders));
+    }
+    Json::Array(all)
+}
+
+fn one_kind(kind: &str, total: usize, taken: usize, holders: &[(Holder, usize)]) -> Json {
+    let named: Vec<Json> = holders
+        .iter()
+        .take(HOLDERS_MAX)
+        .map(|(holder, taken)| {
+            let holder = match holder {
+                Holder::Identity(name) => format!("user {name}"),
+                Holder::Address(address) => address.to_string(),
+                Holder::Server => "the server".to_owned(),
+            };
+            json!({ "holder": holder, "taken": taken })
+        })
+        .collect();
+    json!({ "kind": kind, "total": total, "taken": taken, "holders": named })
 }
 
 /// The state of a file of functions: `stale` serves what it was before it could not be loaded any more.
@@ -48,7 +92,7 @@ fn functions(file: &Arc<dyn Functions>) -> Json {
         (Err(_), Some(fault)) => ("failed", fault),
         (Err(_), None) => return json!({ "state": "loading" }),
     };
-    json!({ "state": state, "message": fault.message, "hint": fault.hint })
+    json!({ "state": state, "message": veil::message(&fault), "hint": veil::hint(&fault) })
 }
 
 /// The version of Salver, as a JSON string.
@@ -72,12 +116,12 @@ pub(crate) fn describe(entry: &Entry) -> Json {
         object.insert("rows".to_owned(), description.rows.map_or(Json::Null, Json::from));
         object.insert("version".to_owned(), description.version.to_string().into());
         object.insert("memory_bytes".to_owned(), description.memory_bytes.into());
-        object.insert("source".to_owned(), description.source.clone().into());
+        object.insert("source".to_owned(), veil::text(&description.source).into());
     }
     if let Some(failure) = entry.failure() {
-        object.insert("message".to_owned(), failure.message.clone().into());
+        object.insert("message".to_owned(), veil::text(&failure.message).into());
         if let Some(hint) = &failure.hint {
-            object.insert("hint".to_owned(), hint.clone().into());
+            object.insert("hint".to_owned(), veil::text(hint).into());
         }
         let at = failure.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         object.insert("failed_at_unix_s".to_owned(), at.into());

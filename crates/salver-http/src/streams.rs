@@ -30,14 +30,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
-use hyper::body::Incoming;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Error, Result};
 
 pub(crate) use self::call::Call;
 pub(crate) use self::now::{Begun, Plan, Taken};
 use self::route::Target;
 use crate::app::App;
 use crate::body::Body;
+use crate::receive::Incoming;
 
 /// What a page of another origin may send to these doors.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
@@ -45,9 +45,14 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
 );
 
 /// The request as these doors see it, when it is theirs. `path` is below the base path.
-pub(crate) fn call<'a>(app: &'a Arc<App>, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
+pub(crate) fn call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
-    route::belongs(app, method, path).then_some(Call { app, method, path, query, headers: &head.headers })
+    route::belongs(app, method, path).then_some(Call { app, caller, method, path, query, headers: &head.headers })
+}
+
+/// Whether a request for `path`, below the base path, is theirs.
+pub(crate) fn belongs(app: &App, method: &Method, path: &str) -> bool {
+    route::belongs(app, method, path)
 }
 
 /// Answers any request of these doors. `first` is what was already taken from `body`.
@@ -82,11 +87,6 @@ async fn dispatch(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Resu
         return Ok(response);
     }
     let writes = !matches!(*call.method, Method::GET | Method::HEAD);
-    if writes && call.app.gate.is_foreign(call.headers) {
-        let origin = call.header("origin").unwrap_or_default();
-        return Err(Error::new(Code::OriginForbidden, format!("Origin '{origin}' is forbidden"))
-            .with_hint("pages of another host may write when `server.cors_origins` names them"));
-    }
     match target {
         Target::All => describe::list(call),
         Target::Stream(name) if writes => append::answer(call, &name, body, first).await,

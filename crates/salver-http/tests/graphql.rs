@@ -9,6 +9,9 @@ mod source {
     pub(crate) mod graphql;
 }
 use source::graphql;
+#[path = "../src/veil.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod veil;
 #[path = "../src/weight.rs"]
 #[allow(unreachable_pub)]
 mod weight;

@@ -4,10 +4,55 @@
 //! rows to skip. The token is opaque to clients so that a backend may carry whatever makes its next page cheap: here
 //! the sort values of the last row, and its position, which also breaks ties. It is bound to the version of the entry:
 //! after a reload the position means nothing, and the client is told to start again and not given a torn page.
+//!
+//! A token is a position and no permission: who may read the rows behind it is decided anew for each page, for whoever
+//! asks. So it is signed, that nobody can make one up, but not bound to a caller: the page that carries it is the same
+//! for all who may see it, and may be kept as finished bytes.
+
+use std::sync::OnceLock;
+
+use ring::hmac;
 
 use crate::error::{Code, Error, Result};
+use crate::seal::RootKey;
 use crate::value::Value;
 use crate::version::Version;
+
+/// What the bytes of a token begin with, which will be another when the rest means something else.
+const KIND: u8 = 2;
+/// Bytes of the signature at the end.
+const SIGNATURE_BYTES: usize = 16;
+
+/// What tokens of this process are signed with. There is one for all, because backends make tokens too, in the midst of
+/// the bytes they answer.
+static KEY: OnceLock<hmac::Key> = OnceLock::new();
+
+/// Signs tokens under a key of `root`, so that those of another process with the same root are known here. To be called
+/// before the first token is made or read; without it the key is the process's own.
+pub fn sign_under(root: &RootKey) {
+    // A key that was used already stays: tokens that are out would be lost.
+    let _ = KEY.set(derived(root));
+}
+
+fn derived(root: &RootKey) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, &root.derive("cursor of pages"))
+}
+
+fn key() -> &'static hmac::Key {
+    KEY.get_or_init(|| derived(&RootKey::random()))
+}
+
+/// What tells tokens of other keys apart, without telling of the key: a finished body that carries a token is good only
+/// under the key of that token.
+#[must_use]
+pub fn key_id() -> u64 {
+    static ID: OnceLock<u64> = OnceLock::new();
+    *ID.get_or_init(|| {
+        let mut id = [0; 8];
+        id.copy_from_slice(&hmac::sign(key(), b"id").as_ref()[..8]);
+        u64::from_le_bytes(id)
+    })
+}
 
 /// Where the next page starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,23 +71,23 @@ impl Cursor {
     /// The token as text that is safe in a URL.
     #[must_use]
     pub fn encode(&self) -> String {
-        let mut bytes = Vec::with_capacity(32);
-        bytes.push(1);
+        let mut bytes = Vec::with_capacity(64);
+        bytes.push(KIND);
         bytes.extend(self.version.0.to_le_bytes());
         bytes.extend(self.query.to_le_bytes());
         bytes.extend(self.position.to_le_bytes());
         for value in &self.values {
             encode_value(value, &mut bytes);
         }
-        let sum = Version::of(&bytes).0 as u8;
-        bytes.push(sum);
-        bytes.iter().map(|b| format!("{b:02x}")).collect()
+        let signature = hmac::sign(key(), &bytes);
+        bytes.extend_from_slice(&signature.as_ref()[..SIGNATURE_BYTES]);
+        hex(&bytes)
     }
 
     /// Reads a token made by [`Cursor::encode`].
     ///
     /// # Errors
-    /// [`Code::InvalidCursor`] when `text` was not made by this release of Salver.
+    /// [`Code::InvalidCursor`] when `text` is not, to the letter, what this server made.
     pub fn decode(text: &str) -> Result<Self> {
         decode(text).ok_or_else(|| {
             Error::new(Code::InvalidCursor, "`after` is not a cursor of this server")
@@ -67,21 +112,43 @@ fn encode_value(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+/// Bytes in just the digits that [`hex`] writes: each token has one form.
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |letter: u8| match letter {
+        b'0'..=b'9' => Some(letter - b'0'),
+        b'a'..=b'f' => Some(letter - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
+    bytes.filter(|_| rest.is_empty())
+}
+
 fn decode(text: &str) -> Option<Cursor> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    let bytes: Vec<u8> =
-        (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).ok()).collect::<Option<_>>()?;
-    let (sum, bytes) = bytes.split_last()?;
-    if Version::of(&bytes.to_vec()).0 as u8 != *sum {
-        return None;
-    }
-    let (&1, rest) = bytes.split_first()? else { return None };
+    let bytes = unhex(text)?;
+    let (bytes, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
+    let expected = hmac::sign(key(), bytes);
+    if is_same(&expected.as_ref()[..SIGNATURE_BYTES], signature) { read(bytes) } else { None }
+}
+
+/// Whether two signatures are the same, in a time that tells nothing of where they differ.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differing = one.iter().zip(other).fold(0, |differing, (one, other)| differing | (one ^ other));
+    std::hint::black_box(differing) == 0 && one.len() == other.len()
+}
+
+fn read(bytes: &[u8]) -> Option<Cursor> {
+    let (&KIND, rest) = bytes.split_first()? else { return None };
     let word = |at: usize| Some(u64::from_le_bytes(rest.get(at..at + 8)?.try_into().ok()?));
     let (version, query, position) = (Version(word(0)?), word(8)?, word(16)?);
     let mut values = Vec::new();
-    let mut rest = &rest[24..];
+    let mut rest = rest.get(24..)?;
     while let Some((tag, tail)) = rest.split_first() {
         let (len, tail) = tail.split_at_checked(4)?;
         let (body, tail) = tail.split_at_checked(u32::from_le_bytes(len.try_into().ok()?) as usize)?;
@@ -114,9 +181,15 @@ mod tests {
         };
         let text = cursor.encode();
         assert_eq!(Cursor::decode(&text).ok(), Some(cursor));
-        for end in 0..text.len() {
-            assert!(Cursor::decode(&text[..end]).is_err(), "{end}");
+        for at in 0..text.len() {
+            assert!(Cursor::decode(&text[..at]).is_err(), "{at}");
+            for other in "0123456789abcdefABCDEF+ -".chars().filter(|other| !text[at..].starts_with(*other)) {
+                let damaged = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+                assert!(Cursor::decode(&damaged).is_err(), "{damaged}");
+            }
         }
+        assert!(Cursor::decode(&format!("{text}0")).is_err() && Cursor::decode(&format!("{text}00")).is_err());
+        assert!(Cursor::decode(&text.to_uppercase()).is_err());
         assert!(Cursor::decode("zz").is_err());
         assert!(Cursor::decode("é").is_err());
     }

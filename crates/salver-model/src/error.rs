@@ -58,6 +58,8 @@ pub enum Code {
     AnswerTooLarge,
     /// The query needs more memory than there is for it.
     OutOfMemory,
+    /// A value or a row of the query is larger than any may be.
+    QueryTooLarge,
     /// The query ran into its time limit.
     Timeout,
     /// Too many queries at once.
@@ -92,6 +94,8 @@ pub enum Code {
     Unsupported,
     /// The page's origin is not allowed.
     OriginForbidden,
+    /// The request is for a host that this server is not.
+    HostForbidden,
     /// The caller's address is not let in.
     Blocked,
     /// The XSRF token is missing or wrong.
@@ -134,7 +138,7 @@ pub enum Code {
 
 impl Code {
     /// Every code: its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 60] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 62] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -159,6 +163,11 @@ impl Code {
         (Self::BodyTooLarge, "body_too_large", "The body is larger than `limits.body_bytes_max`."),
         (Self::AnswerTooLarge, "answer_too_large", "The answer would exceed a limit."),
         (Self::OutOfMemory, "out_of_memory", "The query needs more memory than it may have."),
+        (
+            Self::QueryTooLarge,
+            "query_too_large",
+            "A value or row that the query makes is larger than `limits.memory_bytes_max` allows.",
+        ),
         (Self::Timeout, "timeout", "The query ran longer than `limits.query_ms_max`."),
         (Self::Overloaded, "overloaded", "Too many queries run at once; try again later."),
         (Self::Source, "load_table", "A source can't be read or is damaged."),
@@ -175,7 +184,8 @@ impl Code {
         (Self::Invalid, "validation_failed", "A value does not pass its column's checks; the details name the column."),
         (Self::Forbidden, "forbidden", "The operation is not for the caller."),
         (Self::Unsupported, "unsupported", "The operation does not exist for this table."),
-        (Self::OriginForbidden, "origin_forbidden", "The page's origin may not read answers."),
+        (Self::OriginForbidden, "origin_forbidden", "Pages of this origin may not ask this."),
+        (Self::HostForbidden, "host_forbidden", "The request is for a host that this server is not."),
         (Self::Blocked, "blocked", "The caller's address is not let in."),
         (Self::XsrfToken, "xsrf_token", "The XSRF token is missing or differs from the cookie's."),
         (Self::PageForbidden, "page_forbidden", "The page lies behind the last one that may be asked for."),

@@ -2,6 +2,8 @@
 //! when it is null.
 
 use crate::column::ColumnPath;
+use crate::error::{Code, Error, Result};
+use crate::limits::PATTERN_BYTES_MAX;
 use crate::value::Value;
 
 /// How a column is compared with a value.
@@ -67,6 +69,20 @@ impl Filter {
     #[must_use]
     pub fn compare(column: impl Into<ColumnPath>, op: Comparison, value: Value) -> Self {
         Self::Compare { column: column.into(), op, value }
+    }
+
+    /// A `LIKE` of a client.
+    ///
+    /// # Errors
+    /// `InvalidFilter` when the pattern is too long.
+    pub fn like(column: ColumnPath, pattern: String, ignore_case: bool) -> Result<Self> {
+        if pattern.len() > PATTERN_BYTES_MAX {
+            let message = format!("the pattern for `{column}` is longer than {PATTERN_BYTES_MAX} bytes");
+            return Err(
+                Error::new(Code::InvalidFilter, message).with_hint("look for less of the text, or for all with `eq`")
+            );
+        }
+        Ok(Self::Like { column, pattern, ignore_case })
     }
 
     /// `self` negated.

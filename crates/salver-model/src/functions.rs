@@ -12,6 +12,7 @@ use arrow::datatypes::DataType;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 
+use crate::caller::Holder;
 use crate::error::Result;
 
 /// What the files of user code are written in.
@@ -151,6 +152,8 @@ pub struct Call {
     pub table: Option<String>,
     /// The caller's address, when one is known.
     pub address: Option<String>,
+    /// Who is charged for the worker, when one is known.
+    pub holder: Option<Holder>,
     /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has
     /// their time to run, and says here when that began.
     pub job: Option<Arc<OnceLock<SystemTime>>>,

@@ -10,6 +10,25 @@ pub const FILTER_TERMS_MAX: usize = 10_000;
 pub const LIST_ITEMS_MAX: usize = 1_000;
 /// Deepest nesting of parentheses and subqueries the SQL door parses.
 pub const SQL_DEPTH_MAX: usize = 50;
+/// Deepest nesting of subqueries in SQL expressions, each of which doubles the time that planning takes.
+pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
+/// Deepest nesting of SQL expressions that planning writes out twice or more: what is before the last argument of
+/// `coalesce`, before `between`, and the conditions of a `case`.
+pub const SQL_COPIED_DEPTH_MAX: usize = 5;
+/// Most words and operators of one SQL statement, beside commas and values.
+pub const SQL_WORDS_MAX: usize = 4_000;
+/// Longest chain of operators in one SQL expression (`a or b or c`, `a::text::int`), levels of nesting counted.
+pub const SQL_CHAIN_MAX: usize = 500;
+/// Most tables and queries that one SQL statement reads, each as often as it is used.
+pub const SQL_RELATIONS_MAX: usize = 500;
+/// Most columns, groups, sort keys or arguments in one list of a SQL statement.
+pub const SQL_ITEMS_MAX: usize = 4_000;
+/// Most expressions that one step of a planned query computes when all names in them are written out,
+/// beside values.
+pub const SQL_EXPRESSIONS_MAX: usize = 8_000;
+/// Most sets of threads, each with one for every core, that the engine has while queries hold threads and can't be
+/// interrupted.
+pub const ENGINE_LANES_MAX: usize = 8;
 /// Longest request line plus headers, in bytes. The target in it may have 64 KiB at most, a bound of the `http` crate;
 /// this one is larger so that a longer target is still read, and refused with a status.
 pub const HEAD_BYTES_MAX: usize = 512 * 1024;
@@ -25,6 +44,8 @@ pub const GRAPHQL_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const READY_ROWS_MAX: usize = 4_096;
 /// Bytes of rows, as they lie in memory, that are encoded before the first byte goes out; more is streamed.
 pub const READY_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of rows that an answer of the engine is waited for with; of a larger one the rest is streamed.
+pub const AWAITED_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of rows, as they lie in memory, that are encoded at a time while an answer is streamed.
 pub const PIECE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a client may take nothing of an answer before the answer is broken off, in milliseconds.
@@ -33,6 +54,18 @@ pub const STALL_MS_MAX: u64 = 60_000;
 pub const STREAMS_PER_CONNECTION_MAX: u32 = 100;
 /// Largest finished body kept in the cache of final bytes, in bytes.
 pub const CACHED_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Longest pattern of `like`, and longest text that rows are searched for, in bytes.
+pub const PATTERN_BYTES_MAX: usize = 4 * 1024;
+/// Longest name that a likely one is looked for in its place, in bytes.
+pub const SUGGESTED_NAME_BYTES_MAX: usize = 256;
+/// Most parameters in one query string or form.
+pub const PARAMETERS_MAX: usize = 10_000;
+/// Bytes of values that one GraphQL document or AQL query may use; those of a variable count each time it is used.
+pub const ARGUMENT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most words and signs of an AQL query.
+pub const AQL_TOKENS_MAX: usize = 65_536;
+/// Most parts that the name of a nested column may have.
+pub const COLUMN_PARTS_MAX: usize = 64;
 
 /// Most operations one atomic request to the records door may have, and most records of one batch.
 pub const CHANGES_MAX: usize = 10_000;
@@ -52,6 +85,21 @@ pub const PREPARED_MAX: usize = 256;
 pub const SNAPSHOTS_PER_DATABASE_MAX: usize = 64;
 /// Most of these that read the parts of one export at the same time, where the database lets connections share a state.
 pub const SNAPSHOT_CONNECTIONS_MAX: usize = 4;
+/// Most tables on the way of one `join`, or to a column in a `filter` or an `order`.
+pub const WAY_TABLES_MAX: usize = 16;
+/// Most tables that all ways of one request to the records door lead over together.
+pub const WAYS_TABLES_MAX: usize = 1_000;
+/// Longest name that a new table or column may have, and a column in the first line of a load of CSV, in bytes: what is
+/// made of a request has it again and again.
+pub const NEW_NAME_BYTES_MAX: usize = 256;
+/// Most columns of a new table.
+pub const NEW_COLUMNS_MAX: usize = 4_096;
+/// Deepest nesting of a body of XML.
+pub const XML_DEPTH_MAX: usize = 64;
+/// Most elements of a body of XML.
+pub const XML_ELEMENTS_MAX: usize = 250_000;
+/// Deepest nesting of JSON in a record.
+pub const JSON_DEPTH_MAX: usize = 128;
 
 /// When a file of a stream's log is full, in bytes, unless the stream says otherwise.
 pub const SEGMENT_BYTES: u64 = 128 * 1024 * 1024;
@@ -75,6 +123,10 @@ pub const BROKER_MS_MAX: u64 = 10_000;
 pub const APPEND_PIECE_BYTES: usize = 1024 * 1024;
 /// Most outcomes of single events one answer tells.
 pub const APPEND_RESULTS_MAX: usize = 100_000;
+/// Most conditions of a reader that follows a stream.
+pub const TAIL_TERMS_MAX: usize = 1_000;
+/// Most patterns of `like` among them.
+pub const TAIL_PATTERNS_MAX: usize = 16;
 
 /// Most cursors and exports open at once; each costs little while nobody reads it.
 pub const LEASES_MAX: usize = 50_000;
@@ -143,6 +195,52 @@ pub const BATCH_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Bytes of rows, as they lie in memory, that a cursor keeps because their number is asked for before they are read.
 pub const RESULT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// How many times what is free one holder may have of places that callers share: alone three quarters of all, and each
+/// further holder three quarters of what those before left.
+pub const SHARE_OF_FREE: usize = 3;
+/// How long something that keeps a place may lie idle when another holder waits for it, in milliseconds: longer than a
+/// client that reads at some hundred kilobytes a second takes for the piece it has.
+pub const YIELD_MS: u64 = 3_000;
+/// How long when its own holder does, in milliseconds.
+pub const YIELD_OWN_MS: u64 = 30_000;
+/// Most answers under way for each of `queries_max`: those whose client takes nothing keep no place, but their rows.
+pub const ANSWERS_PER_QUERY_MAX: usize = 4;
+
+/// How long a client may send nothing of a body, or take nothing of an answer, when its connection is needed for
+/// another, in milliseconds.
+pub const CONNECTION_YIELD_MS: u64 = 1_000;
+/// Most connections beyond `connections_max` that are told so.
+pub const LOBBY_MAX: usize = 32;
+/// How long one of them may take for its request, in milliseconds.
+pub const LOBBY_MS_MAX: u64 = 2_000;
+/// Memory for request bodies that are being received, all together, in bytes; room for sixteen of the largest if that
+/// is more.
+pub const RECEIVING_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bodies of this many bytes or less are not counted.
+pub const RECEIVING_BYTES_FREE: u64 = 16 * 1024;
+
+/// Largest load of rows that comes too slowly to be written while it comes, and waits in a file beside the database, in
+/// bytes.
+pub const LOAD_SPOOL_BYTES_MAX: u64 = 8 * 1024 * 1024 * 1024;
+/// Memory the process may have beside `limits.memory_bytes_max` and a quarter of it, in bytes, before queries are ended
+/// for it: code, connections, caches, and what the allocator keeps.
+pub const PROCESS_BYTES_BESIDE: u64 = 256 * 1024 * 1024;
+/// Largest value a function of SQL may give, in bytes; a quarter of the memory of queries where that is less.
+pub const VALUE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most bytes of one column of a batch that a function or an operator of SQL may give; half of the memory of queries
+/// where that is less.
+pub const COLUMN_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Largest value that is computed while a statement is planned, in bytes; larger ones are when it runs.
+pub const FOLDED_BYTES_MAX: u64 = 16 * 1024;
+/// Most steps, of a nanosecond or so, that one call of a function of SQL may take for one row.
+pub const CALL_STEPS_MAX: u64 = 250_000_000;
+/// Largest pattern that SQL may match with, in characters, its counted repetitions written out.
+pub const PATTERN_CHARS_MAX: u64 = 10_000;
+/// Largest fixed size of a type that SQL may cast to, in bytes.
+pub const FIXED_BYTES_MAX: u64 = 16 * 1024;
+/// Largest value of a type whose rows share their bytes (views, dictionaries) that SQL may cast to, in bytes.
+pub const SHARED_VALUE_BYTES_MAX: u64 = 16 * 1024;
+
 /// Bounds an operator may set; `[limits]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -160,7 +258,8 @@ pub struct Limits {
     pub memory_bytes_max: u64,
     /// Memory for finished bodies, in bytes.
     pub cache_bytes_max: u64,
-    /// Most connections open at once; more wait to be accepted.
+    /// Most connections open at once, as far as the system has descriptors for them. When all are taken, one that waits
+    /// for its client is closed for the next; when none does, the next gets 503.
     pub connections_max: usize,
     /// How long a client may take to send the head of a request, and then its body, in milliseconds; also how long a
     /// connection may stay idle between requests.
@@ -173,6 +272,8 @@ pub struct Limits {
     pub job_bytes_max: u64,
     /// How long a job is kept when it is done, in milliseconds.
     pub job_ttl_ms: u64,
+    /// Disk for what running queries spill, all together, in bytes; 0 takes half of what is free at the start.
+    pub spill_bytes_max: u64,
 }
 
 impl Default for Limits {
@@ -191,6 +292,7 @@ impl Default for Limits {
             jobs_max: 10_000,
             job_bytes_max: 256 * 1024 * 1024,
             job_ttl_ms: 3_600_000,
+            spill_bytes_max: 0,
         }
     }
 }

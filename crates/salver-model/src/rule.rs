@@ -14,6 +14,8 @@ use crate::error::Result;
 use crate::filter::{Comparison, Filter};
 use crate::value::Value;
 
+pub use evaluate::{exact_number, exact_truth};
+
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
@@ -77,7 +79,14 @@ impl Rule {
         self.expression.filter(caller, false)
     }
 
-    /// Whether a row whose columns `value` tells passes. As in SQL, what is null does not pass.
+    /// Whether the rule holds for the caller alone, whatever the row: for rules without columns.
+    #[must_use]
+    pub fn is_for(&self, caller: &Caller) -> bool {
+        self.admits(&|_| Value::Null, caller)
+    }
+
+    /// Whether a row whose columns `value` tells passes. As in SQL, what is null does not pass. A value must be of its
+    /// column's kind: of a column of numbers a number, of one of text a text.
     #[must_use]
     pub fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> bool {
         self.expression.admits(value, caller) == Some(true)

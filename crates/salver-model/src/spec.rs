@@ -3,6 +3,7 @@
 pub mod auth;
 pub mod function;
 pub mod own;
+pub mod reserved;
 pub mod stream;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::rule::{Rule, Term};
 
 pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
+pub use reserved::{Reserve, Reserved};
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 
 /// Formats a source may have.
@@ -179,6 +181,8 @@ pub struct DatasetSpec {
     pub refresh: Option<Duration>,
     /// Where it is held.
     pub residency: Residency,
+    /// Files that it can't be made of, whatever its sources say.
+    pub reserved: Reserved,
 }
 
 impl DatasetSpec {
@@ -199,6 +203,7 @@ impl DatasetSpec {
             relations: Vec::new(),
             refresh: None,
             residency: Residency::Auto,
+            reserved: Reserved::default(),
         }
     }
 }
@@ -241,6 +246,27 @@ pub struct RecordRule {
     pub columns_hidden: Vec<String>,
     /// Only rows that pass are there. A new or changed row must pass too.
     pub rows: Option<Rule>,
+    /// Callers of whom this holds are not meant. It names no columns.
+    pub except: Option<Rule>,
+}
+
+impl RecordRule {
+    /// Whether the rule is about an operation: one about `update` is about every way in which a row changes, and one
+    /// about `read` about lists too, which read rows without their keys.
+    #[must_use]
+    pub fn covers(&self, operation: Operation) -> bool {
+        let named = |own: Operation| self.operations.contains(&own);
+        self.operations.is_empty()
+            || named(operation)
+            || (operation == Operation::Increment && named(Operation::Update))
+            || (operation == Operation::List && named(Operation::Read))
+    }
+
+    /// Whether the rule is about a table.
+    #[must_use]
+    pub fn is_about(&self, table: &str) -> bool {
+        self.tables.is_empty() || self.tables.iter().any(|pattern| matches_pattern(pattern, table))
+    }
 }
 
 /// What values must be like to be written.

@@ -1,12 +1,19 @@
 //! "Did you mean": the nearest of the names that exist.
 
-/// The candidate most like `given`, when one is near enough to be meant.
+use crate::limits::SUGGESTED_NAME_BYTES_MAX;
+
+/// The candidate most like `given`, when one is near enough to be meant. What is far longer than names are is like none
+/// of them: to compare costs the product of both lengths.
 #[must_use]
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if given.len() > SUGGESTED_NAME_BYTES_MAX {
+        return None;
+    }
     let lower = given.to_lowercase();
     candidates
         .into_iter()
         .take(10_000)
+        .filter(|candidate| candidate.len() <= SUGGESTED_NAME_BYTES_MAX && given.len() <= 4 * candidate.len() + 8)
         .map(|candidate| (likeness(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(score, _)| *score >= 0.78)
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -48,5 +55,12 @@ mod tests {
         assert_eq!(nearest("qqqq", ["name", "age"]), None);
         assert_eq!(hint("qqqq", ["a", "b"]).as_deref(), Some("there is `a`, `b`"));
         assert_eq!(hint("q", []), None);
+    }
+
+    #[test]
+    fn names_that_are_far_too_long_are_not_compared() {
+        let (given, column) = ("n".repeat(64 * 1024), "n".repeat(256));
+        assert_eq!(nearest(&given, std::iter::repeat_n(column.as_str(), 10_000)), None);
+        assert_eq!(nearest("name", [given.as_str(), "names"]), Some("names"));
     }
 }

@@ -10,6 +10,8 @@ use salver_model::{Caller, Code, Error, Filter, Result, Value};
 pub(crate) struct Access<'a> {
     pub(crate) spec: &'a DatabaseSpec,
     pub(crate) caller: &'a Caller,
+    /// Whether rules may make exceptions of the caller: not where the same is shown to everybody.
+    pub(crate) excepts: bool,
 }
 
 impl<'a> Access<'a> {
@@ -19,9 +21,35 @@ impl<'a> Access<'a> {
         table: &'t str,
     ) -> impl Iterator<Item = &'a RecordRule> + use<'a, 't> {
         self.spec.rules.iter().filter(move |rule| {
-            (rule.operations.is_empty() || rule.operations.contains(&operation))
-                && (rule.tables.is_empty() || rule.tables.iter().any(|pattern| matches_pattern(pattern, table)))
+            let is_excepted = || rule.except.as_ref().is_some_and(|except| except.is_for(self.caller));
+            rule.covers(operation) && rule.is_about(table) && !(self.excepts && is_excepted())
         })
+    }
+
+    /// Whether tables and columns are the same for every caller, so that what is made of them can be kept.
+    pub(crate) fn is_uniform(self) -> bool {
+        self.spec.rules.iter().all(|rule| rule.except.is_none())
+    }
+
+    /// Whether a table that is called `new` afterwards would be kept from others than it is as `old`.
+    pub(crate) fn moves_table(self, old: &str, new: &str) -> bool {
+        let tenancies = self.spec.tenancy.iter().map(|own| own.table.as_str());
+        self.spec.rules.iter().any(|rule| rule.is_about(old) != rule.is_about(new))
+            || tenancies.into_iter().any(|table| matches_pattern(table, old) != matches_pattern(table, new))
+    }
+
+    /// Whether rules or tenancy name the column, so that it can't go or get another name, `new`, without them.
+    pub(crate) fn moves_column(self, table: &str, old: &str, new: Option<&str>) -> bool {
+        let is = |pattern: &str, name: Option<&str>| name.is_some_and(|name| matches_pattern(pattern, name));
+        let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|own| is(own, Some(old)) && !is(own, new));
+        let chooses = |rule: &RecordRule| rule.rows.as_ref().is_some_and(|rows| rows.columns().contains(&old));
+        let mut tenancies = self.spec.tenancy.iter().filter(|own| matches_pattern(&own.table, table));
+        tenancies.any(|own| own.column == old)
+            || self
+                .spec
+                .rules
+                .iter()
+                .any(|rule| rule.is_about(table) && (chooses(rule) || new.is_some() && hides(rule)))
     }
 
     /// Whether the table is there for this operation.

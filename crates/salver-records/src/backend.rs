@@ -9,16 +9,18 @@
 //!   `Contention`, `Timeout`, `UnknownColumn`/`UnknownTable` when the schema moved; anything else is `Execution`, with
 //!   the database's own words only in the cause.
 
+pub(crate) mod lying;
 pub(crate) mod mysql;
 pub(crate) mod postgres;
 pub(crate) mod snapshot;
 pub(crate) mod sqlite;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::records::TableInfo;
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, Shares};
 use tokio::sync::mpsc;
 
 use crate::backend::snapshot::Snapshot;
@@ -64,6 +66,11 @@ impl Backend {
             DatabaseKind::Postgres => Self::Postgres(postgres::Postgres::open(spec)?),
             DatabaseKind::Mysql => Self::Mysql(mysql::Mysql::open(spec)?),
         })
+    }
+
+    /// Places of answers and loads that keep a connection while their client is slow.
+    pub(crate) fn lying(&self) -> &Arc<Shares> {
+        each!(self, backend => backend.lying())
     }
 
     /// Every table and view with its real names (names to the outside are the same here; mapping comes later), in the

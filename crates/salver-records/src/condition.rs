@@ -15,11 +15,11 @@ use salver_model::records::{Condition, Operation, RecordKey, TableInfo};
 use salver_model::{Code, Error, Result};
 
 use crate::dialect::Dialect;
-use crate::dialect::Sql;
+use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 
 pub(crate) use compare::{Operand, equals, test};
-pub(crate) use convert::{bind_for, place};
+pub(crate) use convert::{bind_for, exact_bind, place};
 pub(crate) use related::{scalar, unrelated};
 pub(crate) use rows::filter;
 pub(crate) use search::search;
@@ -160,20 +160,7 @@ impl Ground<'_> {
             sql.push(empty);
             return Ok(true);
         }
-        let mut first = true;
-        for part in parts {
-            let before = sql.text.len();
-            sql.push(if first { "(" } else { word });
-            if self.tree(table, alias, part, depth + 1, sql)? {
-                first = false;
-            } else {
-                sql.text.truncate(before);
-            }
-        }
-        if !first {
-            sql.push(")");
-        }
-        Ok(!first)
+        chain(parts, word, sql, &mut |part, sql| self.tree(table, alias, part, depth + 1, sql))
     }
 
     /// The column of the table that the client means.

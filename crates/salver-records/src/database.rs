@@ -13,7 +13,7 @@ use salver_model::records::{
 };
 use salver_model::spec::DatabaseSpec;
 use salver_model::version::Version;
-use salver_model::{Caller, Code, Name, Result};
+use salver_model::{Caller, Code, Name, Result, Shares};
 use tokio::sync::Mutex;
 
 use crate::access::Access;
@@ -46,7 +46,7 @@ impl RecordsDatabase {
     }
 
     fn access<'a>(&'a self, caller: &'a Caller) -> Access<'a> {
-        Access { spec: &self.spec, caller }
+        Access { spec: &self.spec, caller, excepts: true }
     }
 
     fn scope<'a>(&'a self, caller: &'a Caller) -> Scope<'a> {
@@ -166,12 +166,22 @@ impl Database for RecordsDatabase {
         self.backend.ping().await
     }
 
+    fn places(&self) -> Option<Arc<Shares>> {
+        Some(Arc::clone(self.backend.lying()))
+    }
+
     fn version(&self) -> Option<u64> {
         self.backend.version()
     }
 
     fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
-        let schema = self.visible(&Caller::default(), Operation::List);
+        // The catalog is one for all callers: what any of them may not see is not in it.
+        let caller = Caller::default();
+        let everybody = Access { excepts: false, ..self.access(&caller) };
+        let schema = match self.spec.rules.is_empty() {
+            true => self.schema.load_full(),
+            false => Arc::new(everybody.visible(&self.schema.load(), Operation::List)),
+        };
         let version = Version(schema.stamp());
         let made =
             schema.tables().iter().filter_map(|info| RecordsTable::new(&self.backend, &self.spec, info, version));

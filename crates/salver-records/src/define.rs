@@ -9,6 +9,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use salver_model::limits::NEW_NAME_BYTES_MAX;
 use salver_model::records::{ColumnDefinition, ColumnKind, Definition, Operation, TableInfo, TableKind};
 use salver_model::{Code, Error, Result, suggest};
 
@@ -118,6 +119,15 @@ impl<'a> Ground<'a> {
         Ok(format!("REFERENCES {} ({})", self.name(&table.real_name), self.name(&table.columns[key].real_name)))
     }
 
+    /// That what rules say still holds afterwards: another name is no way around them.
+    fn stays_ruled(&self, stays: bool) -> Result<()> {
+        if stays {
+            return Ok(());
+        }
+        Err(Error::new(Code::Forbidden, "Operation forbidden")
+            .with_hint("rules or tenants of the database name it: change them first, where they are written"))
+    }
+
     /// That there is no table of this name.
     fn free(&self, name: &str) -> Result<()> {
         let taken = self.scope.schema.tables().iter().any(|table| table.name == name || table.real_name == name);
@@ -143,6 +153,9 @@ fn unsupported(why: &str) -> Error {
 /// The name of something new.
 fn new_name(name: Option<&str>) -> Result<&str> {
     match name {
+        Some(name) if name.len() > NEW_NAME_BYTES_MAX => {
+            Err(Error::new(Code::InvalidValue, format!("a name has at most {NEW_NAME_BYTES_MAX} bytes")))
+        }
         Some(name) if !name.trim().is_empty() && !name.contains('\0') => Ok(name),
         _ => Err(Error::new(Code::InvalidBody, "Cannot read HTTP message").with_hint("a `name` is missing")),
     }

@@ -10,7 +10,7 @@ mod upsert;
 
 use salver_model::spec::DatabaseKind;
 
-pub(crate) use sql::Sql;
+pub(crate) use sql::{Sql, chain};
 
 /// The SQL of one system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

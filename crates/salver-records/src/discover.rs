@@ -25,7 +25,11 @@ pub fn discover(dir: &Path) -> Vec<DatabaseSpec> {
 fn is_database(path: &PathBuf) -> bool {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     let mut start = [0; 16];
-    SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))
+    let is_hidden = |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with(['.', '_']));
+    // Another name does not show what is hidden.
+    let hidden = is_hidden(path) || path.is_symlink() && path.canonicalize().is_ok_and(|real| is_hidden(&real));
+    !hidden
+        && SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))
         && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
         && start == *MAGIC
 }

@@ -19,12 +19,13 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use salver_model::ports::{Held, Table};
 use salver_model::records::{Operation, TableInfo, TableKind};
+use salver_model::shares::Yielding;
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Batches, Caller, Description, Filter, Kind, Name, Query, Relation, Result, Rows, Version};
+use salver_model::{Batches, Caller, Description, Filter, Holder, Kind, Name, Query, Relation, Result, Rows, Version};
 use tokio::sync::mpsc;
 
 use crate::access::Access;
-use crate::backend::Backend;
+use crate::backend::{Backend, lying};
 use crate::dialect::Dialect;
 use rows::BatchSink;
 use select::Selected;
@@ -80,7 +81,7 @@ impl RecordsTable {
             source: format!("{what} of the database {}", spec.name),
             memory_bytes: 0,
         };
-        let rows = Access { spec, caller: &caller }.rows(Operation::List, info);
+        let rows = Access { spec, caller: &caller, excepts: false }.rows(Operation::List, info);
         let table = Self { backend: Arc::clone(backend), dialect, info: info.clone(), description, rows };
         Some((name, table))
     }
@@ -102,6 +103,8 @@ impl RecordsTable {
                 self.backend.read(vec![total.clone()], sink, None).await?.total()
             }
         };
+        // Who asks is counted where the query has its place.
+        let share = lying::take(self.backend.lying(), &Holder::Server).await?;
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES_MAX);
         let backend = Arc::clone(&self.backend);
         let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
@@ -117,7 +120,7 @@ impl RecordsTable {
             }
         });
         let batches = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
-        Ok(Rows { total, ..self.answer(&selected, Batches::Stream(batches.boxed())) })
+        Ok(Rows { total, ..self.answer(&selected, Batches::Stream(Yielding::new(batches.boxed(), share).boxed())) })
     }
 
     fn answer(&self, selected: &Selected, batches: Batches) -> Rows {

@@ -2,39 +2,72 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
-use futures::{FutureExt, Stream};
-use salver_model::reply::BatchStream;
-use salver_model::{Batches, Code, Error, Limits, Result, Rows};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use futures::future::BoxFuture;
+use futures::{FutureExt, Stream, StreamExt};
+use salver_model::limits::{ANSWERS_PER_QUERY_MAX, STALL_MS_MAX};
+use salver_model::shares::Yielding;
+use salver_model::{Batches, Caller, Code, Error, Holder, Limits, Result, Rows, Share, Shares};
 use tokio::time::{Instant, Sleep};
 
+/// What queries of all callers share.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// Places of queries that work.
+    queries: Arc<Shares>,
+    /// Places of answers that are not at their end, whether they work or wait for their client.
+    answers: Arc<Shares>,
+}
+
+impl Places {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let queries = limits.queries_max.clamp(1, usize::MAX / ANSWERS_PER_QUERY_MAX);
+        Self {
+            queries: Shares::new("queries", queries),
+            answers: Shares::new("answers", queries * ANSWERS_PER_QUERY_MAX),
+        }
+    }
+
+    /// Every kind of places.
+    pub(crate) fn all(&self) -> [Arc<Shares>; 2] {
+        [Arc::clone(&self.queries), Arc::clone(&self.answers)]
+    }
+}
+
 /// A place among the queries that run at once, and how long the query may still work. The time in which its rows wait
-/// for a slow client does not count: that is bounded where they are sent.
+/// for a slow client does not count, and neither does it have a place then: both are bounded where the rows are sent.
 #[derive(Debug)]
 pub(crate) struct Place {
-    _permit: OwnedSemaphorePermit,
+    share: Share,
+    places: Places,
     left: Duration,
+    limits: PlaceLimits,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PlaceLimits {
     query_ms_max: u64,
+    queue_ms_max: u64,
 }
 
 impl Place {
     /// Waits for a place.
-    pub(crate) async fn take(places: &Arc<Semaphore>, limits: &Limits) -> Result<Self> {
+    pub(crate) async fn take(places: &Places, caller: &Caller, limits: &Limits) -> Result<Self> {
         let wait = Duration::from_millis(limits.queue_ms_max);
-        let permit = tokio::time::timeout(wait, Arc::clone(places).acquire_owned()).await;
-        let Ok(Ok(permit)) = permit else {
-            return Err(Error::new(
-                Code::Overloaded,
-                format!("{} queries are running and none ended in {} ms", limits.queries_max, limits.queue_ms_max),
-            )
-            .with_hint("try again in a few seconds, or raise `limits.queries_max`"));
+        let holder = caller.holder();
+        let share = match places.queries.try_take(&holder) {
+            Some(share) => share,
+            None => tokio::time::timeout(wait, places.queries.take(&holder)).await.map_err(|_| {
+                let running = places.queries.taken().taken;
+                overloaded(format!("{running} queries are running and none ended in {} ms", limits.queue_ms_max))
+            })?,
         };
         let left = Duration::from_millis(limits.query_ms_max);
-        Ok(Self { _permit: permit, left, query_ms_max: limits.query_ms_max })
+        let limits = PlaceLimits { query_ms_max: limits.query_ms_max, queue_ms_max: limits.queue_ms_max };
+        Ok(Self { share, places: places.clone(), left, limits })
     }
 
     /// Runs `work` until it is done or out of time.
@@ -45,25 +78,38 @@ impl Place {
                 self.left = self.left.saturating_sub(started.elapsed());
                 done
             }
-            Err(_) => Err(timeout(self.query_ms_max)),
+            Err(_) => Err(timeout(self.limits.query_ms_max)),
         }
     }
 
-    /// Keeps the place and the clock while the rows stream out, and ends the stream with an error when it would
-    /// exceed `rows_max`.
-    pub(crate) fn hold(self, rows: Rows, limits: &Limits) -> Result<Rows> {
+    /// Keeps the clock while the rows stream out, and the place while they are made; ends the stream with an error when
+    /// it would exceed `rows_max`.
+    pub(crate) async fn hold(self, rows: Rows, limits: &Limits) -> Result<Rows> {
         let rows = bound_rows(rows, limits.rows_max)?;
         let Rows { batches: Batches::Stream(inner), .. } = rows else { return Ok(rows) };
+        let answers = &self.places.answers;
+        let wait = Duration::from_millis(limits.queue_ms_max);
+        let lying = answers.take_within(self.share.holder(), wait, tokio::time::sleep).await.ok_or_else(|| {
+            overloaded(format!("{} answers wait for clients who take nothing of them", answers.taken().taken))
+        })?;
         let stream = Bounded {
-            inner,
+            inner: Yielding::new(inner, lying),
+            stage: Stage::Working(self.share),
+            holder: None,
+            queries: self.places.queries,
             working_since: None,
             sleep: Box::pin(tokio::time::sleep(self.left)),
             rows_left: if limits.rows_max == 0 { u64::MAX } else { limits.rows_max },
-            place: self,
+            left: self.left,
+            limits: self.limits,
             ended: false,
         };
         Ok(Rows { batches: Batches::Stream(Box::pin(stream)), ..rows })
     }
+}
+
+fn overloaded(message: String) -> Error {
+    Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or raise `limits.queries_max`")
 }
 
 /// Refuses ready rows above `rows_max`.
@@ -87,14 +133,63 @@ fn too_many_rows() -> Error {
         .with_hint("add a `limit` and page through the rows")
 }
 
+/// Whether rows that stream out have a place.
+enum Stage {
+    /// They are being made.
+    Working(Share),
+    /// They wait for a place to be made in.
+    Queued(BoxFuture<'static, Share>),
+    /// They wait for their client.
+    Resting,
+}
+
 struct Bounded {
-    inner: BatchStream,
+    inner: Yielding<RecordBatch>,
+    stage: Stage,
+    /// Who has the place, while nobody has.
+    holder: Option<Holder>,
+    queries: Arc<Shares>,
     /// Since when somebody waits for the next rows; `None` while they wait for somebody.
     working_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     rows_left: u64,
-    place: Place,
+    left: Duration,
+    limits: PlaceLimits,
     ended: bool,
+}
+
+impl Bounded {
+    /// Waits for a place, where there is none. A queue that does not move is no reason to break an answer off, unless
+    /// it takes as long as a client may.
+    fn poll_place(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Stage::Resting = self.stage {
+            let holder = self.holder.take().unwrap_or(Holder::Server);
+            self.sleep.as_mut().reset(Instant::now() + Duration::from_millis(STALL_MS_MAX));
+            self.stage = match self.queries.try_take(&holder) {
+                Some(share) => Stage::Working(share),
+                None => Stage::Queued(Box::pin(self.queries.take(&holder))),
+            };
+        }
+        let Stage::Queued(turn) = &mut self.stage else { return Poll::Ready(Ok(())) };
+        match turn.poll_unpin(context) {
+            Poll::Ready(share) => {
+                self.stage = Stage::Working(share);
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending if self.sleep.poll_unpin(context).is_ready() => {
+                let waited = STALL_MS_MAX.max(self.limits.queue_ms_max);
+                Poll::Ready(Err(overloaded(format!("no place came free for the rest of the answer in {waited} ms"))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Gives the place back until more rows are asked for.
+    fn rest(&mut self) {
+        if let Stage::Working(share) = std::mem::replace(&mut self.stage, Stage::Resting) {
+            self.holder = Some(share.holder().clone());
+        }
+    }
 }
 
 impl Stream for Bounded {
@@ -104,22 +199,28 @@ impl Stream for Bounded {
         if self.ended {
             return Poll::Ready(None);
         }
+        if let Err(error) = ready!(self.poll_place(context)) {
+            self.ended = true;
+            return Poll::Ready(Some(Err(error)));
+        }
         let since = match self.working_since {
             Some(since) => since,
             None => {
                 let now = Instant::now();
-                let deadline = now + self.place.left;
+                let deadline = now + self.left;
                 self.sleep.as_mut().reset(deadline);
                 *self.working_since.insert(now)
             }
         };
-        let polled = self.inner.as_mut().poll_next(context);
+        let polled = self.inner.poll_next_unpin(context);
         if polled.is_ready() {
-            self.place.left = self.place.left.saturating_sub(since.elapsed());
+            self.left = self.left.saturating_sub(since.elapsed());
             self.working_since = None;
+            self.rest();
         } else if self.sleep.poll_unpin(context).is_ready() {
             self.ended = true;
-            return Poll::Ready(Some(Err(timeout(self.place.query_ms_max))));
+            self.rest();
+            return Poll::Ready(Some(Err(timeout(self.limits.query_ms_max))));
         }
         if let Poll::Ready(Some(Ok(batch))) = &polled {
             match self.rows_left.checked_sub(batch.num_rows() as u64) {

@@ -5,6 +5,7 @@
 //! for, and drops it when he does not.
 
 mod bounded;
+mod kept;
 mod leases;
 mod reader;
 

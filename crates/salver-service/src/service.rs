@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, SqlEngine, Tables};
-use salver_model::{Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, SqlQuery, Value};
-use tokio::sync::Semaphore;
+use salver_model::{
+    Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
+};
 
-use crate::bound::{Place, bound_rows};
+use crate::bound::{Place, Places, bound_rows};
 use crate::catalog::Catalog;
 use crate::snapshot::{Snapshot, State};
 
@@ -19,7 +21,9 @@ pub struct Service {
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
-    places: Arc<Semaphore>,
+    places: Places,
+    /// Places for what exports hold, for each database by its place among `databases`.
+    snapshots: Vec<Arc<Shares>>,
     databases: Vec<Arc<dyn Database>>,
     streams: Vec<Arc<dyn EventStream>>,
     functions: Vec<Arc<dyn Functions>>,
@@ -29,14 +33,16 @@ impl Service {
     /// A service over `catalog`.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
-        let places = Arc::new(Semaphore::new(limits.queries_max.clamp(1, Semaphore::MAX_PERMITS)));
+        let (places, snapshots) = (Places::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
-        Self { catalog, sql, observer, limits, places, databases, streams, functions }
+        Self { catalog, sql, observer, limits, places, snapshots, databases, streams, functions }
     }
 
     /// The same with databases, in the order in which a table's name is looked for.
     #[must_use]
     pub fn with_databases(mut self, databases: Vec<Arc<dyn Database>>) -> Self {
+        let places = databases.iter().map(|_| Shares::new("snapshots", SNAPSHOTS_PER_DATABASE_MAX));
+        self.snapshots = places.collect();
         self.databases = databases;
         self
     }
@@ -113,18 +119,34 @@ impl Service {
             .ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
     }
 
-    /// Runs work on a database within the bounds of a query: it waits for a place, and is stopped when it takes too
-    /// long.
+    /// Runs work on a database for `caller` within the bounds of a query: it waits for a place, and is stopped when it
+    /// takes too long.
     ///
     /// # Errors
     /// `Overloaded`, `Timeout`, and those of the work.
-    pub async fn bounded<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let mut place = Place::take(&self.places, &self.limits).await?;
+    pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let mut place = Place::take(&self.places, caller, &self.limits).await?;
         place.run(work).await
     }
 
-    pub(crate) fn places(&self) -> &Arc<Semaphore> {
+    pub(crate) fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// Places for what exports hold of the table called `name`; `None` where it is no database's.
+    pub(crate) fn snapshots(&self, name: &str) -> Option<&Arc<Shares>> {
+        let has = |database: &Arc<dyn Database>| {
+            let inside = name.strip_prefix(database.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            database.schema().table(name).is_some() || inside.is_some()
+        };
+        self.snapshots.get(self.databases.iter().position(has)?)
+    }
+
+    /// Every kind of places that callers share.
+    #[must_use]
+    pub fn shares(&self) -> Vec<Arc<Shares>> {
+        let of_databases = self.databases.iter().filter_map(|database| database.places());
+        self.places.all().into_iter().chain(self.snapshots.iter().cloned()).chain(of_databases).collect()
     }
 
     pub(crate) fn engine(&self) -> &Arc<dyn SqlEngine> {
@@ -185,18 +207,18 @@ impl Service {
         self.catalog.snapshot()
     }
 
-    /// Reads from the entry `name`.
+    /// Reads from the entry `name` for `caller`.
     ///
     /// # Errors
     /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::read`] refuses, and limits.
-    pub async fn read(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Result<Rows> {
+    pub async fn read(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<Rows> {
         let table = snapshot.resolve(name)?;
         if let Some(rows) = table.read_now(query) {
             return bound_rows(rows?, self.limits.rows_max);
         }
-        let mut place = Place::take(&self.places, &self.limits).await?;
+        let mut place = Place::take(&self.places, caller, &self.limits).await?;
         let rows = place.run(table.read(query)).await?;
-        place.hold(rows, &self.limits)
+        place.hold(rows, &self.limits).await
     }
 
     /// [`Service::read`] when the answer takes microseconds; `None` means "use `read`".
@@ -208,18 +230,18 @@ impl Service {
         }
     }
 
-    /// Runs one SQL statement.
+    /// Runs one SQL statement for `caller`.
     ///
     /// # Errors
     /// Whatever [`SqlEngine::run`] refuses, and limits.
-    pub async fn sql(&self, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<Rows> {
+    pub async fn sql(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<Rows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         if let Some(rows) = self.sql.run_now(&tables, query) {
             return bound_rows(rows?, self.limits.rows_max);
         }
-        let mut place = Place::take(&self.places, &self.limits).await?;
+        let mut place = Place::take(&self.places, caller, &self.limits).await?;
         let rows = place.run(self.sql.run(tables, query)).await?;
-        place.hold(rows, &self.limits)
+        place.hold(rows, &self.limits).await
     }
 
     /// Looks `key` up in the key-value store `store`: one row with one column. Of several rows with the key the last
@@ -227,7 +249,7 @@ impl Service {
     ///
     /// # Errors
     /// `UnknownStore`; `NotFound` when there is no such key; otherwise as [`Service::read`].
-    pub async fn look_up(&self, snapshot: &Snapshot, store: &str, key: &str) -> Result<Rows> {
+    pub async fn look_up(&self, caller: &Caller, snapshot: &Snapshot, store: &str, key: &str) -> Result<Rows> {
         let Some(found) = snapshot.store(store) else {
             let names = snapshot.stores().iter().map(|s| s.name.as_str());
             return Err(Error::new(Code::UnknownStore, format!("keyvalue store name `{store}` doesn't exist"))
@@ -243,7 +265,7 @@ impl Service {
             ..Query::default()
         };
         let not_found = || Error::new(Code::NotFound, format!("key {key} not found"));
-        let rows = match self.read(snapshot, found.entry.as_str(), &query).await {
+        let rows = match self.read(caller, snapshot, found.entry.as_str(), &query).await {
             // A key that can't be a value of the column's type is a key that isn't there.
             Err(error) if error.code == Code::InvalidValue => return Err(not_found()),
             other => other?,
@@ -254,7 +276,7 @@ impl Service {
             Some(total) => {
                 query.count = false;
                 query.offset = total - 1;
-                self.read(snapshot, found.entry.as_str(), &query).await
+                self.read(caller, snapshot, found.entry.as_str(), &query).await
             }
         }
     }

@@ -14,7 +14,7 @@ use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
 use salver_model::ports::{Held, Table};
-use salver_model::{Batches, Code, Description, Limits, Name, Query, Result, Rows};
+use salver_model::{Batches, Caller, Code, Description, Limits, Name, Query, Result, Rows};
 use salver_service::{Catalog, Service, Snapshot, State, Store};
 use salver_testkit::{MemoryTable, NoSql};
 
@@ -54,7 +54,7 @@ fn service(limits: Limits) -> Service {
 
 async fn look_up(service: &Service, store: &str, key: &str) -> Result<i64> {
     let snapshot = service.snapshot_for_store(store).await;
-    let rows = service.look_up(&snapshot, store, key).await?;
+    let rows = service.look_up(&Caller::default(), &snapshot, store, key).await?;
     let Batches::Ready(batches) = rows.batches else { panic!("a stream of one row") };
     let column = batches.iter().find(|batch| batch.num_rows() > 0).unwrap().column(0);
     assert_eq!((column.len(), column.null_count()), (1, 0), "{store} {key}");
@@ -151,7 +151,7 @@ async fn a_request_holds_a_growing_table_as_it_first_sees_it() {
     let first = rows(&one);
     assert!(rows(&other) > first);
     assert_eq!(rows(&one), first, "a request sees two versions");
-    let read = service.read(&one, "grows", &Query::default()).await.unwrap();
+    let read = service.read(&Caller::default(), &one, "grows", &Query::default()).await.unwrap();
     let Batches::Ready(batches) = read.batches else { panic!("a stream of a few rows") };
     assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>() as u64, first);
     // What all requests share can't hold rows for one; tables that never change are there.

@@ -8,6 +8,7 @@ mod event;
 mod id;
 mod kafka;
 mod log;
+mod private;
 mod stream;
 mod table;
 

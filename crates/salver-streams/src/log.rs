@@ -8,7 +8,7 @@
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
 //! `BASE.index`, which can be made again, and `BASE.parquet`, which `table` makes; `groups.json`; `lock`.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -30,6 +30,7 @@ use self::recover::{Recovered, recover};
 use self::shared::Shared;
 use self::tail::Tail;
 use self::writer::Writer;
+use crate::private;
 
 mod active;
 mod batch;
@@ -103,7 +104,7 @@ impl Log {
     /// Opens the log in a directory, and makes both when there are none.
     pub(crate) fn open(options: LogOptions) -> Result<Arc<Self>> {
         let dir = &options.dir;
-        fs::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
+        private::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
         let dir_lock = lock_dir(dir)?;
         let groups = Groups::open(dir)?;
         let Recovered { closed, active, next, last_id } = recover(dir)?;
@@ -310,7 +311,7 @@ impl Drop for Log {
 /// Takes the directory for this process.
 fn lock_dir(dir: &std::path::Path) -> Result<File> {
     let path = dir.join("lock");
-    let file = File::create(&path).map_err(|error| unopened(&path, error))?;
+    let file = private::create(&path).map_err(|error| unopened(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::new(

@@ -11,7 +11,7 @@ use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::settings::Need;
-use crate::{observe, output, serve, settings, wire};
+use crate::{observe, output, places, serve, settings, wire};
 
 /// Checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     if arguments.no_sources {
         return output::out("the settings are right\n");
     }
-    observe::start(&checked.server);
+    observe::start(&checked.server, places::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wire::engine(&checked, data_dir.path())?;
     let runtime = wire::runtime(checked.server.threads)?;

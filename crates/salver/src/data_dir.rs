@@ -50,7 +50,7 @@ fn base() -> PathBuf {
 }
 
 fn own(base: &Path) -> io::Result<DataDir> {
-    fs::create_dir_all(base)?;
+    create_base(base)?;
     let mut attempt = 0_u32;
     let path = loop {
         let path = base.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
@@ -66,6 +66,15 @@ fn own(base: &Path) -> io::Result<DataDir> {
     lock.lock()?;
     fs::rename(&unnamed, path.join(LOCK))?;
     Ok(DataDir { path, _lock: lock })
+}
+
+/// Makes the common directory, and what is missing above it, private too; one that is there stays as it is.
+fn create_base(base: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(base)
 }
 
 /// Spilled rows are nobody else's business.

@@ -8,6 +8,7 @@ use salver_config::Checked;
 use salver_functions::{FunctionFile, Program};
 use salver_model::functions::Language;
 use salver_model::ports::Functions;
+use salver_model::secrecy::masked;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
 use tokio::task::JoinSet;
@@ -79,7 +80,7 @@ pub(crate) fn state(file: &Arc<dyn Functions>, url: &str) -> String {
         },
         Err(error) => {
             let hint = error.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
-            format!("FAILED: {}{hint}", error.message)
+            masked(&format!("FAILED: {}{hint}", error.message)).into_owned()
         }
     }
 }

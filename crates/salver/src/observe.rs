@@ -1,20 +1,67 @@
 //! Observations become log lines.
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use salver_config::Server;
 use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
+use salver_model::secrecy::{MASK, masked};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts the log on standard error.
-pub(crate) fn start(server: &Server) {
+/// Standard error, without what is secret. What is logged comes from drivers and user code, too.
+#[derive(Clone, Debug)]
+struct Discreet {
+    secrets: Arc<[String]>,
+}
+
+impl Write for Discreet {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // A line comes whole.
+        let text = String::from_utf8_lossy(line);
+        let told = self.without_secrets(&text);
+        io::stderr().lock().write_all(told.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().lock().flush()
+    }
+}
+
+impl Discreet {
+    fn without_secrets(&self, text: &str) -> String {
+        let mut told = masked(text).into_owned();
+        for secret in self.secrets.iter().filter(|secret| text.contains(secret.as_str())) {
+            told = told.replace(secret, MASK);
+        }
+        told
+    }
+}
+
+/// Has panics tell no secrets either.
+fn tame_panics(discreet: Discreet) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let backtrace = match std::env::var_os("RUST_BACKTRACE") {
+            Some(_) => format!("\n{}", std::backtrace::Backtrace::force_capture()),
+            None => String::new(),
+        };
+        let thread = std::thread::current();
+        let text = format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"));
+        // There is nobody left to tell when that fails.
+        let _ = io::stderr().lock().write_all(discreet.without_secrets(&text).as_bytes());
+    }));
+}
+
+/// Starts the log on standard error. None of `secrets` is in it.
+pub(crate) fn start(server: &Server, secrets: Vec<String>) {
+    let discreet = Discreet { secrets: secrets.into() };
+    tame_panics(discreet.clone());
     let level: LevelFilter = server.log.parse().unwrap_or(LevelFilter::INFO);
     let mut filter = Targets::new().with_default(level);
     if server.access_log {
@@ -22,7 +69,7 @@ pub(crate) fn start(server: &Server) {
         filter = filter.with_target("access", LevelFilter::INFO);
     }
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(move || discreet.clone())
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
     // A second start, which only tests could ask for, keeps the first log.
@@ -76,5 +123,17 @@ impl Observer for Log {
             }
             Observation::RequestFailed { error } => tracing::error!("a request failed: {}", error.chain()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Discreet;
+
+    #[test]
+    fn lines_have_no_secrets() {
+        let discreet = Discreet { secrets: ["a-long-key".to_owned()].into() };
+        let line = "can't reach postgres://ann:s3cret@db/x with a-long-key";
+        assert_eq!(discreet.without_secrets(line), "can't reach postgres://ann:***@db/x with ***");
     }
 }

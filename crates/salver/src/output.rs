@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use salver_config::Warning;
+use salver_model::secrecy::masked;
 use salver_model::{Code, Error};
 
 use crate::failure::Failure;
@@ -16,9 +17,9 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::writing("standard output", error))
 }
 
-/// Writes a line to standard error. There is nobody left to tell when that fails.
+/// Writes a line to standard error, without passwords of URLs. There is nobody left to tell when that fails.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", masked(text));
 }
 
 /// Writes warnings to standard error.

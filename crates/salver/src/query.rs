@@ -12,13 +12,13 @@ use futures::StreamExt;
 use salver_config::Checked;
 use salver_formats::{Encoder, Format, Style};
 use salver_model::observation::{Observer, Silent};
-use salver_model::{Batches, Code, Error, Rows, SqlParameters, SqlQuery, Value};
+use salver_model::{Batches, Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
 
 use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::settings::Need;
-use crate::{functions, observe, output, result_table, serve, settings, wire};
+use crate::{functions, observe, output, places, result_table, serve, settings, wire};
 
 /// One day: nobody waits behind a query on the command line, and whoever is tired of it can interrupt it.
 const QUERY_MS_MAX: u64 = 24 * 60 * 60 * 1000;
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     if checked.server.log == "info" {
         checked.server.log = "warn".to_owned();
     }
-    observe::start(&checked.server);
+    observe::start(&checked.server, places::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wire::engine(&checked, data_dir.path())?;
     // To look for a function in a file is to run the file.
@@ -148,7 +148,7 @@ async fn run_once(
     let wired = wire::wire(checked, engine, &observer, wire::Streams::LeaveOut);
     wired.service.catalog().settled().await;
     functions::settled(wired.service.functions(), PATIENCE).await;
-    wired.service.sql(&wired.service.catalog().snapshot(), query).await
+    wired.service.sql(&Caller::default(), &wired.service.catalog().snapshot(), query).await
 }
 
 async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), Failure> {

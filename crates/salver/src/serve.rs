@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::Checked;
+use salver_http::HttpOptions;
 use salver_model::observation::Observer;
-use salver_model::{Code, Error, Name};
+use salver_model::secrecy::masked;
+use salver_model::{Code, Error, Name, RootKey, cursor};
 use salver_service::{Entry, Service};
 use tokio::net::TcpListener;
 
@@ -16,7 +18,7 @@ use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::observe::Log;
 use crate::settings::Need;
-use crate::{functions, observe, output, settings, signals, streams, wire};
+use crate::{descriptors, functions, memory, observe, output, places, root_key, settings, signals, streams, wire};
 
 /// How long the list of entries waits for the last of them to load. Serving doesn't wait.
 const ANNOUNCE: Duration = Duration::from_secs(10);
@@ -26,26 +28,49 @@ const ANNOUNCE_ENTRIES_MAX: usize = 40;
 /// Runs until it is asked to end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
     let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
-    let checked = settings::load(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
-    observe::start(&checked.server);
+    let (mut checked, file) =
+        settings::load_with_file(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
+    observe::start(&checked.server, places::secrets(&checked));
+    keep_descriptors(&mut checked);
+    memory::give_back_at_rest();
+    let root_key = root_key::open(&checked.server, file.as_deref())?;
+    cursor::sign_under(&root_key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wire::engine(&checked, data_dir.path())?;
     let runtime = wire::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, arguments.open));
+    let done = runtime.block_on(serve(&checked, &engine, root_key, arguments.open));
     // A load that is under way must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
 }
 
-async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: bool) -> Result<(), Failure> {
+/// Takes no more connections than there are descriptors for.
+fn keep_descriptors(checked: &mut Checked) {
+    let wanted = checked.limits.connections_max;
+    if let Some(most) = descriptors::connections_max().filter(|most| *most < wanted) {
+        tracing::warn!(
+            "`limits.connections_max` is {wanted}, but the system has descriptors for {most} connections; \
+             raise its limit (`ulimit -n`)"
+        );
+        checked.limits.connections_max = most;
+    }
+}
+
+async fn serve(
+    checked: &Checked,
+    engine: &Arc<salver_datasets::Engine>,
+    root_key: RootKey,
+    open: bool,
+) -> Result<(), Failure> {
     let listen = &checked.server.listen;
-    let options = wire::http_options(checked)?;
+    let options = HttpOptions { root_key, ..wire::http_options(checked)? };
     let broken = |error| Failure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
     let url = format!("http://{address}{}", checked.server.base_path);
     output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
+    warn_of_openness(checked, address);
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wire::wire(checked, engine, &observer, wire::Streams::Open);
@@ -60,6 +85,17 @@ async fn serve(checked: &Checked, engine: &Arc<salver_datasets::Engine>, open: b
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;
     Ok(closed?)
+}
+
+/// Says so when everybody who can reach the machine is let in.
+fn warn_of_openness(checked: &Checked, address: SocketAddr) {
+    let is_local = address.ip().to_canonical().is_loopback();
+    if !is_local && checked.auth.is_none() && checked.server.firewall.is_empty() {
+        tracing::warn!(
+            "whoever can reach {address} is let in: there is no [auth]; add one, or a `server.firewall`, or listen on \
+             127.0.0.1"
+        );
+    }
 }
 
 fn cannot_listen(listen: &str, error: io::Error) -> Failure {
@@ -150,7 +186,7 @@ fn state(entry: &Entry) -> String {
         }
         (None, Some(failure)) => {
             let hint = failure.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
-            format!("FAILED: {}{hint}", failure.message)
+            masked(&format!("FAILED: {}{hint}", failure.message)).into_owned()
         }
         (None, None) => "is still being loaded".to_owned(),
     }

@@ -26,6 +26,15 @@ pub(crate) enum Need {
 
 /// Reads and proves all settings. Warnings are printed.
 pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: Need) -> Result<Checked, Failure> {
+    load_with_file(arguments, overrides, need).map(|(checked, _)| checked)
+}
+
+/// The same, and the configuration file that there is.
+pub(crate) fn load_with_file(
+    arguments: &SourceArguments,
+    overrides: Vec<Override>,
+    need: Need,
+) -> Result<(Checked, Option<PathBuf>), Failure> {
     let mut sources = sources(arguments)?;
     sources.overrides.extend(overrides);
     let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
@@ -44,7 +53,7 @@ pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: 
     if checked.datasets.is_empty() && only_datasets && !enough {
         return Err(Failure::Error(nothing(&sources, arguments)));
     }
-    Ok(checked)
+    Ok((checked, sources.file))
 }
 
 /// Where the settings come from, by the arguments.

@@ -10,13 +10,13 @@ use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, Loader, SqlEngine};
-use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule, own};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_records::{CallersDatabases, RecordsDatabase};
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
 
 use crate::courier::HttpCourier;
-use crate::{functions, streams};
+use crate::{functions, places, streams};
 
 /// Most connections for looking up users.
 const AUTH_CONNECTIONS_MAX: usize = 2;
@@ -43,6 +43,7 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
         memory_bytes_max: checked.limits.memory_bytes_max,
         data_dir: data_dir.to_owned(),
         threads: checked.server.threads,
+        spill_bytes_max: checked.limits.spill_bytes_max,
     })
 }
 
@@ -118,7 +119,7 @@ fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     let mut spec = spec.clone();
     let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
     let home = checked.databases.iter().find(|database| database.name == users.database);
-    if !home.is_some_and(|home| home.name == spec.name || own::may_be(&spec.url, &home.url)) {
+    if !home.is_some_and(|home| home.name == spec.name || salver_config::is_same_database(&spec, home)) {
         return spec;
     }
     spec.rules.extend(users.wordpress_meta().map(|table| RecordRule {
@@ -161,6 +162,10 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     let server = &checked.server;
     let auth = checked.auth.as_ref().map(|spec| auth(spec, checked).map(Arc::new)).transpose()?;
     Ok(HttpOptions {
+        hosts: server.hosts.clone(),
+        listen_host: server.listen.rsplit_once(':').map_or("", |(host, _)| host).to_owned(),
+        private_dirs: places::of(checked),
+        listens: None,
         base_path: server.base_path.clone(),
         omit_nulls: checked.compat.roapi,
         unknown_table_400: checked.compat.roapi,
@@ -177,6 +182,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         callbacks: (!server.callbacks.is_empty())
             .then(|| Callbacks { allowed: server.callbacks.clone(), courier: Arc::new(HttpCourier::new()) }),
         auth,
+        ..HttpOptions::default()
     })
 }
 

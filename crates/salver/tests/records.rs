@@ -22,5 +22,6 @@ mod records {
     mod rules;
     mod shapes;
     mod values;
+    mod ways;
     mod weather;
 }

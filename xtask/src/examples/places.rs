@@ -52,7 +52,7 @@ impl Server {
     fn is_ready(&self) -> bool {
         let ask = || -> std::io::Result<bool> {
             let mut stream = TcpStream::connect(&self.address)?;
-            write!(stream, "GET /ready HTTP/1.1\r\nhost: salver\r\nconnection: close\r\n\r\n")?;
+            write!(stream, "GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
             let mut answer = String::new();
             stream.read_to_string(&mut answer)?;
             Ok(answer.starts_with("HTTP/1.1 200"))

@@ -36,6 +36,7 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         || !spec.jwt.secrets.is_empty()
         || spec.users.as_ref().is_some_and(proves);
     if has_way {
+        apart(table, &spec, findings);
         return Some(spec);
     }
     // Whoever wrote something here meant to shut somebody out.
@@ -45,6 +46,39 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
     }
     None
+}
+
+/// Names of which each is one caller's: those of a table in which users register, and those of the other ways.
+fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
+    let Some(users) = &spec.users else { return };
+    if users.prefix.is_empty() {
+        if users.register && !spec.jwt.secrets.is_empty() {
+            findings.mistake(confusable(table, "the subject of a token"));
+        }
+        return;
+    }
+    let keys = spec.api_keys.iter().filter_map(|(name, _)| name.as_deref());
+    let names = keys.chain(spec.basic_users.iter().map(|(name, _)| name.as_str()));
+    for name in names.filter(|name| name.starts_with(&users.prefix)) {
+        let message = format!("`{name}` begins as the names of users in the table do");
+        let mistake = Mistake::new(table.place_of("users_prefix"), message);
+        findings.mistake(mistake.with_hint("rename it, or choose another `users_prefix`"));
+    }
+}
+
+/// That who registers may be taken for another.
+fn confusable(table: &Table, whose: &str) -> Mistake {
+    let message = format!("who registers could take the name of {whose}, and would be the same `caller.user`");
+    Mistake::new(table.place_of("register"), message)
+        .with_hint("set `users_prefix = \"user:\"`, which `caller.user` of users in the table then begins with")
+}
+
+/// The same for callers whom a proxy names.
+pub(super) fn apart_of_proxy(table: &Table, auth: Option<&AuthSpec>, server: &super::Server, findings: &mut Findings) {
+    let registers = auth.and_then(|auth| auth.users.as_ref()).is_some_and(|own| own.register && own.prefix.is_empty());
+    if registers && server.reverse_proxy && server.caller.iter().any(|(name, _)| name == "user") {
+        findings.mistake(confusable(table, "somebody whom the proxy names"));
+    }
 }
 
 fn header(table: &Table, key: &str, findings: &mut Findings) -> Option<String> {
@@ -82,6 +116,7 @@ fn jwt(table: &Table, findings: &mut Findings) -> JwtSpec {
         issuers: texts("jwt_issuers"),
         leeway: Duration::from_millis(table.count("jwt_leeway")),
         ttl: Duration::from_millis(table.count("jwt_ttl")),
+        endless: !table.bool("jwt_exp_required"),
     }
 }
 
@@ -131,6 +166,7 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         api_key_column: table.text("api_key_column").map(str::to_owned),
         returned_columns: table.texts("returned_columns").unwrap_or_default().to_vec(),
         fields: [text("username_field"), text("password_field"), text("new_password_field")],
+        prefix: text("users_prefix"),
         register: table.bool("register"),
         register_columns: table.pairs("register_columns").unwrap_or_default().to_vec(),
         login_after_registration: table.bool("login_after_registration"),

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
+use salver_model::secrecy::{MASK, password_of};
 use salver_model::spec::{
     Customization, DatabaseKind, DatabaseSpec, DatasetSpec, FunctionPath, FunctionSpec, RecordCheck, RecordRule, Shape,
     StreamSpec, Tenancy, own,
 };
 use salver_model::value::Value;
 
-use super::stream;
+use super::{home, stream};
 use crate::keys::Section;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -23,10 +24,10 @@ pub(super) fn check_all(
     streams: &[StreamSpec],
     findings: &mut Findings,
 ) -> Vec<DatabaseSpec> {
-    let mut specs: Vec<DatabaseSpec> = Vec::new();
+    let mut specs: Vec<(DatabaseSpec, &Table)> = Vec::new();
     for table in tables {
         let Some(spec) = check(table, findings) else { continue };
-        let taken = specs.iter().any(|other| other.name == spec.name)
+        let taken = specs.iter().any(|(other, _)| other.name == spec.name)
             || datasets.iter().any(|dataset| dataset.name == spec.name)
             || streams.iter().any(|other| stream::has_entry(other, &spec.name));
         if taken {
@@ -34,9 +35,10 @@ pub(super) fn check_all(
             findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
             continue;
         }
-        specs.push(spec);
+        specs.push((spec, table));
     }
-    specs
+    home::once(&specs, findings);
+    specs.into_iter().map(|(spec, _)| spec).collect()
 }
 
 fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
@@ -50,6 +52,11 @@ fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
         );
         return None;
     };
+    if password_of(url).as_deref() == Some(MASK) {
+        let message = format!("the password in the `url` of `{}` is not shown here", table.text("name").unwrap_or("?"));
+        let hint = "`***` stands for it; write the password itself";
+        findings.mistake(Mistake::new(table.place_of("url"), message).with_hint(hint));
+    }
     let texts = |key| table.texts(key).unwrap_or_default().to_vec();
     let bound = |key| table.get(key).map(|_| table.count(key));
     let size = |key| bound(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -162,7 +169,7 @@ fn tenancy(table: &Table, findings: &mut Findings) -> Vec<Tenancy> {
         };
         let value = match value.strip_prefix("caller.") {
             Some(name) => Term::Caller(name.to_owned()),
-            None => Term::Literal(Value::Bare(value.clone())),
+            None => Term::Literal(Value::Text(value.clone())),
         };
         all.push(Tenancy { table: table_name.to_owned(), column: column_name.to_owned(), value });
     }
@@ -187,7 +194,19 @@ fn record_rule(table: &Table, findings: &mut Findings) -> RecordRule {
         deny: table.bool("deny"),
         columns_hidden: table.texts("columns_hidden").unwrap_or_default().to_vec(),
         rows: rule(table, "rows", findings),
+        except: except(table, findings),
     }
+}
+
+/// Who is excepted must be known before any row is.
+fn except(table: &Table, findings: &mut Findings) -> Option<Rule> {
+    let except = rule(table, "except", findings)?;
+    if let Some(column) = except.columns().first() {
+        let message = format!("`except` is about callers, and names the column `{column}`");
+        let hint = format!("write caller.{column}, or put it into `rows`");
+        findings.mistake(Mistake::new(table.place_of("except"), message).with_hint(hint));
+    }
+    Some(except)
 }
 
 fn rule(table: &Table, key: &str, findings: &mut Findings) -> Option<Rule> {

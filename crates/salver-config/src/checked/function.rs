@@ -64,6 +64,7 @@ fn check(table: &Table, findings: &mut Findings) -> Option<FunctionSpec> {
         memory_bytes_max: bound("memory_bytes_max"),
         calls_max: bound("calls_max"),
         environment: table.pairs("environment").map(<[_]>::to_vec).unwrap_or_default(),
+        inherited: table.texts("inherit_environment").unwrap_or_default().to_vec(),
         ..plain
     })
 }

@@ -38,7 +38,18 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
         cors_origins: table.texts("cors_origins").unwrap_or_default().to_vec(),
+        hosts: hosts(table, findings),
     }
+}
+
+fn hosts(table: &Table, findings: &mut Findings) -> Vec<String> {
+    let hosts = table.texts("hosts").unwrap_or_default();
+    for host in hosts.iter().filter(|host| host.trim().is_empty() || host.contains(['/', '@', ' '])) {
+        let message = format!("`{host}` is not the name of a host");
+        let hint = "write it without a scheme, like \"data.example.org\" or \"*.example.org\"";
+        findings.mistake(Mistake::new(table.place_of("hosts"), message).with_hint(hint));
+    }
+    hosts.to_vec()
 }
 
 fn caller(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
@@ -113,6 +124,7 @@ pub(super) fn limits(table: &Table) -> Limits {
         jobs_max: size("jobs_max"),
         job_bytes_max: table.count("job_bytes_max"),
         job_ttl_ms: table.count("job_ttl"),
+        spill_bytes_max: table.count("spill_bytes_max"),
     }
 }
 

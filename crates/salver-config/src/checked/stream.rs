@@ -11,14 +11,14 @@ use salver_model::limits::SEGMENT_BYTES;
 use salver_model::spec::{DatasetSpec, Pick, StreamSpec};
 use salver_model::streams::Ack;
 
-use super::sources;
+use super::{home, sources};
 use crate::mistake::{Findings, Mistake};
 use crate::pick;
 use crate::place::Place;
 use crate::raw::Table;
 
 /// The directory of everything that must outlive the process, where the operator names none.
-const DATA_DIR: &str = "salver-data";
+pub(super) const DATA_DIR: &str = "salver-data";
 /// A file of a log, and all of them together, may be no smaller than this.
 const BYTES_MIN: u64 = 4096;
 
@@ -76,8 +76,7 @@ fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut
 
 /// Whether one directory is the other, or lies in it.
 fn overlap(one: &Path, other: &Path) -> bool {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let (one, other) = (absolute(one), absolute(other));
+    let (one, other) = (home::real(one), home::real(other));
     one.starts_with(&other) || other.starts_with(&one)
 }
 
@@ -128,7 +127,7 @@ fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findi
         findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the stream, or add `dir`"));
     }
     let beside = || match &table.place {
-        Place::File(file, ..) => file.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new("")),
+        Place::File(file, ..) => super::beside(file),
         _ => Path::new(""),
     };
     let data_dir = data_dir.map_or_else(|| beside().join(DATA_DIR), Path::to_owned);

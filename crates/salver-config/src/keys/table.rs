@@ -54,20 +54,27 @@ const ROWS: &[Setting] = &[
     row(Section::Server, "listen", Kind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
         "Address and port to listen on; port 0 takes a free one.",
         &["addr", "address"]),
+    row(Section::Server, "hosts", Kind::Texts, ["[]", r#"["data.example.org", "*.internal"]"#],
+        "Names the server goes by, with `*` for any part; requests for another are refused (403). Without this \
+            setting, a server that listens on this machine alone answers to `localhost` and addresses of this \
+            machine, so that no page can reach it under a name of its own, and any other server to every name \
+            and address.",
+        &["allowed_hosts"]),
     row(Section::Server, "base_path", Kind::Text, [r#""""#, r#""/data""#],
         "Path before every path of the API, for a server behind a proxy.",
         &["prefix"]),
     row(Section::Server, "data_dir", Kind::Text, ["", r#""/var/cache/salver""#],
-        "Where streams are kept, in its `streams`, and the spilled queries and converted files of this process. \
-            Without it, streams are in `salver-data` beside the configuration file, and the rest is in a directory of \
-            this process below `$XDG_CACHE_HOME/salver` or the temporary directory, removed at the end.",
+        "Where streams are kept, in its `streams`, the key of tokens, `tokens.key`, and the spilled queries and \
+            converted files of this process. Without it, streams and key are in `salver-data` beside the configuration \
+            file, and the rest is in a directory of this process below `$XDG_CACHE_HOME/salver` or the temporary \
+            directory, removed at the end.",
         &["cache_dir", "tmp_dir"]),
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error.",
         &["log_level"]),
     row(Section::Server, "cors", Kind::Bool, ["false", "true"],
-        "Whether pages of any origin may read answers. Off, because a server on your own machine would be \
-            open to every page you visit.",
+        "Whether pages of any origin may read answers, query, export and call functions. They change no rows and \
+            append no events. Off, because a server on your own machine would be open to every page you visit.",
         &[]),
     row(Section::Server, "access_log", Kind::Bool, ["false", "true"],
         "Whether a line is logged for each request.",
@@ -79,8 +86,8 @@ const ROWS: &[Setting] = &[
         "Threads that work; 0 is one for each processor.",
         &[]),
     row(Section::Server, "reverse_proxy", Kind::Bool, ["false", "true"],
-        "Whether every request comes through a proxy of your own, whose `X-Forwarded-For`, `X-Forwarded-Proto` and \
-            `caller` headers are believed.",
+        "Whether every request comes through a proxy of your own, whose `X-Forwarded-For`, `X-Forwarded-Proto`, \
+            `X-Forwarded-Host` and `caller` headers are believed.",
         &["trust_proxy"]),
     row(Section::Server, "caller", Kind::Pairs, ["", r#"{ user = "X-User", tenant = "X-Tenant" }"#],
         "What rules see as `caller.NAME`, and the header it comes in. Needs `reverse_proxy`: anybody else could write \
@@ -103,7 +110,8 @@ const ROWS: &[Setting] = &[
         "Whether requests that write to a database must have the header `X-Requested-With: XMLHttpRequest`.",
         &[]),
     row(Section::Server, "cors_origins", Kind::Texts, ["[]", r#"["https://*.example.com"]"#],
-        "Origins (with `*` for any part) whose pages may read answers of databases, and write, with credentials.",
+        "Origins (with `*` for any part) whose pages may read answers, write and call, with credentials, as the \
+            server's own may.",
         &["allowed_origins"]),
     // Auth
     row(Section::Auth, "mode", Kind::Choice(&["required", "optional"]), [r#""required""#, r#""optional""#],
@@ -143,6 +151,10 @@ const ROWS: &[Setting] = &[
         "How far clocks may differ.", &["leeway"]),
     row(Section::Auth, "jwt_ttl", Kind::Milliseconds, ["30000", r#""1h""#],
         "How long a token holds that has the claim `iat` but not `exp`.", &["ttl"]),
+    row(Section::Auth, "jwt_exp_required", Kind::Bool, ["true", "false"],
+        "Whether a token must tell when it ends, by the claim `exp`, or by `iat` and `jwt_ttl`. Without that, one that \
+            tells neither holds for ever.",
+        &[]),
     row(Section::Auth, "database", Kind::Text, ["", r#""blog""#],
         "The `[[database]]` with the table of users, who log in with `POST /api/login`, stay known by a cookie, and \
             leave with `POST /api/logout`; `POST /api/password` changes a password, `GET /api/me` tells who one is.",
@@ -176,6 +188,12 @@ const ROWS: &[Setting] = &[
         "What the new password is called in the body of a request.", &["new_password_form_field"]),
     row(Section::Auth, "register", Kind::Bool, ["false", "true"],
         "Whether `POST /api/register` makes a new user. Needs a `writable` database.", &["register_user"]),
+    row(Section::Auth, "users_prefix", Kind::Text, ["", r#""user:""#],
+        "What `caller.user` begins with for users of the table, so that no name in it is that of a key, a token or \
+            anybody else. Needed where users may `register` beside `jwt_secrets` or a proxy that names the user; \
+            without it nobody registers or logs in there under the name of one of `api_keys`, `basic_users` or \
+            `basic_file`.",
+        &[]),
     row(Section::Auth, "register_columns", Kind::Pairs, ["", r#"{ role = "guest" }"#],
         "What is written to further columns of a new user. The request fills none of them.", &[]),
     row(Section::Auth, "login_after_registration", Kind::Bool, ["false", "true"],
@@ -209,11 +227,16 @@ const ROWS: &[Setting] = &[
     row(Section::Limits, "memory_bytes_max", Kind::Bytes, ["0", r#""4GiB""#],
         "Memory for resident datasets and running queries together; 0 takes half of the machine's memory.",
         &["memory_limit"]),
+    row(Section::Limits, "spill_bytes_max", Kind::Bytes, ["0", r#""20GiB""#],
+        "Disk for what running queries spill, all together; 0 takes half of what is free at the start where the data \
+            directory is.",
+        &[]),
     row(Section::Limits, "cache_bytes_max", Kind::Bytes, ["134217728", r#""512MiB""#],
         "Memory for finished bodies; 0 keeps none.",
         &[]),
     row(Section::Limits, "connections_max", Kind::Count(1), ["10000", "1000"],
-        "Most connections open at once; more wait to be accepted.",
+        "Most connections open at once, as far as the system has descriptors for them. When all are taken, the next \
+            takes the place of one that waits for its client; when all work, it gets 503.",
         &[]),
     row(Section::Limits, "head_ms_max", Kind::Milliseconds, ["30000", r#""5s""#],
         "How long a client may take to send the head of a request, and then its body; also how long a connection may \
@@ -440,10 +463,11 @@ const ROWS: &[Setting] = &[
         &["table"]),
     row(Section::Rule, "operations", Kind::Texts, ["[]", r#"["update", "delete"]"#],
         "The operations it is about: `list`, `read`, `create`, `update`, `increment`, `delete`, `reflect`, `remodel`, \
-            `document`; all when not given.",
+            `document`; all when not given. What is about `update` is about every way in which a row changes, with \
+            `increment` and upserts; what is about `read` is about `list` too.",
         &["operation"]),
     row(Section::Rule, "deny", Kind::Bool, ["false", "true"],
-        "Whether the tables are not there.",
+        "Whether the tables are not there: to be found in no list, read, joined, written or described.",
         &[]),
     row(Section::Rule, "columns_hidden", Kind::Texts, ["[]", r#"["password", "secret_*"]"#],
         "Columns that are not there.",
@@ -451,6 +475,10 @@ const ROWS: &[Setting] = &[
     row(Section::Rule, "rows", Kind::Text, ["", r#""user_id = caller.user or status = 'public'""#],
         "The rows that are there: an expression over the columns and the caller.",
         &["records", "filter"]),
+    row(Section::Rule, "except", Kind::Text, ["", r#""caller.role = 'staff'""#],
+        "Callers whom the rule is not about: an expression over the caller alone. The doors that show the same to all \
+            (`/api/tables`, SQL, GraphQL, exports) know no exceptions.",
+        &["unless"]),
     // Check
     row(Section::Check, "columns", Kind::Texts, ["", r#"["comments.post_id"]"#],
         "The columns, as `table.column`, either with `*`. Required.",

@@ -1,4 +1,4 @@
-//! `salver config show`: the settings in force as a file that reads back to the same.
+//! `salver config show`: the settings in force as a file that reads back to the same, but for what is secret.
 
 mod auth;
 mod database;
@@ -8,6 +8,7 @@ mod stream;
 use std::path::Path;
 
 use salver_model::Relation;
+use salver_model::secrecy::{MASK, is_secret_name, masked};
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency, SourceFormat};
 
 use super::quoted;
@@ -16,7 +17,8 @@ use crate::data_type;
 use crate::keys::{Section, Setting};
 use crate::value::duration_text;
 
-/// The settings in force, as TOML. Reading it from any directory gives the same settings again.
+/// The settings in force, as TOML. Reading it from any directory gives the same settings again, once `***` is replaced
+/// by the secrets it stands for.
 #[must_use]
 pub fn show(checked: &Checked) -> String {
     let mut out = String::new();
@@ -76,6 +78,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "xsrf" => server.xsrf.to_string(),
         "ajax_only" => server.ajax_only.to_string(),
         "cors_origins" => texts(&server.cors_origins),
+        "hosts" => texts(&server.hosts),
         _ => return None,
     })
 }
@@ -96,6 +99,7 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
         "jobs_max" => limits.jobs_max as u64,
         "job_bytes_max" => limits.job_bytes_max,
         "job_ttl" => limits.job_ttl_ms,
+        "spill_bytes_max" => limits.spill_bytes_max,
         _ => return None,
     };
     Some(value.to_string())
@@ -108,7 +112,7 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
     match key {
         "name" => Some(quoted(spec.name.as_str())),
         "source" => Some(texts(&spec.sources.iter().map(|source| absolute(source)).collect::<Vec<_>>())),
-        "headers" => pairs_unless_empty(&spec.headers),
+        "headers" => pairs_unless_empty(&masked_pairs(&spec.headers)),
         "format" => spec.format.map(|format| quoted(suffix(format))),
         "delimiter" => spec.csv.delimiter.map(character),
         "header" => Some((spec.csv.header && !spec.sheet.no_header).to_string()),
@@ -169,6 +173,14 @@ fn pairs_unless_empty(pairs: &[(String, String)]) -> Option<String> {
     (!written.is_empty()).then(|| format!("{{ {} }}", written.join(", ")))
 }
 
+/// Pairs without the values that are secrets, by their names or as URLs.
+fn masked_pairs(pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let shown = |name: &str, value: &str| {
+        if is_secret_name(name) { MASK.to_owned() } else { masked(value).into_owned() }
+    };
+    pairs.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect()
+}
+
 fn list<T>(items: &[T], render: impl Fn(&T) -> String) -> String {
     let lines: Vec<String> = items.iter().map(|item| format!("    {},\n", render(item))).collect();
     format!("[\n{}]", lines.concat())
@@ -182,7 +194,7 @@ fn texts(texts: &[String]) -> String {
 /// A path that means the same from every directory. What is not a path stays as it is.
 fn absolute(source: &str) -> String {
     if source == "-" || source.contains("://") {
-        return source.to_owned();
+        return masked(source).into_owned();
     }
     let absolute = std::path::absolute(Path::new(source)).ok();
     absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| source.to_owned())

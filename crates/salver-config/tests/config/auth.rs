@@ -91,3 +91,36 @@ fn users_of_a_wordpress() {
     );
     assert_eq!(users(""), names("users", "username", "password"));
 }
+
+/// Who registers gets no name that another way to prove who one is has, or could have.
+#[test]
+fn who_registers_is_nobody_else() {
+    let users = |settings: &str, writable: &str| format!("{}{writable}", with_database(settings));
+    let open = |settings: &str| users(&format!("register = true\n{settings}"), "writable = true\n");
+    let jwt = "jwt_secrets = ['0123456789abcdef0123456789abcdef']\n";
+    let said = told(&open(jwt));
+    assert!(said.contains("could take the name of the subject of a token") && said.contains("users_prefix"), "{said}");
+    let proxy = "[server]\nreverse_proxy = true\ncaller = { user = 'X-User' }\n";
+    let said = told(&format!("{proxy}{}", open("")));
+    assert!(said.contains("could take the name of somebody whom the proxy names"), "{said}");
+    let prefix = "users_prefix = 'user:'\n";
+    for fine in
+        [open(""), open(&format!("{jwt}{prefix}")), format!("{proxy}{}", open(prefix)), users(jwt, "writable = true\n")]
+    {
+        assert!(meant(&fine).0.auth.is_some(), "{fine}");
+    }
+    let said = told(&open("users_prefix = 'rep'\napi_keys = ['reporting:0123456789abcdef']\n"));
+    assert!(said.contains("`reporting` begins as the names of users in the table do"), "{said}");
+}
+
+#[test]
+fn exceptions_are_of_callers() {
+    let rule = |except: &str| {
+        format!(
+            "[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n[[database.rule]]\ndeny = true\nexcept = \"{except}\"\n"
+        )
+    };
+    assert!(meant(&rule("caller.role = 'staff'")).0.databases[0].rules[0].except.is_some());
+    let said = told(&rule("role = 'staff'"));
+    assert!(said.contains("`except` is about callers, and names the column `role`"), "{said}");
+}

@@ -23,6 +23,7 @@ ssl_redirect = true
 xsrf = true
 ajax_only = true
 cors_origins = ["https://*.example.com"]
+hosts = ["data.example.org", "*.corp"]
 
 [auth]
 mode = "optional"
@@ -53,6 +54,7 @@ returned_columns = ["id", "email"]
 username_field = "user"
 password_field = "pass"
 new_password_field = "new"
+users_prefix = "user:"
 register = true
 register_columns = { role = "guest" }
 login_after_registration = true
@@ -61,6 +63,7 @@ session_cookie = "sid"
 session_idle = "15m"
 users_shown = true
 attempts_max = 5
+jwt_exp_required = false
 
 [limits]
 query_ms_max = 1
@@ -83,7 +86,7 @@ roapi = true
 [[dataset]]
 name = "all \"of\" it"
 source = ["a.csv", "http://h/b.csv"]
-headers = { Authorization = "Bearer \\ x", "X-Y" = "z" }
+headers = { Accept = "text \\ csv", "X-Y" = "z" }
 format = "tab"
 delimiter = "tab"
 header = false
@@ -159,10 +162,11 @@ rows = "user_id = caller.user or status = 'public'"
 [[database.rule]]
 deny = true
 columns_hidden = ["password", "secret_*"]
+except = "caller.role = 'staff'"
 
 [[database]]
 name = "own"
-url = "postgres://u:p@h/app_{caller.tenant}?sslmode=require"
+url = "postgres://u@h/app_{caller.tenant}?sslmode=require"
 after = "maths/after"
 
 [[stream]]
@@ -171,7 +175,7 @@ sink = "kafka"
 dir = "logs/clicks"
 brokers = ["localhost:9092", "[::1]:9093", "broker"]
 topic = "web.clicks"
-kafka = { "linger.ms" = "5", "sasl.password" = "a \"quoted\" one" }
+kafka = { "linger.ms" = "5", "client.id" = "a \"quoted\" one" }
 id_header = "event-id"
 ack = "broker"
 key = "$.user['the id']"
@@ -202,6 +206,7 @@ timeout = "5m"
 memory_bytes_max = "512MiB"
 calls_max = 10000
 environment = { "MODEL" = "/srv/model.rds" }
+inherit_environment = ["AWS_*"]
 
 [[function]]
 file = "words.py"
@@ -231,6 +236,28 @@ fn everything() {
             assert!(shown.contains(&format!("{} = ", setting.key)), "{} is not shown\n{shown}", setting.path());
         }
     }
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let written = Written::new(
+        "[[dataset]]\nname = \"a\"\nsource = \"http://u:s3cret@h/b.csv?token=s3cret\"\n\
+         headers = { Authorization = \"Bearer s3cret\", Accept = \"text/csv\" }\n\
+         [[database]]\nname = \"b\"\nurl = \"postgres://u:s3cret@h/x\"\n\
+         [[stream]]\nname = \"c\"\nsink = \"kafka\"\nbrokers = [\"h:1\"]\nkafka = { \"sasl.password\" = \"s3cret\" }\n\
+         [[function]]\nfile = \"f.py\"\nenvironment = { API_TOKEN = \"s3cret\", HOME_URL = \"http://u:s3cret@h/\" }\n",
+    );
+    let (checked, _) = load(&written.sources()).unwrap();
+    let shown = show(&checked);
+    assert!(!shown.contains("s3cret"), "{shown}");
+    for expected in
+        ["http://***@h/b.csv?token=***", "postgres://u:***@h/x", "\"Accept\" = \"text/csv\"", "http://***@h/"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    // What only stands for a password must not be taken for one.
+    let mistakes = load(&Written::new(&shown).sources()).unwrap_err();
+    assert!(mistakes.iter().any(|mistake| mistake.message.contains("is not shown here")), "{mistakes:?}");
 }
 
 #[test]

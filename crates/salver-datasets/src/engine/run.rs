@@ -11,12 +11,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, Stream, StreamExt};
-use salver_model::limits::READY_ROWS_MAX;
+use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::{Batches, Error, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
 
-use crate::engine::Engine;
+use crate::engine::functions::held_bytes;
+use crate::engine::work::Guard;
+use crate::engine::{Engine, Work};
 use crate::fault;
 
 /// Batches that may wait for a slow reader before the plan is made to wait.
@@ -90,45 +92,49 @@ impl Engine {
         let cancel = Cancel::default();
         let theirs = cancel.clone();
         let on_drop = CancelOnDrop(cancel);
-        let task = self.runtime()?.spawn_blocking(move || {
+        let task = self.lanes.spawn_blocking(move || {
             std::panic::catch_unwind(AssertUnwindSafe(|| work(&theirs)))
                 .unwrap_or_else(|panic| Err(fault::panic(&*panic)))
-        });
+        })?;
         let done = task.await.map_err(fault::stopped)?;
         drop(on_drop);
         done
     }
 
-    /// Runs asynchronous work on the engine's threads.
+    /// Runs asynchronous work on the engine's threads. It ends with its caller.
     pub(crate) async fn run_task<T: Send + 'static>(
         &self,
-        work: impl Future<Output = Result<T>> + Send + 'static,
+        work: Work,
+        task: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let guarded = AssertUnwindSafe(work).catch_unwind();
+        let guarded = AssertUnwindSafe(task).catch_unwind();
         let task: JoinHandle<Result<T>> =
-            self.runtime()?.spawn(async move { guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic))) });
-        let _abort = AbortOnDrop(task.abort_handle());
-        task.await.map_err(fault::stopped)?
+            self.lanes.spawn(async move { guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic))) })?;
+        let (guard, _abort) = (work.guard(), AbortOnDrop(task.abort_handle()));
+        let done = task.await.map_err(fault::stopped)?;
+        guard.disarm();
+        done
     }
 
-    /// Runs the plan that `start` makes. An answer of up to [`READY_ROWS_MAX`] rows is waited for; of a longer one the
-    /// rest comes as a stream.
+    /// Runs the plan that `start` makes. An answer of up to [`READY_ROWS_MAX`] rows and [`AWAITED_BYTES_MAX`] is
+    /// waited for; of a longer one the rest comes as a stream. The work ends with whoever waits for it.
     pub(crate) async fn execute(
         &self,
+        work: Work,
         start: impl Future<Output = Result<SendableRecordBatchStream>> + Send + 'static,
     ) -> Result<Answer> {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
         let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out)).catch_unwind();
-        let task = self.runtime()?.spawn(async move {
+        let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
                 // Nobody left to tell is not a failure.
                 let _ = failures.send(Err(error)).await;
             }
-        });
-        let abort = AbortOnDrop(task.abort_handle());
+        })?;
+        let ends = (work.guard(), AbortOnDrop(task.abort_handle()));
         let Ok(schema) = schema_in.await else {
             return Err(match rows_in.recv().await {
                 Some(Err(error)) => error,
@@ -136,14 +142,15 @@ impl Engine {
             });
         };
         let mut head: Vec<RecordBatch> = Vec::new();
-        let mut rows = 0;
+        let (mut rows, mut bytes) = (0, 0);
         while let Some(batch) = next(rows_in.recv().await)? {
             rows += batch.num_rows();
+            bytes += batch.columns().iter().map(|column| held_bytes(column)).sum::<u64>();
             if batch.num_rows() > 0 {
                 head.push(batch);
             }
-            if rows > READY_ROWS_MAX {
-                let rest = Rest { rows: rows_in, ended: false, _abort: abort };
+            if rows > READY_ROWS_MAX || bytes > AWAITED_BYTES_MAX {
+                let rest = Rest { rows: rows_in, ended: false, _ends: ends };
                 let stream = futures::stream::iter(head.into_iter().map(Ok)).chain(rest);
                 return Ok(Answer { schema, batches: Batches::Stream(Box::pin(stream)) });
             }
@@ -180,7 +187,7 @@ fn next(received: Option<Result<Option<RecordBatch>>>) -> Result<Option<RecordBa
 struct Rest {
     rows: mpsc::Receiver<Result<Option<RecordBatch>>>,
     ended: bool,
-    _abort: AbortOnDrop,
+    _ends: (Guard, AbortOnDrop),
 }
 
 impl Stream for Rest {

@@ -12,6 +12,10 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
 use salver_model::{Error, Result};
 
+use super::functions::{self, Allowance};
+use super::wide::{self, BoundRows};
+use super::{json_chains, rules};
+
 /// The catalog that every table is in, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
 /// The schema that every table is in.
@@ -30,6 +34,8 @@ const BYTES_PER_FRUGAL_ROW: usize = 64 * 1024;
 /// Most memory of a sort that sorts all it holds at once. It reckons with twice the size of its rows, and the offsets
 /// of one column of text have 32 bits.
 const SORT_BYTES_MAX: usize = 4 * 1024 * 1024 * 1024 - 1;
+/// Disk for what queries spill where nobody tells how much is free.
+const SPILL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// Footers of Parquet files that are kept, in bytes.
 const METADATA_CACHE_BYTES: usize = 64 * 1024 * 1024;
 /// How many consumers an out-of-memory error names in the log.
@@ -51,26 +57,44 @@ const RESERVE_BYTES_MIN: usize = 64 * 1024;
 const RESERVE_BYTES_MAX: usize = 10 * 1024 * 1024;
 
 /// Memory, spill directory and caches, shared by every session.
-pub(crate) fn environment(memory_bytes: u64, threads: usize, data_dir: &Path) -> Result<Arc<RuntimeEnv>> {
+pub(crate) fn environment(
+    memory_bytes: u64,
+    threads: usize,
+    data_dir: &Path,
+    spill_bytes_max: u64,
+) -> Result<Arc<RuntimeEnv>> {
     let spill = data_dir.join("spill");
     std::fs::create_dir_all(&spill)
         .map_err(|error| Error::internal("can't make the spill directory").with_source(error))?;
+    let spill_bytes_max = match spill_bytes_max {
+        0 => free_bytes(&spill).map_or(SPILL_BYTES_MAX, |free| free / 2),
+        bytes => bytes,
+    };
+    let disk = DiskManagerBuilder::default()
+        .with_mode(DiskManagerMode::Directories(vec![spill]))
+        .with_max_temp_directory_size(spill_bytes_max);
     let pool = FairSpillPool::new(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
     let fan_in = usize::try_from(memory_bytes / MERGED_RUN_BYTES).unwrap_or(usize::MAX) / threads.max(1);
     let named = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
     RuntimeEnvBuilder::new()
         .with_memory_pool(Arc::new(TrackConsumersPool::new(pool, named)))
-        .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![spill])))
+        .with_disk_manager_builder(disk)
         .with_metadata_cache_limit(METADATA_CACHE_BYTES)
         .with_max_spill_merge_fan_in(fan_in.clamp(FAN_IN_MIN, FAN_IN_MAX))
         .build_arc()
         .map_err(|error| Error::internal("can't set up the engine").with_source(error))
 }
 
+/// What is free where a directory is, in bytes.
+fn free_bytes(directory: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(directory).ok()?;
+    system.f_bavail.checked_mul(system.f_frsize)
+}
+
 /// A session with every function, for plans of up to `partitions` partitions.
 pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, config(memory_bytes, partitions))
+    finish(environment, memory_bytes, config(memory_bytes, partitions))
 }
 
 /// A session for plans that ran out of memory in another. Joins sort their sides, because a hash join can't spill.
@@ -78,6 +102,10 @@ pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions
 /// Batches are small, because a merge of what was spilled holds some of every run it reads.
 pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+    finish(environment, memory_bytes, frugal_config(memory_bytes))
+}
+
+fn frugal_config(memory_bytes: usize) -> SessionConfig {
     // The planner sorts for a join only where there are at least two partitions; more of them keep each sort's share
     // of a large memory below what can be sorted at once.
     let partitions = (memory_bytes / SORT_BYTES_MAX).max(2);
@@ -87,7 +115,13 @@ pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result
     options.optimizer.prefer_hash_join = false;
     options.execution.sort_in_place_threshold_bytes = SORT_BYTES_MAX;
     options.execution.sort_spill_reservation_bytes = RESERVE_BYTES_MIN;
-    finish(environment, config)
+    config
+}
+
+/// A session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
+pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
+    let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+    finish(environment, memory_bytes, frugal_config(memory_bytes).with_batch_size(wide::NARROW_ROWS))
 }
 
 fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
@@ -115,13 +149,15 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     config
 }
 
-fn finish(environment: &Arc<RuntimeEnv>, config: SessionConfig) -> Result<SessionState> {
-    let mut state = SessionStateBuilder::new()
-        .with_config(config)
-        .with_runtime_env(Arc::clone(environment))
-        .with_default_features()
-        .build();
-    datafusion_functions_json::register_all(&mut state)
+fn finish(environment: &Arc<RuntimeEnv>, memory_bytes: usize, config: SessionConfig) -> Result<SessionState> {
+    let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
+    let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
+    let builder = rules::checked(builder.with_default_features());
+    // Last, when the plan is what will run.
+    let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
+    json_chains::register(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
+    functions::bound_all(&mut state, &allowance)
+        .map_err(|error| Error::internal("can't put functions within bounds").with_source(error))?;
     Ok(state)
 }

@@ -17,7 +17,7 @@ use salver_model::{Query, Result, Rows};
 use super::reader::Reader;
 use super::scan::external;
 use crate::direct::column;
-use crate::engine::{Answer, Engine};
+use crate::engine::{Answer, Engine, Work};
 use crate::plan;
 use crate::resolve::{self, Place, Resolved};
 
@@ -49,10 +49,10 @@ pub(super) async fn read(engine: &Engine, held: &Arc<dyn Held>, query: &Query, r
     let count = resolved.limit.unwrap_or(u64::MAX).min(all - skip);
     let answer = if backwards(&**held, &resolved) == Some(true) {
         let rows = rows(held, &resolved, all - skip - count, count);
-        engine.execute(async move { Ok(turned(rows)) }).await?
+        engine.execute(Work::default(), async move { Ok(turned(rows)) }).await?
     } else {
         let rows = rows(held, &resolved, skip, count);
-        engine.execute(async move { Ok(rows) }).await?
+        engine.execute(Work::default(), async move { Ok(rows) }).await?
     };
     let end = skip + count;
     let next = (resolved.limit.is_some() && count > 0 && end < all).then(|| resolve::cursor(query, about, end));

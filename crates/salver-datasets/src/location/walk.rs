@@ -28,7 +28,7 @@ fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<P
     let entries = std::fs::read_dir(dir).map_err(|cause| super::unreadable(dir, &cause))?;
     for entry in entries {
         let path = entry.map_err(|cause| super::unreadable(dir, &cause))?.path();
-        if is_skipped(&path) {
+        if is_skipped(&path) || is_link_to_hidden(&path) {
             continue;
         }
         if path.is_dir() {
@@ -44,9 +44,20 @@ fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<P
     Ok(())
 }
 
-/// Whether the name says that the file is not data: hidden, or left by a tool (`_SUCCESS`).
+/// What the names of directories begin with in which processes of this program keep what they convert and spill.
+const RUN_PREFIX: &str = "salver-run-";
+
+/// Whether the name says that the file is not data: hidden, left by a tool (`_SUCCESS`), or of a running process.
 pub(crate) fn is_skipped(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with(['.', '_']))
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_none_or(|name| name.starts_with(['.', '_']) || name.starts_with(RUN_PREFIX))
+}
+
+/// Whether the file is a link to a hidden one: another name does not show it.
+pub(crate) fn is_link_to_hidden(path: &Path) -> bool {
+    let is_hidden = |real: PathBuf| real.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    path.is_symlink() && path.canonicalize().is_ok_and(is_hidden)
 }
 
 /// The format most of the files have; the first in the list of formats on a tie.

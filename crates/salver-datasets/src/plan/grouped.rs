@@ -42,7 +42,7 @@ pub(crate) async fn read(
         .map(|(field, output)| Arc::new(Field::new(&output.name, field.data_type().clone(), field.is_nullable())))
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    let answer = rename(super::answer(engine, engine.session().clone(), plan).await?, &schema);
+    let answer = rename(super::answer(engine, super::begun(engine), plan).await?, &schema);
     let read = vec![(about.name.clone(), about.version)];
     Ok(Rows { schema, batches: answer.batches, total, next: None, read, repeatable: true })
 }

@@ -1,5 +1,7 @@
 //! Avro object containers.
 
+mod expansion;
+
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
@@ -76,6 +78,11 @@ fn uuid_text(bytes: &[u8]) -> String {
 }
 
 fn open(input: &Input) -> Result<Reader<Box<dyn BufRead + Send>>> {
+    if expansion::are_too_many(&Frames::schema(input)?) {
+        let why =
+            format!("the types of its schema have more than {} parts, all names written out", expansion::TYPES_MAX);
+        return Err(damaged(input, why));
+    }
     let file = decompress::open(&input.path).map_err(|cause| io_error(input, cause))?;
     ReaderBuilder::new()
         .with_batch_size(BATCH_ROWS)
@@ -90,13 +97,23 @@ struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    fn check(input: &'a Input) -> Result<()> {
+    fn begin(input: &'a Input) -> Result<Self> {
         let reader = decompress::open(&input.path).map_err(|cause| io_error(input, cause))?;
         let mut frames = Self { input, reader };
         if frames.bytes::<4>()? != *b"Obj\x01" {
             return Err(damaged(input, "it does not begin as an Avro container"));
         }
-        frames.skip_metadata()?;
+        Ok(frames)
+    }
+
+    /// The text of the schema.
+    fn schema(input: &'a Input) -> Result<Vec<u8>> {
+        Self::begin(input)?.metadata()
+    }
+
+    fn check(input: &'a Input) -> Result<()> {
+        let mut frames = Self::begin(input)?;
+        frames.metadata()?;
         let sync = frames.bytes::<16>()?;
         loop {
             let is_end = frames.reader.fill_buf().map_err(|cause| io_error(input, cause))?.is_empty();
@@ -115,11 +132,13 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn skip_metadata(&mut self) -> Result<()> {
+    /// Goes over the metadata, and gives the schema among them.
+    fn metadata(&mut self) -> Result<Vec<u8>> {
+        let mut schema = Vec::new();
         loop {
             let mut entries = self.number()?;
             if entries == 0 {
-                return Ok(());
+                return Ok(schema);
             }
             if entries < 0 {
                 entries = entries.saturating_neg();
@@ -128,14 +147,24 @@ impl<'a> Frames<'a> {
             if entries > HEADER_ENTRIES_MAX {
                 return Err(damaged(self.input, "its header is too long"));
             }
-            for _ in 0..entries * 2 {
-                let bytes = self.number()?;
-                if !(0..=HEADER_BYTES_MAX).contains(&bytes) {
-                    return Err(damaged(self.input, "its header is too long"));
+            for _ in 0..entries {
+                let (name, value) = (self.entry()?, self.entry()?);
+                if name == b"avro.schema" {
+                    schema = value;
                 }
-                self.skip(bytes)?;
             }
         }
+    }
+
+    fn entry(&mut self) -> Result<Vec<u8>> {
+        let bytes = self.number()?;
+        if !(0..=HEADER_BYTES_MAX).contains(&bytes) {
+            return Err(damaged(self.input, "its header is too long"));
+        }
+        let wanted = u64::try_from(bytes).unwrap_or(0);
+        let mut entry = Vec::new();
+        let read = (&mut self.reader).take(wanted).read_to_end(&mut entry).map_err(|cause| self.cut(cause))?;
+        if read as u64 == wanted { Ok(entry) } else { Err(damaged(self.input, "it ends in its header")) }
     }
 
     /// A zig-zag number of up to ten bytes.

@@ -1,5 +1,7 @@
 //! Parquet: its footer, and its rows.
 
+mod nesting;
+
 use std::fs::File;
 
 use arrow::datatypes::{Schema, SchemaRef};
@@ -36,6 +38,9 @@ pub(crate) fn footer(input: &Input) -> Result<Footer> {
 fn load(input: &Input) -> Result<ArrowReaderMetadata> {
     let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
     let file_bytes = file.metadata().map_err(|cause| io_error(input, cause))?.len();
+    if nesting::is_too_deep(&file) {
+        return Err(damaged(input, format!("its columns are nested deeper than {} levels", nesting::DEPTH_MAX)));
+    }
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .map_err(|cause| damaged(input, &cause).with_source(cause))?;
     // A damaged footer may point anywhere; the reader would ask for that much memory.

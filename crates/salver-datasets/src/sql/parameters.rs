@@ -1,6 +1,7 @@
 //! Puts the values of parameters in the places of their placeholders, token by token: a value can't become anything
 //! but a value.
 
+use ahash::AHashMap;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use salver_model::{Code, Error, Result, SqlParameters, Value, suggest};
 
@@ -14,6 +15,10 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
             None => Ok(tokens),
         };
     }
+    let named = match parameters {
+        SqlParameters::Named(values) => by_name(values),
+        _ => AHashMap::new(),
+    };
     let mut bound = Vec::with_capacity(tokens.len());
     let mut in_order = 0;
     let mut used = 0;
@@ -33,10 +38,7 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
                 used = used.max(number);
                 number.checked_sub(1).and_then(|index| values.get(index))
             }
-            SqlParameters::Named(values) => {
-                let plain = name.trim_start_matches(['$', ':', '@']);
-                values.iter().find(|(given, _)| given.trim_start_matches(['$', ':', '@']) == plain).map(|(_, v)| v)
-            }
+            SqlParameters::Named(_) => named.get(plain(name)).copied(),
             SqlParameters::None => None,
         };
         let Some(value) = value else { return Err(missing(&token, name, parameters)) };
@@ -50,6 +52,19 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
         )),
         _ => Ok(bound),
     }
+}
+
+/// The values by their plain names; of two with one name the first counts.
+fn by_name(values: &[(String, Value)]) -> AHashMap<&str, &Value> {
+    let mut named = AHashMap::with_capacity(values.len());
+    for (name, value) in values {
+        named.entry(plain(name)).or_insert(value);
+    }
+    named
+}
+
+fn plain(name: &str) -> &str {
+    name.trim_start_matches(['$', ':', '@'])
 }
 
 fn describe(token: &TokenWithSpan) -> String {

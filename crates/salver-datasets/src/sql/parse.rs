@@ -4,24 +4,26 @@
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
-use salver_model::limits::SQL_DEPTH_MAX;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use salver_model::limits::{SQL_DEPTH_MAX, SQL_WORDS_MAX};
 use salver_model::{Code, Error, Result, SqlQuery};
 
-use super::parameters;
+use super::{bounds, parameters};
 use crate::guard;
 
-/// Most tokens beside commas and literals. Each of these may put the tree one level deeper, which is dropped and
-/// visited recursively.
-const TOKENS_MAX: usize = 4_000;
-
-/// Parses the one statement of a request and puts the values of its parameters in.
+/// Parses the one statement of a request and puts the values of its parameters in. Its tree may be deeper than the
+/// stacks of other threads than the engine's can take.
 pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
+    parse_within(query, SQL_WORDS_MAX)
+}
+
+/// Parses a statement that has at most `words_max` words and operators, and so as many levels.
+pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
     let dialect = GenericDialect {};
     let tokens = Tokenizer::new(&dialect, &query.text)
         .tokenize_with_location()
         .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))?;
-    bound(&tokens)?;
+    bounds::check_tokens(&tokens, words_max)?;
     let first_word = tokens.iter().find_map(|token| match &token.token {
         Token::Word(word) => Some(word.value.clone()),
         _ => None,
@@ -36,7 +38,7 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
             _ => fault(error),
         })?;
     match (statements.pop(), statements.len()) {
-        (Some(statement), 0) => Ok(statement),
+        (Some(statement), 0) => bounds::check(&statement).map(|()| statement),
         (None, _) => Err(Error::new(Code::InvalidSql, "there is no statement")
             .with_hint("write one, as in `SELECT * FROM a_table LIMIT 10`")),
         (Some(_), more) => {
@@ -46,27 +48,9 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
     }
 }
 
-fn bound(tokens: &[TokenWithSpan]) -> Result<()> {
-    let deepens = |token: &&TokenWithSpan| {
-        !matches!(
-            token.token,
-            Token::Whitespace(_) | Token::Comma | Token::Number(..) | Token::SingleQuotedString(_) | Token::EOF
-        )
-    };
-    if tokens.iter().filter(deepens).count() > TOKENS_MAX {
-        return Err(Error::new(
-            Code::InvalidSql,
-            format!("the statement has more than {TOKENS_MAX} words and operators"),
-        )
-        .with_hint("put many values into an `IN` list, or split the statement"));
-    }
-    Ok(())
-}
-
 fn fault(error: ParserError) -> Error {
     let (ParserError::ParserError(text) | ParserError::TokenizerError(text)) = error else {
-        return Error::new(Code::InvalidSql, format!("the statement nests deeper than {SQL_DEPTH_MAX} levels"))
-            .with_hint("use `WITH` to name its parts");
+        return bounds::too_deep();
     };
     // The parser writes "... at Line: 1, Column: 14".
     let text = text.replace(" at Line: ", " at line ").replace(", Column: ", ", column ");

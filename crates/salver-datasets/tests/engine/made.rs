@@ -133,7 +133,8 @@ pub(crate) fn engine() -> (Arc<Engine>, TempDir) {
 
 pub(crate) fn engine_of(memory_bytes_max: u64) -> (Arc<Engine>, TempDir) {
     let dir = TempDir::new().unwrap();
-    let options = EngineOptions { memory_bytes_max, data_dir: dir.path().to_owned(), threads: 2 };
+    let data_dir = dir.path().to_owned();
+    let options = EngineOptions { memory_bytes_max, data_dir, threads: 2, ..EngineOptions::default() };
     (Engine::new(&options).unwrap(), dir)
 }
 

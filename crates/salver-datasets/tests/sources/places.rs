@@ -186,7 +186,8 @@ fn the_loader_gives_a_table() {
     use salver_model::ports::Loader;
     let made = Made::new();
     made.file("a.csv", "a\n1\n2\n");
-    let options = EngineOptions { memory_bytes_max: 1 << 28, data_dir: made.dir.path().join("data"), threads: 1 };
+    let data_dir = made.dir.path().join("data");
+    let options = EngineOptions { memory_bytes_max: 1 << 28, data_dir, threads: 1, ..EngineOptions::default() };
     let loader = DatasetLoader::new(made.spec(&["a.csv"]), Engine::new(&options).unwrap());
     let table = wait(loader.load()).unwrap();
     assert_eq!(table.describe().rows, Some(2));

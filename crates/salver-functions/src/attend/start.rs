@@ -14,7 +14,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::process::{Child, Command};
 
 use super::failure::unstarted;
-use crate::process::kill;
+use crate::process::{close_descriptors, keep, kill};
 use crate::program::Program;
 
 /// Tells processes how much memory they may have.
@@ -56,6 +56,8 @@ impl Start {
         ours.set_nonblocking(true)?;
         let control = UnixStream::from_std(ours)?;
         let mut command = Command::new(&self.program.executable);
+        keep(&mut command, &self.spec.inherited);
+        close_descriptors(&mut command);
         command
             .args(&self.program.arguments)
             .arg(std::path::absolute(&self.spec.file)?)

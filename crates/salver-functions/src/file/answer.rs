@@ -42,7 +42,11 @@ impl FunctionFile {
         loop {
             let mut lease = match leased.take() {
                 Some(lease) => lease,
-                None => self.pool.take(call.job.is_some()).await.map_err(|refusal| self.refusal(refusal))?,
+                None => self
+                    .pool
+                    .take(call.holder.as_ref(), call.job.is_some())
+                    .await
+                    .map_err(|refusal| self.refusal(refusal))?,
             };
             let time = Time::new(&self.spec, call.job.as_deref());
             // From here on, leaving without `give_back` kills the process.

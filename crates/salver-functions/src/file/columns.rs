@@ -13,7 +13,7 @@ impl FunctionFile {
     pub(super) async fn column(&self, call: &ColumnsCall) -> Result<ArrayRef> {
         let mut tries = 1;
         loop {
-            let mut lease = self.pool.take(false).await.map_err(|refusal| self.refusal(refusal))?;
+            let mut lease = self.pool.take(None, false).await.map_err(|refusal| self.refusal(refusal))?;
             // From here on, leaving without `give_back` kills the process.
             let time = Time::new(&self.spec, None);
             let work = async { lease.worker()?.call_columns(call).await };

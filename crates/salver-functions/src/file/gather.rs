@@ -137,7 +137,9 @@ impl FunctionFile {
             Ok(Outcome::Again(call)) => {
                 // It was let into the queue already, so that it is again, however many wait; but it waits no longer
                 // than others do.
-                let lease = timeout(self.spec.wait, self.pool.take(true)).await.unwrap_or(Err(Refusal::Late));
+                let lease = timeout(self.spec.wait, self.pool.take(call.holder.as_ref(), true))
+                    .await
+                    .unwrap_or(Err(Refusal::Late));
                 let lease = lease.map_err(|refusal| self.refusal(refusal))?;
                 self.answer(Question::Row(&call), Some(lease)).await
             }
@@ -148,9 +150,10 @@ impl FunctionFile {
 
     /// Waits until the call's turn comes, or that of one that takes it along.
     async fn turn(&self, alike: Alike, call: Call) -> Result<Turn> {
+        let holder = call.holder.clone();
         let mut place = self.gather.enter(alike, call);
         let leased = {
-            let turn = pin!(self.pool.take(false));
+            let turn = pin!(self.pool.take(holder.as_ref(), false));
             match select(&mut place.gone, turn).await {
                 Either::Left((gone, _)) => return gone.map(Turn::Together).map_err(|_| errors::ending(&self.spec)),
                 Either::Right((leased, _)) => leased,

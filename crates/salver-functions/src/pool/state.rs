@@ -1,13 +1,14 @@
 //! The pool under its lock: nothing here waits.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use salver_model::Holder;
 use salver_model::functions::Workers;
-use tokio::sync::oneshot;
+use salver_model::limits::SHARE_OF_FREE;
 
 use super::counts::Counts;
+use super::queue::{Queue, Sender};
 use super::{Bounds, Refusal};
 use crate::process::{Mark, Order, Worker, Zygote};
 
@@ -25,8 +26,8 @@ pub(super) struct State {
     refuses: bool,
     /// Free workers; the last is the one that was busy last.
     idle: Vec<Worker>,
-    /// Who waits, first come first. Those who left are still in it.
-    waiting: VecDeque<oneshot::Sender<Worker>>,
+    /// Who waits. Those who left are still in it.
+    waiting: Queue,
     /// How many of them still wait.
     waiters: usize,
     /// Workers that were ordered and are not there yet.
@@ -48,7 +49,7 @@ impl State {
             generation: 0,
             refuses: false,
             idle: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: Queue::default(),
             waiters: 0,
             starting: 0,
             busy: 0,
@@ -79,17 +80,21 @@ impl State {
     }
 
     /// Takes a place among those who wait. Who is patient has one in any case.
-    pub(super) fn wait(&mut self, sender: oneshot::Sender<Worker>, is_patient: bool) -> Result<(), Refusal> {
+    pub(super) fn wait(&mut self, holder: Option<&Holder>, sender: Sender, is_patient: bool) -> Result<(), Refusal> {
         if self.refuses {
             return Err(Refusal::Unavailable);
         }
-        if self.waiters >= self.bounds.waiting_max && !is_patient {
+        // One caller leaves some places to others, where there are some.
+        let free = self.bounds.waiting_max.saturating_sub(self.waiters);
+        let is_full = |waiting: usize| free == 0 || waiting >= SHARE_OF_FREE * free;
+        let is_near = holder.is_some() && free < self.bounds.waiting_max / 2;
+        if !is_patient && is_full(if is_near { self.waiting.waiting(holder) } else { 0 }) {
             return Err(Refusal::Full);
         }
         if self.waiting.len() > 2 * self.waiters + 64 {
-            self.waiting.retain(|sender| !sender.is_closed());
+            self.waiting.tidy();
         }
-        self.waiting.push_back(sender);
+        self.waiting.push(holder.cloned(), sender);
         self.waiters += 1;
         self.grow();
         Ok(())
@@ -221,12 +226,12 @@ impl State {
 
     /// Gives free workers to those who wait.
     fn hand_out(&mut self) {
-        while let Some(sender) = self.waiting.pop_front() {
+        while let Some((holder, sender)) = self.waiting.pop() {
             if sender.is_closed() {
                 continue;
             }
             let Some(worker) = self.take() else {
-                self.waiting.push_front(sender);
+                self.waiting.put_back(holder, sender);
                 self.grow();
                 return;
             };

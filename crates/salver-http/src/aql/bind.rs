@@ -1,24 +1,30 @@
 //! The values of bind variables.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use salver_model::Value;
+use salver_model::limits::{ARGUMENT_BYTES_MAX, FILTER_TERMS_MAX};
 use serde_json::{Map, Value as Json};
 
-use super::{BIND_PARAMETER_MISSING, BIND_PARAMETER_TYPE, BIND_PARAMETER_UNDECLARED, Mistake};
+use super::{BIND_PARAMETER_MISSING, BIND_PARAMETER_TYPE, BIND_PARAMETER_UNDECLARED, Mistake, TOO_MUCH_NESTING};
+
+/// About what a value takes beside its text, in bytes.
+const VALUE_BYTES: usize = 32;
 
 /// The values of bind variables, and which of them were asked for. A collection's stands under its name with one `@`.
 #[derive(Debug)]
 pub(crate) struct Binds<'j> {
     values: Option<&'j Map<String, Json>>,
     asked: RefCell<BTreeSet<String>>,
+    /// Bytes of values that were handed out, which are copies.
+    bytes: Cell<usize>,
 }
 
 impl<'j> Binds<'j> {
     /// The values given; `None` when there are none.
     pub(crate) fn new(values: Option<&'j Map<String, Json>>) -> Self {
-        Self { values, asked: RefCell::default() }
+        Self { values, asked: RefCell::default(), bytes: Cell::new(0) }
     }
 
     fn get(&self, name: &str) -> Result<&'j Json, Mistake> {
@@ -37,12 +43,29 @@ impl<'j> Binds<'j> {
 
     /// A value that stands alone.
     pub(super) fn value(&self, name: &str) -> Result<Value, Mistake> {
-        scalar(self.get(name)?).ok_or_else(|| wrong_type(name))
+        let value = self.get(name)?;
+        self.count(std::slice::from_ref(value))?;
+        scalar(value).ok_or_else(|| wrong_type(name))
+    }
+
+    fn count(&self, values: &[Json]) -> Result<(), Mistake> {
+        let bytes = values.iter().map(|value| VALUE_BYTES + value.as_str().map_or(0, str::len)).sum::<usize>();
+        self.bytes.set(self.bytes.get() + bytes);
+        if self.bytes.get() > ARGUMENT_BYTES_MAX {
+            let what = format!("the values of bind parameters have more than {ARGUMENT_BYTES_MAX} bytes");
+            return Err(Mistake::new(TOO_MUCH_NESTING, format!("AQL: too much nesting or too many objects: {what}")));
+        }
+        Ok(())
     }
 
     /// Several values.
     pub(super) fn list(&self, name: &str) -> Result<Vec<Value>, Mistake> {
         let values = self.get(name)?.as_array().ok_or_else(|| wrong_type(name))?;
+        if values.len() > FILTER_TERMS_MAX {
+            let what = format!("bind parameter '{name}' has more than {FILTER_TERMS_MAX} values");
+            return Err(Mistake::new(TOO_MUCH_NESTING, format!("AQL: too much nesting or too many objects: {what}")));
+        }
+        self.count(values)?;
         values.iter().map(|value| scalar(value).ok_or_else(|| wrong_type(name))).collect()
     }
 

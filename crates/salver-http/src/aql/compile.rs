@@ -1,5 +1,6 @@
 //! A statement to a query of the model, with the columns of its entry and the values of its bind variables.
 
+use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::{DataType, Schema};
 use salver_model::{ColumnPath, Filter, Item, Query, Sort, Value};
 
@@ -102,27 +103,26 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
         }
         Answer::Object(fields) if fields.is_empty() => (Vec::new(), Shape::Empty),
         Answer::Object(fields) => {
-            let items = fields.iter().enumerate().filter(|(at, (name, _))| {
-                // Of several members of one name the last counts.
-                !fields[at + 1..].iter().any(|(later, _)| later == name)
-            });
+            // Of several members of one name the last counts.
+            let last: AHashMap<&String, usize> = fields.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
+            let items = fields.iter().enumerate().filter(|(at, (name, _))| last.get(name) == Some(at));
             let items = items.map(|(_, (name, path))| Item::Column { path: columns.path(path), name: name.clone() });
             (items.collect(), Shape::Objects)
         }
         Answer::Keep(names) => {
             let names = texts(names, binds)?;
-            columns.kept(|column| names.iter().any(|name| name == column))
+            columns.kept(|column| names.contains(column))
         }
         Answer::Unset(names) => {
             let names = texts(names, binds)?;
-            columns.kept(|column| !names.iter().any(|name| name == column))
+            columns.kept(|column| !names.contains(column))
         }
     })
 }
 
 /// The names that stand in KEEP and UNSET, alone or in lists.
-fn texts(operands: &[Operand], binds: &Binds<'_>) -> Result<Vec<String>, Mistake> {
-    let mut names = Vec::new();
+fn texts(operands: &[Operand], binds: &Binds<'_>) -> Result<AHashSet<String>, Mistake> {
+    let mut names = AHashSet::new();
     for operand in operands {
         let values = match operand {
             Operand::Value(value) => vec![value.clone()],
@@ -135,7 +135,9 @@ fn texts(operands: &[Operand], binds: &Binds<'_>) -> Result<Vec<String>, Mistake
         };
         for value in values {
             match value {
-                Value::Text(name) => names.push(name),
+                Value::Text(name) => {
+                    names.insert(name);
+                }
                 _ => {
                     let message = "AQL: KEEP and UNSET take names of fields (while parsing)";
                     return Err(Mistake::new(BIND_PARAMETER_TYPE, message));

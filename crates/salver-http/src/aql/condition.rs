@@ -8,7 +8,7 @@ use salver_model::{ColumnPath, Comparison, Filter, Value};
 use super::bind::Binds;
 use super::compile::Columns;
 use super::syntax::{Expression, Operand, Operator, Path};
-use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED};
+use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED, TOO_MUCH_NESTING};
 
 const TRUE: Filter = Filter::And(Vec::new());
 const FALSE: Filter = Filter::Or(Vec::new());
@@ -101,7 +101,8 @@ fn compare(
         }
         Operator::Like => match value(other, binds)? {
             Value::Text(pattern) => {
-                let of_values = Filter::Like { column: column.clone(), pattern, ignore_case: false };
+                let of_values = Filter::like(column.clone(), pattern, false)
+                    .map_err(|error| Mistake::new(TOO_MUCH_NESTING, format!("AQL: {}", error.message)))?;
                 Ok(Compared { column, of_values, of_null: false })
             }
             _ => Err(Mistake::new(BIND_PARAMETER_TYPE, "AQL: LIKE compares with a text (while parsing)")),

@@ -1,8 +1,9 @@
 //! A text to tokens. Keywords come in any case; comments vanish.
 
 use salver_model::Value;
+use salver_model::limits::AQL_TOKENS_MAX;
 
-use super::{Mistake, QUERY_PARSE};
+use super::{Mistake, QUERY_PARSE, TOO_MUCH_NESTING};
 
 /// The longest piece of a query that a message quotes, in bytes.
 const REGION_BYTES_MAX: usize = 32;
@@ -94,6 +95,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
         let kind = lexer.token()?;
         let is_end = kind == Kind::End;
         tokens.push(Token { kind, at });
+        if tokens.len() > AQL_TOKENS_MAX {
+            let message =
+                format!("AQL: too much nesting or too many objects: more than {AQL_TOKENS_MAX} words and signs");
+            return Err(Mistake::new(TOO_MUCH_NESTING, message));
+        }
         if is_end {
             return Ok(tokens);
         }
@@ -303,7 +309,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn unit(&mut self) -> Option<u32> {
-        let digits = self.rest().get(..4)?;
+        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
         let unit = u32::from_str_radix(digits, 16).ok()?;
         self.at += 4;
         Some(unit)
@@ -361,6 +367,7 @@ mod tests {
             ("1x", "1:1"),
             ("@@@x", "1:1"),
             ("'\\u12'", "1:1"),
+            ("'\\u+041'", "1:1"),
             ("é", "1:1"),
         ] {
             let mistake = tokens(text).unwrap_err();

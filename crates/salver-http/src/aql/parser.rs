@@ -1,11 +1,11 @@
 //! Tokens to a statement.
 
 use salver_model::Value;
-use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
+use salver_model::limits::{COLUMN_PARTS_MAX, FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
 
 use super::lexer::{Kind, Token, syntax_error, tokens};
 use super::syntax::{Answer, Collection, Expression, Operand, Operator, Path, SortKey, Statement};
-use super::{Mistake, NOT_IMPLEMENTED, QUERY_EMPTY, READ_ONLY, VARIABLE_NAME_UNKNOWN};
+use super::{Mistake, NOT_IMPLEMENTED, QUERY_EMPTY, READ_ONLY, TOO_MUCH_NESTING, VARIABLE_NAME_UNKNOWN};
 
 /// Reads a statement.
 pub(crate) fn parse(text: &str) -> Result<Statement, Mistake> {
@@ -114,6 +114,9 @@ impl Parser<'_> {
                 let path = self.path()?;
                 let descending = !self.take_keyword("ASC") && self.take_keyword("DESC");
                 keys.push(SortKey { path, descending });
+                if keys.len() > LIST_ITEMS_MAX {
+                    return Err(too_much(&format!("SORT has more than {LIST_ITEMS_MAX} keys")));
+                }
             }
             self.count_term()?;
             if !self.take_sign(",") {
@@ -165,6 +168,9 @@ impl Parser<'_> {
             self.skip();
             self.sign(":")?;
             fields.push((name, self.path()?));
+            if fields.len() > LIST_ITEMS_MAX {
+                return Err(too_much(&format!("RETURN has more than {LIST_ITEMS_MAX} members")));
+            }
             self.count_term()?;
             if !self.take_sign(",") {
                 self.sign("}")?;
@@ -198,7 +204,7 @@ impl Parser<'_> {
     fn either(&mut self) -> Result<Expression, Mistake> {
         self.depth += 1;
         if self.depth > FILTER_DEPTH_MAX {
-            return Err(self.not_here(&format!("a condition deeper than {FILTER_DEPTH_MAX}")));
+            return Err(too_much(&format!("conditions nest deeper than {FILTER_DEPTH_MAX} levels")));
         }
         let mut all = vec![self.both()?];
         while self.take_sign("||") || self.take_keyword("OR") {
@@ -323,6 +329,9 @@ impl Parser<'_> {
         self.skip();
         let mut path = Path::new();
         loop {
+            if path.len() > COLUMN_PARTS_MAX {
+                return Err(too_much(&format!("a field has more than {COLUMN_PARTS_MAX} parts")));
+            }
             if self.take_sign(".") {
                 let name = match self.peek() {
                     Kind::Name(name) => name.clone(),
@@ -352,7 +361,7 @@ impl Parser<'_> {
     fn count_term(&mut self) -> Result<(), Mistake> {
         self.terms += 1;
         if self.terms > FILTER_TERMS_MAX {
-            return Err(self.not_here(&format!("more than {FILTER_TERMS_MAX} terms")));
+            return Err(too_much(&format!("there are more than {FILTER_TERMS_MAX} terms")));
         }
         Ok(())
     }
@@ -432,6 +441,11 @@ impl Parser<'_> {
         );
         Mistake::new(NOT_IMPLEMENTED, message)
     }
+}
+
+/// That there is more than is taken.
+fn too_much(what: &str) -> Mistake {
+    Mistake::new(TOO_MUCH_NESTING, format!("AQL: too much nesting or too many objects: {what} (while parsing)"))
 }
 
 fn one_or(mut all: Vec<Expression>, join: impl FnOnce(Vec<Expression>) -> Expression) -> Expression {

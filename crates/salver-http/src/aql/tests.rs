@@ -158,11 +158,15 @@ fn mistakes() {
 #[test]
 fn nested_texts_end() {
     let deep = format!("FOR d IN c FILTER {}d.id == 1{} RETURN d", "(".repeat(10_000), ")".repeat(10_000));
-    assert_eq!(parse(&deep).expect_err("too deep").number, 9);
+    assert_eq!(parse(&deep).expect_err("too deep").number, 1524);
     let wide = format!("FOR d IN c FILTER d.id IN [{}1] RETURN d", "1,".repeat(20_000));
-    assert_eq!(parse(&wide).expect_err("too wide").number, 9);
-    let nots = format!("FOR d IN c FILTER {}d.active RETURN d", "!".repeat(100_000));
-    assert!(parse(&nots).is_ok());
+    assert_eq!(parse(&wide).expect_err("too wide").number, 1524);
+    let nots = |count: usize| parse(&format!("FOR d IN c FILTER {}d.active RETURN d", "!".repeat(count)));
+    assert!(nots(60_000).is_ok());
+    assert_eq!(nots(100_000).expect_err("too long").number, 1524);
+    let parts = |count: usize| parse(&format!("FOR d IN c RETURN d{}", ".a".repeat(count)));
+    assert!(parts(64).is_ok());
+    assert_eq!(parts(65).expect_err("too many parts").number, 1524);
     let lists = format!("FOR d IN c FILTER d.id IN {}", "[".repeat(100_000));
     assert!(parse(&lists).is_err());
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ahash::AHashMap;
+use salver_model::Caller;
 use salver_model::spec::Secret;
 
 use super::tag::{Tag, Tagger};
@@ -12,20 +13,37 @@ use super::{Identity, proved_by};
 #[derive(Debug)]
 pub(super) struct ApiKeys {
     by_tag: AHashMap<Tag, Identity>,
+    names: Vec<String>,
     tagger: Arc<Tagger>,
 }
 
 impl ApiKeys {
     pub(super) fn new(keys: &[(Option<String>, Secret)], tagger: Arc<Tagger>) -> Self {
         let identity = |place: usize, name: &Option<String>| match name {
-            Some(name) => vec![proved_by("api_key"), ("user".to_owned(), name.clone())],
+            Some(name) => {
+                let mut identity = proved_by("api_key", Some(name));
+                identity.push(("user".to_owned(), name.clone()));
+                identity
+            }
             // Two callers without a name are two all the same.
-            None => vec![proved_by("api_key"), ("api_key".to_owned(), (place + 1).to_string())],
+            None => {
+                let number = (place + 1).to_string();
+                let mut identity = proved_by("api_key", None);
+                identity.push((Caller::IDENTITY.to_owned(), format!("api_key#{number}")));
+                identity.push(("api_key".to_owned(), number));
+                identity
+            }
         };
+        let names = keys.iter().filter_map(|(name, _)| name.clone()).collect();
         let tagged = |(place, (name, key)): (usize, &(Option<String>, Secret))| {
             (tagger.tag(&[key.reveal()]), identity(place, name))
         };
-        Self { by_tag: keys.iter().enumerate().map(tagged).collect(), tagger }
+        Self { by_tag: keys.iter().enumerate().map(tagged).collect(), names, tagger }
+    }
+
+    /// The names of those who have keys.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     /// Whose key it is.

@@ -53,7 +53,10 @@ struct UserFile {
 impl Basic {
     pub(super) fn new(spec: &AuthSpec, passwords: Arc<Passwords>, tagger: Arc<Tagger>) -> Result<Self> {
         let declared = spec.basic_users.iter().map(|(name, hash)| (name.clone(), hash.reveal().to_owned())).collect();
+        let declared: Hashes = declared;
         let file = spec.basic_file.clone().map(UserFile::open).transpose()?;
+        let in_file = file.iter().flat_map(|file| file.hashes.load().values().cloned().collect::<Vec<_>>());
+        declared.values().cloned().chain(in_file).for_each(|hash| passwords.learn(&hash));
         Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(REMEMBERED_MAX) })
     }
 
@@ -82,6 +85,12 @@ impl Basic {
         Ok(identity(name))
     }
 
+    /// Whether a user has a name that `is` the one looked for.
+    pub(super) fn has_name(&self, is: &dyn Fn(&str) -> bool) -> bool {
+        self.declared.keys().any(|name| is(name))
+            || self.file.as_ref().is_some_and(|file| file.hashes.load().keys().any(|name| is(name)))
+    }
+
     fn hash_of(&self, name: &str) -> Option<String> {
         let in_file = || self.file.as_ref().and_then(|file| file.hash_of(name));
         self.declared.get(name).cloned().or_else(in_file)
@@ -89,7 +98,9 @@ impl Basic {
 }
 
 fn identity(name: String) -> Identity {
-    vec![proved_by("basic"), ("user".to_owned(), name)]
+    let mut identity = proved_by("basic", Some(&name));
+    identity.push(("user".to_owned(), name));
+    identity
 }
 
 fn decode(credentials: &str) -> Option<(String, String)> {

@@ -28,10 +28,15 @@ pub(super) struct Jwt {
     issuers: Vec<String>,
     leeway_s: f64,
     ttl_s: f64,
+    /// What the names of others begin with.
+    foreign: String,
+    endless: bool,
 }
 
 impl Jwt {
-    pub(super) fn new(spec: &JwtSpec) -> Result<Self> {
+    /// Tokens that `spec` believes, but for those whose subject begins with `foreign`, when that is not empty: as names
+    /// of users in a table do.
+    pub(super) fn new(spec: &JwtSpec, foreign: &str) -> Result<Self> {
         let keys = spec.secrets.iter().map(|(kid, secret)| Ok((kid.clone(), Key::of(secret.reveal())?)));
         Ok(Self {
             keys: keys.collect::<Result<_>>()?,
@@ -40,6 +45,8 @@ impl Jwt {
             issuers: spec.issuers.clone(),
             leeway_s: spec.leeway.as_secs_f64(),
             ttl_s: spec.ttl.as_secs_f64(),
+            foreign: foreign.to_owned(),
+            endless: spec.endless,
         })
     }
 
@@ -74,7 +81,10 @@ impl Jwt {
             return None;
         }
         let claims = object(payload)?;
-        (self.is_meant(&claims) && self.is_current(&claims, now_s)?).then(|| identity(&claims))
+        let identity = (self.is_meant(&claims) && self.is_current(&claims, now_s)?).then(|| identity(&claims))?;
+        let user = identity.iter().find(|(name, _)| name == "user").map_or("", |(_, user)| user);
+        let is_foreign = !self.foreign.is_empty() && user.starts_with(&self.foreign);
+        (!is_foreign).then_some(identity)
     }
 
     /// Whether the token is for us, and from whom we believe.
@@ -99,6 +109,9 @@ impl Jwt {
         };
         let (begins, made, ends) = (time("nbf")?, time("iat")?, time("exp")?);
         let ends = ends.or(made.map(|made| made + self.ttl_s));
+        if ends.is_none() && !self.endless {
+            return Some(false);
+        }
         let has_begun = |time: Option<f64>| time.is_none_or(|time| now_s + self.leeway_s >= time);
         Some(has_begun(begins) && has_begun(made) && ends.is_none_or(|ends| now_s - self.leeway_s <= ends))
     }
@@ -113,7 +126,11 @@ fn object(part: &str) -> Option<Map<String, Value>> {
 /// What the claims tell of the caller.
 fn identity(claims: &Map<String, Value>) -> Identity {
     let lasting = claims.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
-    let mut identity: Identity = vec![proved_by("jwt")];
+    let text = |name: &str| claims.get(name).and_then(super::users::as_text);
+    // A subject is one of its issuer's (RFC 7519, section 4.1.2).
+    let subject = text("sub").or_else(|| text("user"));
+    let whole = subject.map(|subject| text("iss").map_or(subject.clone(), |issuer| format!("{issuer} {subject}")));
+    let mut identity = proved_by("jwt", whole.as_deref());
     identity.extend(lasting.filter_map(|(name, value)| Some((name.clone(), super::users::as_text(value)?))));
     let subject = identity.iter().find(|(name, _)| name == "sub").map(|(_, value)| value.clone());
     if let Some(subject) = subject.filter(|_| !claims.contains_key("user")) {

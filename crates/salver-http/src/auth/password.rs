@@ -2,17 +2,21 @@
 
 mod stored;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use salver_model::{Code, Error, Result};
 use tokio::sync::Semaphore;
 
-use self::stored::Stored;
+use self::stored::{Stored, Work};
 
 /// The work that goes into a new hash; PHP's own default for long.
 const COST: u32 = 10;
-/// What a password is compared with when there is no such user, so that the time tells nothing.
-const NOBODYS: &str = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+/// The most work that is made up for a hash that takes less: who makes hashes by more than this waits for his own.
+const COST_MAX: u32 = 14;
+/// The salt of work that is made up.
+const NOBODYS: [u8; 16] = *b"nobody's own one";
 /// How long a password waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many are worked on at once: others must get something done too.
@@ -22,22 +26,64 @@ const AT_ONCE: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Passwords {
     turns: Semaphore,
+    known: Arc<Known>,
+}
+
+/// The most work that any known hash takes. Every look at a password takes as much, so that the time tells neither
+/// whether a user is there nor which kind of hash is hers.
+#[derive(Debug)]
+struct Known {
+    cost: AtomicU32,
+    rounds: AtomicU32,
+}
+
+impl Known {
+    fn learn(&self, work: Work) {
+        self.cost.fetch_max(work.cost.min(COST_MAX), Ordering::Relaxed);
+        self.rounds.fetch_max(work.rounds, Ordering::Relaxed);
+    }
+
+    /// Does what is left when `done` is done, and tells how much it was.
+    fn make_up(&self, password: &str, done: Work) -> Work {
+        let (cost, rounds) = (self.cost.load(Ordering::Relaxed), self.rounds.load(Ordering::Relaxed));
+        let mut made_up = Work::default();
+        // Each step of the cost is twice the work of the one before: the steps between two are their difference.
+        let steps = if done.cost == 0 { cost..cost + 1 } else { done.cost..cost };
+        for step in steps {
+            let _ = bcrypt::hash_with_salt(password, step, NOBODYS);
+            made_up.cost = step;
+        }
+        if done.rounds < rounds {
+            stored::portable_work(rounds, password);
+            made_up.rounds = rounds;
+        }
+        made_up
+    }
 }
 
 impl Passwords {
     pub(super) fn new() -> Self {
-        Self { turns: Semaphore::new(AT_ONCE) }
+        let known = Known { cost: AtomicU32::new(COST), rounds: AtomicU32::new(0) };
+        Self { turns: Semaphore::new(AT_ONCE), known: Arc::new(known) }
+    }
+
+    /// Learns how much work `hash` takes.
+    pub(super) fn learn(&self, hash: &str) {
+        if let Some(stored) = Stored::of(hash) {
+            self.known.learn(stored.work());
+        }
     }
 
     /// Whether `hash` is that of `password`; without a hash it takes as long and is not.
     pub(crate) async fn is_right(&self, password: String, hash: Option<String>) -> Result<bool> {
+        let known = Arc::clone(&self.known);
         self.work(move || {
             let stored = hash.as_deref().and_then(Stored::of);
-            // A portable hash is quick, and must not tell that its user is there.
-            if matches!(stored, None | Some(Stored::Portable { .. })) {
-                let _ = bcrypt::verify(&password, NOBODYS);
-            }
-            Ok(stored.is_some_and(|stored| stored.fits(&password)))
+            let done = stored.map(Stored::work).unwrap_or_default();
+            known.learn(done);
+            let fits = stored.is_some_and(|stored| stored.fits(&password));
+            known.make_up(&password, done);
+            Ok(fits)
         })
         .await
     }
@@ -65,7 +111,24 @@ impl Passwords {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOBODYS, Passwords};
+    use super::{COST, Known, Passwords, Work};
+
+    #[test]
+    fn every_look_takes_the_same_work() {
+        let known = Known { cost: COST.into(), rounds: 0.into() };
+        let made_up = |done: Work| known.make_up("x", done);
+        let work = |cost, rounds| Work { cost, rounds };
+        assert_eq!(made_up(work(0, 0)), work(10, 0), "nobody");
+        assert_eq!(made_up(work(10, 0)), work(0, 0), "a hash as we make them");
+        assert_eq!(made_up(work(8, 0)), work(9, 0), "a quick one, and the steps 8 and 9");
+        known.learn(work(11, 8));
+        assert_eq!(made_up(work(0, 0)), work(11, 8), "nobody, where others take more");
+        assert_eq!(made_up(work(10, 0)), work(10, 8));
+        assert_eq!(made_up(work(0, 8)), work(11, 0), "a portable one");
+        assert_eq!(made_up(work(11, 0)), work(0, 8));
+        known.learn(work(31, 0));
+        assert_eq!(known.cost.load(std::sync::atomic::Ordering::Relaxed), 14);
+    }
 
     #[tokio::test]
     async fn passwords_and_hashes() {
@@ -84,6 +147,5 @@ mod tests {
         let own = passwords.hash("a new one".to_owned()).await.unwrap();
         assert!(own.starts_with("$2y$10$") && own.len() == 60, "{own}");
         assert!(is_right("a new one", &own).await);
-        assert!(NOBODYS.parse::<bcrypt::HashParts>().is_ok());
     }
 }

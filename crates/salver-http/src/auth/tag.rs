@@ -2,8 +2,7 @@
 //! of hashes takes tells nothing of what was hashed.
 
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
-use salver_model::{Error, Result};
+use salver_model::{Result, seal};
 
 /// The hash of a secret.
 pub(super) type Tag = [u8; 32];
@@ -12,14 +11,11 @@ pub(super) type Tag = [u8; 32];
 #[derive(Debug)]
 pub(super) struct Tagger {
     key: hmac::Key,
-    random: SystemRandom,
 }
 
 impl Tagger {
     pub(super) fn new() -> Result<Self> {
-        let random = SystemRandom::new();
-        let key = hmac::Key::generate(hmac::HMAC_SHA256, &random).map_err(|_| no_random())?;
-        Ok(Self { key, random })
+        Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
     }
 
     /// The hash of `parts`, which can't run into each other.
@@ -36,14 +32,8 @@ impl Tagger {
 
     /// A number that nobody can guess.
     pub(super) fn random(&self) -> Result<[u8; 32]> {
-        let mut bytes = [0; 32];
-        self.random.fill(&mut bytes).map_err(|_| no_random())?;
-        Ok(bytes)
+        seal::random()
     }
-}
-
-fn no_random() -> Error {
-    Error::internal("the system has no random numbers")
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use salver_model::spec::UsersSpec;
 use salver_model::{Caller, Code, Error, Result};
 use salver_service::Service;
 use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
 
 use super::password::Passwords;
 use super::session::Sessions;
@@ -24,6 +25,8 @@ use super::{Identity, proved_by, wordpress};
 const KEY_KEPT_FOR: Duration = Duration::from_secs(1);
 /// The column of WordPress by whose values users may log in, too.
 const WORDPRESS_EMAIL: &str = "user_email";
+/// How many hashes are looked at before the first user comes.
+const SAMPLE_ROWS: u64 = 100;
 /// Most keys that are kept in mind.
 const KEYS_MAX: usize = 16_384;
 
@@ -36,6 +39,8 @@ pub(crate) struct Users {
     database: Arc<dyn Database>,
     tagger: Arc<Tagger>,
     keys: Cache<Tag, KnownKey>,
+    /// Whether some hashes were looked at, to know how much work they take.
+    sampled: OnceCell<()>,
 }
 
 /// A key that was right.
@@ -74,7 +79,7 @@ impl Users {
         tagger: Arc<Tagger>,
     ) -> Self {
         let sessions = Sessions::new(spec.session_idle, Arc::clone(&tagger));
-        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(KEYS_MAX) }
+        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(KEYS_MAX), sampled: OnceCell::new() }
     }
 
     /// Whether they have keys.
@@ -97,8 +102,13 @@ impl Users {
         holds.then_some(known.identity)
     }
 
-    /// Whose key it is; `None` for nobody's.
-    pub(super) async fn of_key(&self, service: &Service, key: &str) -> Result<Option<Identity>> {
+    /// Whose key it is, when he `is_free` to be called as he is; `None` for nobody's.
+    pub(super) async fn of_key(
+        &self,
+        service: &Service,
+        key: &str,
+        is_free: &(dyn Fn(&str) -> Result<()> + Sync),
+    ) -> Result<Option<Identity>> {
         let Some(column) = &self.spec.api_key_column else { return Ok(None) };
         let version = self.database.version();
         let table = &self.spec.table;
@@ -112,15 +122,24 @@ impl Users {
         }
         let (_, told) = self.told(service, table, (column, key)).await?.unwrap_or_default();
         let name = row.get(&self.spec.username_column).and_then(as_text);
-        let identity = identity(name, &told);
+        is_free(name.as_deref().unwrap_or_default())?;
+        let identity = self.identity(name.as_deref(), &told);
         let known = KnownKey { identity: identity.clone(), version, since: Instant::now() };
         self.keys.insert(tag, known);
         Ok(Some(identity))
     }
 
+    /// What rules see of a user: his name before his columns.
+    fn identity(&self, name: Option<&str>, row: &Row) -> Identity {
+        let named = name.map(|name| ("user".to_owned(), format!("{}{name}", self.spec.prefix)));
+        let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
+        proved_by("user", name).into_iter().chain(named).chain(columns).collect()
+    }
+
     /// The name and the hash of the user who logs in as `name`, which of WordPress's users may be an address too.
     pub(crate) async fn login(&self, service: &Service, name: &str) -> Result<Option<Login>> {
         let spec = &self.spec;
+        self.sampled.get_or_try_init(|| self.sample(service)).await?;
         let columns = vec![spec.username_column.clone(), spec.password_column.clone()];
         let table = self.login_table();
         let mut row = self.row(service, table, (&spec.username_column, name), columns.clone()).await?;
@@ -136,12 +155,34 @@ impl Users {
         Ok(Some(Login { name: text(&spec.username_column).ok_or_else(missing)?, hash: text(&spec.password_column) }))
     }
 
+    /// Looks at some hashes, before anybody is told by the time it takes that a name is not there.
+    async fn sample(&self, service: &Service) -> Result<()> {
+        let query = RecordQuery {
+            table: self.login_table().to_owned(),
+            include: Some(vec![self.spec.password_column.clone()]),
+            size: Some(SAMPLE_ROWS),
+            ..RecordQuery::default()
+        };
+        let document = service.bounded(&Caller::default(), self.database.list(&Caller::default(), &query)).await?;
+        let bytes = match document.body {
+            DocumentBody::Whole(bytes) => bytes,
+            DocumentBody::Stream(pieces) => service.bounded(&Caller::default(), pieces.try_concat()).await?,
+        };
+        let rows: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        for row in rows["records"].as_array().into_iter().flatten() {
+            if let Some(hash) = row[&self.spec.password_column].as_str() {
+                self.passwords.learn(hash);
+            }
+        }
+        Ok(())
+    }
+
     /// The user called `name`, as he is told on logging in.
     pub(crate) async fn user(&self, service: &Service, name: &str) -> Result<Option<User>> {
         let told = self.told(service, self.login_table(), (&self.spec.username_column, name)).await?;
         Ok(told.map(|(bytes, row)| User {
             name: name.to_owned(),
-            identity: identity(Some(name.to_owned()), &row),
+            identity: self.identity(Some(name), &row),
             told: bytes,
         }))
     }
@@ -159,7 +200,7 @@ impl Users {
         record.extend(spec.register_columns.iter().map(|(column, text)| (column.clone(), Field::Text(text.clone()))));
         let mut change = Change::new(ChangeKind::Create, spec.table.clone());
         (change.records, change.strict) = (vec![record], true);
-        let made = service.bounded(self.database.change(&Caller::default(), change)).await;
+        let made = service.bounded(&Caller::default(), self.database.change(&Caller::default(), change)).await;
         made.map(|_| ()).map_err(|error| match error.code {
             Code::DuplicateKey => exists(name),
             _ => error,
@@ -190,7 +231,7 @@ impl Users {
         change.filter = Some(equals(&spec.username_column, name));
         (change.affected_max, change.strict) = (Some(1), true);
         change.records = vec![vec![(spec.password_column.clone(), Field::Text(hash))]];
-        service.bounded(self.database.change(&Caller::default(), change)).await.map(|_| ())
+        service.bounded(&Caller::default(), self.database.change(&Caller::default(), change)).await.map(|_| ())
     }
 
     fn login_table(&self) -> &str {
@@ -233,11 +274,11 @@ impl Users {
         let document = match self.database.read_now(&caller, &query, None) {
             Some(Ok(document)) => document,
             // What fails at once may be a schema that was not read yet.
-            Some(Err(_)) | None => service.bounded(self.database.list(&caller, &query)).await?,
+            Some(Err(_)) | None => service.bounded(&Caller::default(), self.database.list(&caller, &query)).await?,
         };
         let bytes = match document.body {
             DocumentBody::Whole(bytes) => bytes,
-            DocumentBody::Stream(pieces) => service.bounded(pieces.try_concat()).await?,
+            DocumentBody::Stream(pieces) => service.bounded(&Caller::default(), pieces.try_concat()).await?,
         };
         let inside = bytes.strip_prefix(b"{\"records\":[").and_then(|rest| rest.strip_suffix(b"]}"));
         let inside = inside.ok_or_else(|| Error::internal("a list of users is none"))?;
@@ -265,13 +306,6 @@ fn equals(column: &str, value: &str) -> Condition {
         negated: false,
         value: value.to_owned(),
     }
-}
-
-/// What rules see of a user: his name before his columns.
-fn identity(name: Option<String>, row: &Row) -> Identity {
-    let name = name.map(|name| ("user".to_owned(), name));
-    let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
-    std::iter::once(proved_by("user")).chain(name).chain(columns).collect()
 }
 
 /// A value as rules see it; null is not known.

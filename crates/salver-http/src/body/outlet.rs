@@ -65,7 +65,7 @@ impl Outlet {
         let (sender, receiver) = mpsc::unbounded_channel();
         let (home, returned) = mpsc::unbounded_channel();
         let outlet = Self { sender, home, returned, spare: Vec::new(), untaken_bytes: 0, run_bytes: 0 };
-        (outlet, Body::Stream(Pieces { receiver, left: bytes, ended: false }))
+        (outlet, Body::Stream(Pieces { receiver, left: bytes, ended: false, turn: None }))
     }
 
     /// An empty buffer for the next piece; one that was used before where there is one.

@@ -6,6 +6,7 @@ use salver_model::limits::READY_BYTES_MAX;
 use salver_model::{Error, Result};
 
 use super::Call;
+use super::step::Id;
 use crate::body::Body;
 use crate::cursor_state::{Facts, Given, Kind};
 use crate::respond;
@@ -22,7 +23,7 @@ pub(super) async fn batch(
     status: StatusCode,
     facts: &Facts,
     given: Given,
-    id: Option<u64>,
+    id: Option<Id>,
 ) -> Result<Response<Body>> {
     let Given { mut body, has_more, number, totals } = given;
     body.extend_from_slice(if has_more { b",\"hasMore\":true" } else { b",\"hasMore\":false" });
@@ -57,7 +58,7 @@ pub(super) async fn batch(
 }
 
 /// That a cursor is gone.
-pub(super) fn removed(id: u64) -> Response<Body> {
+pub(super) fn removed(id: Id) -> Response<Body> {
     let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
     whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
 }

@@ -30,7 +30,7 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
 
     let service = &call.app.service;
     let snapshot = service.snapshot_with(&name).await;
-    let held = service.hold(&snapshot, &name, 1).await;
+    let held = service.hold(call.caller, &snapshot, &name, 1).await;
     let held = held.map_err(|error| match error.code {
         Code::UnknownEntry => Failure::of_entry(&error, &name, ("", "")),
         _ => Failure::from(error),
@@ -39,7 +39,7 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     let columns: Vec<usize> =
         fields.iter().enumerate().filter(|(_, field)| restriction.keeps(field.name())).map(|(at, _)| at).collect();
     let count = if wants_count {
-        let rows = service.count(&*held).await?;
+        let rows = service.count(call.caller, &*held).await?;
         Some(limit.map_or(rows, |limit| limit.min(rows)))
     } else {
         None
@@ -48,7 +48,7 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     let range = Range { rows: limit, ..Range::all(&*held) };
     let reader = Reader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
-    let supply = Supply::new(service, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
+    let supply = Supply::new(service, call.caller, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
     let facts = Facts { kind: Kind::Export, count, full_count: None, is_stream: true, allows_retry: false };
     step::first(call, Cursor::new(facts, supply, &call.app.cursors.prepared), ttl).await
 }

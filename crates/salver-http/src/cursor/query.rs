@@ -68,7 +68,7 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
         Some(time) => tokio::time::timeout(time, finding).await.map_err(|_| Failure::killed())??,
     };
     let Found { source, shape, schema, count, full_count } = found;
-    let supply = Supply::new(&call.app.service, source, shape, &schema);
+    let supply = Supply::new(&call.app.service, call.caller, source, shape, &schema);
     let supply = supply.within(options.batch_rows, options.memory_bytes_max, options.runtime);
     let Options { is_stream, allows_retry, .. } = options;
     let facts = Facts { kind: Kind::Query, count, full_count, is_stream, allows_retry };
@@ -118,7 +118,7 @@ async fn find(
     let compiled = aql::compile(&statement, &schema, &binds)?;
     match whole(&compiled, &schema, name)? {
         Some(columns) => {
-            let held = service.hold(&snapshot, name, 1).await?;
+            let held = service.hold(call.caller, &snapshot, name, 1).await?;
             find_held(call, held, columns, compiled, options).await
         }
         None => find_live(call, &snapshot, name, compiled, options).await,
@@ -162,7 +162,7 @@ async fn find_held(
 ) -> Result<Found, Failure> {
     let Query { offset, limit, .. } = compiled.query;
     let total = if options.wants_count || options.wants_full_count {
-        Some(call.app.service.count(&*held).await?)
+        Some(call.app.service.count(call.caller, &*held).await?)
     } else {
         None
     };
@@ -196,7 +196,7 @@ async fn find_live(
         query.items = first.iter().map(|field| Item::column(field.name().as_str())).collect();
     }
     let (offset, limit) = (query.offset, query.limit);
-    let rows = call.app.service.read_live(snapshot, name, &query).await?;
+    let rows = call.app.service.read_live(call.caller, snapshot, name, &query).await?;
     let total = rows.total;
     Ok(Found {
         schema: Arc::clone(rows.schema()),
@@ -225,10 +225,10 @@ async fn find_sql(
     let service = &call.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)? };
     let snapshot = service.catalog().snapshot();
-    let mut rows = match service.sql_live(&snapshot, &query).await {
+    let mut rows = match service.sql_live(call.caller, &snapshot, &query).await {
         // A table it names is on its first load. Only who needs it waits for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql_live(&service.snapshot_settled().await, &query).await?
+            service.sql_live(call.caller, &service.snapshot_settled().await, &query).await?
         }
         rows => rows?,
     };
@@ -240,7 +240,7 @@ async fn find_sql(
 /// How many rows a statement gives, which is known when all of them are there.
 async fn count(call: &Call<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Failure> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
-    if call.app.service.settle_live(rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
+    if call.app.service.settle_live(call.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
         Ok(rows.waiting_rows() as u64)
     } else {
         Err(Failure::memory("leave out `count`, so that the rows need not all be there before the first goes out"))

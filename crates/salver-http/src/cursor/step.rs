@@ -1,6 +1,6 @@
 //! Goes on with a cursor, and ends it.
 
-use std::sync::Arc;
+use std::fmt;
 use std::time::Duration;
 
 use http::{Response, StatusCode};
@@ -9,19 +9,27 @@ use salver_service::exports::{Refusal, Taken};
 use super::{Call, answer};
 use crate::body::Body;
 use crate::cursor_state::{Cursor, Failure, Kind};
+use crate::tokens::{ID_MAX, Owner};
 
 /// The first batch of a new cursor, which is kept only when there is a reason to come back.
 pub(super) async fn first(call: &Call<'_>, mut cursor: Cursor, ttl: Duration) -> Result<Response<Body>, Failure> {
     let given = cursor.next().await?;
     let facts = cursor.facts.clone();
     let id = if given.has_more || facts.allows_retry {
-        let cursors = &call.app.cursors;
+        let (cursors, holder) = (&call.app.cursors, call.caller.holder());
         if cursor.is_live() {
-            let permit = Arc::clone(&cursors.live).try_acquire_owned().map_err(|_| Failure::too_many())?;
+            let mut permit = cursors.live.try_take(&holder);
+            if permit.is_none()
+                && cursors.live.lacks_one(&holder)
+                && cursors.leases.make_room(&holder, Cursor::has_place)
+            {
+                permit = cursors.live.try_take(&holder);
+            }
+            let permit = permit.ok_or_else(Failure::too_many)?;
             cursor.settle_in(permit);
         }
         cursor.prepare();
-        Some(cursors.leases.open(cursor, ttl)?)
+        Some(Id::of(call, cursors.leases.open(&holder, cursor, ttl)?))
     } else {
         None
     };
@@ -34,6 +42,7 @@ pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Resp
         None => (path, None),
         Some((id, number)) => (id, Some(number)),
     };
+    let id = Id::read(id)?;
     let mut cursor = take(call, kind, id)?;
     let given = match number {
         None if cursor.is_finished() => Err(Failure::of_refusal(Refusal::Unknown)),
@@ -55,7 +64,7 @@ pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Resp
         }
     };
     let facts = cursor.facts.clone();
-    let id = (given.has_more || facts.allows_retry).then_some(cursor.id());
+    let id = (given.has_more || facts.allows_retry).then_some(id);
     if id.is_some() {
         cursor.prepare();
         // Before the answer leaves: who has it may ask for more at once.
@@ -72,30 +81,53 @@ pub(super) fn end(call: &Call<'_>, kind: Kind, id: &str) -> Result<Response<Body
         let door = if kind == Kind::Export { "export" } else { "cursor" };
         return Err(Failure::bad(format!("expecting DELETE /_api/{door}/<cursor-id>")));
     }
-    let (id, leases) = (number(id)?, &call.app.cursors.leases);
-    match leases.peek(id, |cursor| cursor.facts.kind == kind) {
+    let id = Id::read(id)?;
+    let (lease, leases) = (id.lease(call), &call.app.cursors.leases);
+    match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
         // Who reads it meanwhile gets his batch, and nobody another.
-        Ok(true) | Err(Refusal::Busy) => leases.remove(id),
+        Ok(true) | Err(Refusal::Busy) => leases.remove(lease),
         Err(refusal) => Err(refusal),
     }
     .map_err(Failure::of_refusal)?;
     Ok(answer::removed(id))
 }
 
-fn take(call: &Call<'_>, kind: Kind, id: &str) -> Result<Taken<Cursor>, Failure> {
-    let (id, leases) = (number(id)?, &call.app.cursors.leases);
+fn take(call: &Call<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
+    let (lease, leases) = (id.lease(call), &call.app.cursors.leases);
     // Who knocks at the wrong door renews nothing.
-    match leases.peek(id, |cursor| cursor.facts.kind == kind) {
+    match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
-        Ok(true) => leases.take(id),
+        Ok(true) => leases.take(lease),
         Err(refusal) => Err(refusal),
     }
     .map_err(Failure::of_refusal)
 }
 
-/// An id; what is none is no cursor's.
-fn number(id: &str) -> Result<u64, Failure> {
-    let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-    id.parse().ok().filter(|_| is_number).ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
+/// What a cursor is called before the caller who opened it: a number, since clients of ArangoDB may read it as one. For
+/// other callers it is no cursor's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Id(u64);
+
+impl Id {
+    fn of(call: &Call<'_>, lease: u64) -> Self {
+        Self(call.app.tokens.masked(&Owner::of(call.caller), lease))
+    }
+
+    /// Reads an id in the one form it was written in; what is none is no cursor's.
+    fn read(text: &str) -> Result<Self, Failure> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+        let id = text.parse().ok().filter(|id| is_number && *id <= ID_MAX).map(Self);
+        id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
+    }
+
+    fn lease(self, call: &Call<'_>) -> u64 {
+        call.app.tokens.masked(&Owner::of(call.caller), self.0)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }

@@ -7,7 +7,7 @@ use salver_model::{Code, Error};
 use salver_service::exports::Refusal;
 
 use crate::aql::{self, Mistake};
-use crate::problem;
+use crate::{problem, veil};
 
 /// A value has the wrong structure.
 const BAD_PARAMETER: u16 = 10;
@@ -162,15 +162,15 @@ impl Failure {
             Code::InvalidRequest | Code::InvalidNumber => (status, 400),
             Code::InvalidBody => (status, CORRUPTED_JSON),
             Code::ReadOnly => (status, aql::READ_ONLY),
-            Code::Forbidden | Code::Blocked | Code::OriginForbidden => (status, FORBIDDEN),
+            Code::Forbidden | Code::Blocked | Code::OriginForbidden | Code::HostForbidden => (status, FORBIDDEN),
             Code::OutOfMemory | Code::AnswerTooLarge => (StatusCode::INTERNAL_SERVER_ERROR, RESOURCE_LIMIT),
             Code::Timeout => (StatusCode::GONE, QUERY_KILLED),
             _ if status == StatusCode::INTERNAL_SERVER_ERROR => (status, INTERNAL),
             _ => (status, status.as_u16()),
         };
-        let message = match &error.hint {
-            Some(hint) => format!("{}; {hint}", error.message),
-            None => error.message.clone(),
+        let message = match veil::hint(error) {
+            Some(hint) => format!("{}; {hint}", veil::message(error)),
+            None => veil::message(error).into_owned(),
         };
         Self::new(status, number, message)
     }

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, Share};
 use salver_service::exports::{Bookmark, Lease};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::budget::{Budget, Reservation};
@@ -77,7 +76,7 @@ pub(crate) struct Cursor {
     again: Option<Again>,
     budget: Arc<Budget>,
     /// The place of a cursor that is live.
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<Share>,
 }
 
 #[derive(Debug)]
@@ -145,8 +144,13 @@ impl Cursor {
         }
     }
 
+    /// Whether it has the place of a live cursor.
+    pub(crate) fn has_place(&self) -> bool {
+        self.permit.is_some()
+    }
+
     /// Gives it the place of a live cursor.
-    pub(crate) fn settle_in(&mut self, permit: OwnedSemaphorePermit) {
+    pub(crate) fn settle_in(&mut self, permit: Share) {
         self.permit = Some(permit);
     }
 

@@ -7,8 +7,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use salver_formats::json::ColumnWriter;
 use salver_formats::{Format, Nulls, Style, TextEncoder};
-use salver_model::Result;
 use salver_model::limits::{BATCH_BYTES_MAX, READY_BYTES_MAX};
+use salver_model::{Caller, Result};
 use salver_service::Service;
 use salver_service::exports::{Bookmark, LiveRows, Reader};
 
@@ -58,6 +58,7 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) struct Supply {
     service: Arc<Service>,
+    caller: Caller,
     source: Source,
     writer: Arc<Writer>,
     batch_rows: usize,
@@ -71,7 +72,13 @@ pub(crate) struct Supply {
 
 impl Supply {
     /// A supply of batches of `batch_rows`. `schema` has the names that members get.
-    pub(crate) fn new(service: &Arc<Service>, source: Source, shape: Shape, schema: &SchemaRef) -> Self {
+    pub(crate) fn new(
+        service: &Arc<Service>,
+        caller: &Caller,
+        source: Source,
+        shape: Shape,
+        schema: &SchemaRef,
+    ) -> Self {
         let style = Style { nulls: Nulls::Write, title: String::new() };
         let writer = match shape {
             Shape::Objects => Writer::Objects(TextEncoder::new(Format::Json, schema, &style)),
@@ -80,6 +87,7 @@ impl Supply {
         };
         Self {
             service: Arc::clone(service),
+            caller: caller.clone(),
             source,
             writer: Arc::new(writer),
             batch_rows: usize::MAX,
@@ -143,16 +151,16 @@ impl Supply {
         }
         body.push(b']');
         let has_more = match &mut self.source {
-            Source::Held(reader) => self.service.reads_on(reader).await?,
-            Source::Live(live) => self.service.lives_on(live).await?,
+            Source::Held(reader) => self.service.reads_on(&self.caller, reader).await?,
+            Source::Live(live) => self.service.lives_on(&self.caller, live).await?,
         };
         Ok((body, rows as u64, has_more))
     }
 
     async fn slices(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
         match &mut self.source {
-            Source::Held(reader) => self.service.read_on(reader, rows).await,
-            Source::Live(live) => self.service.take_live(live, rows).await,
+            Source::Held(reader) => self.service.read_on(&self.caller, reader, rows).await,
+            Source::Live(live) => self.service.take_live(&self.caller, live, rows).await,
         }
     }
 

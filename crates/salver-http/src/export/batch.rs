@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Coding, Encoder, TextEncoder};
 use salver_model::limits::EXPORT_READ_BYTES_MAX;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 
 use super::ask::Parameters;
 use super::revive;
@@ -30,6 +30,7 @@ const STEP_ROWS_MAX: usize = 8 * 1024;
 /// What is asked of a stream.
 struct Ask<'a> {
     app: &'a Arc<App>,
+    caller: &'a Caller,
     opened: Arc<Opened>,
     stream: usize,
     offset: u64,
@@ -69,9 +70,18 @@ pub(super) async fn answer(
     };
     let number: Option<u64> = stream.parse().ok().filter(|number| *number < token.streams);
     let stream = number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| no_stream(token, stream))?;
-    let opened = revive::find(app, token).await?;
+    let opened = revive::find(app, exchange.caller, token).await?;
     let encoding = exchange.encoding(format.format, token.entry.as_str());
-    let ask = Ask { app, opened, stream, offset, media_type: format.media_type, encoding, has_header };
+    let ask = Ask {
+        app,
+        caller: exchange.caller,
+        opened,
+        stream,
+        offset,
+        media_type: format.media_type,
+        encoding,
+        has_header,
+    };
     ask.check_offset(token)?;
     match rows {
         Some(rows) => ask.batch(rows).await,
@@ -148,7 +158,7 @@ impl Ask<'_> {
         let mut step = STEP_ROWS_MIN;
         while rows < rows_wanted {
             let left = usize::try_from(rows_wanted - rows).unwrap_or(usize::MAX);
-            let slices = service.read_on(&mut reader, step.min(left)).await?;
+            let slices = service.read_on(self.caller, &mut reader, step.min(left)).await?;
             if slices.is_empty() {
                 break;
             }
@@ -172,7 +182,7 @@ impl Ask<'_> {
         }
         let has_more = match self.opened.streams.get(self.stream).and_then(|range| range.rows) {
             Some(all) => self.offset + rows < all,
-            None => service.bounded(reader.has_more()).await?,
+            None => service.bounded(self.caller, reader.has_more()).await?,
         };
         drop(turn);
         self.opened.keep(self.stream, reader, turns.idle());
@@ -213,6 +223,7 @@ impl Ask<'_> {
         }
         let work = Work {
             app: Arc::clone(self.app),
+            caller: self.caller.clone(),
             held: Arc::clone(&self.opened.held),
             columns: self.opened.columns.clone(),
             parts: range.parts,

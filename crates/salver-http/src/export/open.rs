@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::export_state::{Opened, Token};
+use crate::tokens::Owner;
 
 /// The members of the body.
 const FIELDS: [&str; 4] = ["entry", "streams", "columns", "ttl"];
@@ -37,15 +38,16 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>) -> Result<Re
     // Before anything is held, so that a slip costs nothing.
     ask::indexes(wanted.columns.as_deref(), description)?;
     let parts = if description.kind == Kind::Table { wanted.streams } else { 1 };
-    let held = service.hold(&snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
+    let held = service.hold(exchange.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
     let columns = ask::indexes(wanted.columns.as_deref(), held.describe())?;
     let entry = held.describe().name.clone();
     let version = held.describe().version;
     let opened = Arc::new(Opened::new(held, columns.clone(), wanted.streams));
-    let lease = app.exports.sessions.open(Arc::clone(&opened), wanted.ttl_s)?;
+    let lease = app.exports.sessions.open(exchange.caller, Arc::clone(&opened), wanted.ttl_s)?;
     let columns = wanted.columns.map(|_| columns);
     let token = Token { lease, version, streams: wanted.streams, ttl_s: wanted.ttl_s, entry, columns };
-    Ok(json(StatusCode::CREATED, state::write(app, &token.write(), &token, &opened)))
+    let text = token.write(&app.tokens, &Owner::of(exchange.caller))?;
+    Ok(json(StatusCode::CREATED, state::write(app, &text, &token, &opened)))
 }
 
 impl Wanted {

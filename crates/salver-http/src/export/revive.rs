@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::entry::Kind;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 
 use crate::app::App;
 use crate::export_state::{Missing, Opened, Token};
@@ -13,7 +13,7 @@ use crate::export_state::{Missing, Opened, Token};
 ///
 /// # Errors
 /// `ExpiredCursor`, saying why, when it is not to be had any more.
-pub(super) async fn find(app: &App, token: &Token) -> Result<Arc<Opened>> {
+pub(super) async fn find(app: &App, caller: &Caller, token: &Token) -> Result<Arc<Opened>> {
     let sessions = &app.exports.sessions;
     if let Ok(opened) = sessions.find(token) {
         return Ok(opened);
@@ -23,13 +23,13 @@ pub(super) async fn find(app: &App, token: &Token) -> Result<Arc<Opened>> {
         Ok(opened) => return Ok(opened),
         Err(missing) => missing,
     };
-    let opened = Arc::new(hold_again(app, token, missing).await?);
-    let id = sessions.open(Arc::clone(&opened), token.ttl_s)?;
+    let opened = Arc::new(hold_again(app, caller, token, missing).await?);
+    let id = sessions.open(caller, Arc::clone(&opened), token.ttl_s)?;
     sessions.renewed(token, id);
     Ok(opened)
 }
 
-async fn hold_again(app: &App, token: &Token, missing: Missing) -> Result<Opened> {
+async fn hold_again(app: &App, caller: &Caller, token: &Token, missing: Missing) -> Result<Opened> {
     let (name, ttl_s) = (token.entry.as_str(), token.ttl_s);
     if missing == Missing::Ended {
         return Err(over(format!("this export of `{name}` was ended")));
@@ -50,7 +50,7 @@ async fn hold_again(app: &App, token: &Token, missing: Missing) -> Result<Opened
             _ => format!("the snapshot of `{name}` went with the server that held it: it was started anew since"),
         }));
     }
-    let held = app.service.hold_at(&snapshot, name, token.version, 1).await?.ok_or_else(|| {
+    let held = app.service.hold_at(caller, (&snapshot, name), token.version, 1).await?.ok_or_else(|| {
         let expired =
             if missing == Missing::Expired { format!("nobody read it for {ttl_s} s, and ") } else { String::new() };
         over(format!("this export is gone: {expired}`{name}` changed since it began"))

@@ -29,7 +29,7 @@ impl HeldRows {
     /// Some rows, `rows_max` at most; none at the end.
     pub(super) async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
         let mut seated = self.begin().await?;
-        let slices = self.work.app.service.read_on(&mut seated.reader, rows_max).await?;
+        let slices = self.work.app.service.read_on(&self.work.caller, &mut seated.reader, rows_max).await?;
         self.end(seated, slices.iter().map(RecordBatch::num_rows).sum())?;
         Ok(slices)
     }
@@ -37,7 +37,7 @@ impl HeldRows {
     /// The next `rows` rows as one batch, fewer only at the end; `None` when there are no more.
     pub(super) async fn batch(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         let mut seated = self.begin().await?;
-        let batch = self.work.app.service.bounded(seated.reader.next(rows)).await?;
+        let batch = self.work.app.service.bounded(&self.work.caller, seated.reader.next(rows)).await?;
         self.end(seated, batch.as_ref().map_or(0, RecordBatch::num_rows))?;
         Ok(batch)
     }

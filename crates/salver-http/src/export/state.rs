@@ -2,7 +2,7 @@
 
 use http::{Response, StatusCode};
 use salver_formats::json::write_string;
-use salver_model::Result;
+use salver_model::{Caller, Result};
 
 use super::json;
 use super::revive;
@@ -11,8 +11,8 @@ use crate::body::Body;
 use crate::export_state::{Opened, Token};
 
 /// Tells how an export stands.
-pub(super) async fn answer(app: &App, text: &str, token: &Token) -> Result<Response<Body>> {
-    let opened = revive::find(app, token).await?;
+pub(super) async fn answer(app: &App, caller: &Caller, text: &str, token: &Token) -> Result<Response<Body>> {
+    let opened = revive::find(app, caller, token).await?;
     Ok(json(StatusCode::OK, write(app, text, token, &opened)))
 }
 

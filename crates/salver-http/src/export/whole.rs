@@ -83,11 +83,11 @@ async fn held_for(
     if is_resumed
         && description.kind != Kind::Table
         && let Some(version) = had.filter(|version| *version != description.version)
-        && let Some(held) = service.hold_at(snapshot, name, version, 1).await?
+        && let Some(held) = service.hold_at(exchange.caller, (snapshot, name), version, 1).await?
     {
         return Ok(held);
     }
-    service.hold(snapshot, name, 1).await
+    service.hold(exchange.caller, snapshot, name, 1).await
 }
 
 /// The head of rows that are not held for just that.
@@ -154,7 +154,13 @@ impl<'a> Export<'a> {
     }
 
     fn work(&self) -> Work {
-        Work::all(self.app, Arc::clone(&self.held), self.ask.columns.clone(), self.encoding.clone())
+        Work::all(
+            self.app,
+            self.exchange.caller,
+            Arc::clone(&self.held),
+            self.ask.columns.clone(),
+            self.encoding.clone(),
+        )
     }
 
     /// Everything.

@@ -10,7 +10,7 @@ use futures::{Stream, StreamExt, stream};
 use salver_formats::{Encoder, Format, TextEncoder};
 use salver_model::entry::Kind;
 use salver_model::ports::Held;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 use salver_service::exports::{Range, Reader};
 
 use super::outlet::{Flow, Sink};
@@ -31,6 +31,7 @@ const ROW_BYTES_GUESS: usize = 256;
 #[derive(Clone)]
 pub(super) struct Work {
     pub(super) app: Arc<App>,
+    pub(super) caller: Caller,
     pub(super) held: Arc<dyn Held>,
     pub(super) columns: Vec<usize>,
     pub(super) parts: Span<usize>,
@@ -50,9 +51,15 @@ struct Piece {
 
 impl Work {
     /// All rows of `held`.
-    pub(super) fn all(app: &Arc<App>, held: Arc<dyn Held>, columns: Vec<usize>, encoding: Encoding) -> Self {
+    pub(super) fn all(
+        app: &Arc<App>,
+        caller: &Caller,
+        held: Arc<dyn Held>,
+        columns: Vec<usize>,
+        encoding: Encoding,
+    ) -> Self {
         let (app, parts) = (Arc::clone(app), 0..held.parts());
-        Self { app, held, columns, parts, skip: 0, rows: None, encoding, before: 0 }
+        Self { app, caller: caller.clone(), held, columns, parts, skip: 0, rows: None, encoding, before: 0 }
     }
 
     /// Goes on behind the first `rows` rows of the same body.

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ahash::AHashMap;
-use salver_model::Result;
 use salver_model::limits::{EXPIRED_LEASES_MAX, LEASES_MAX};
 use salver_model::ports::Held;
+use salver_model::{Caller, Result, Shares};
 use salver_service::exports::{Lease, Leases, Range, Reader, Refusal};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -123,7 +123,11 @@ pub(crate) struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self { leases: Leases::new(LEASES_MAX), fates: Mutex::default(), finding: tokio::sync::Mutex::default() }
+        Self {
+            leases: Leases::new("exports", LEASES_MAX),
+            fates: Mutex::default(),
+            finding: tokio::sync::Mutex::default(),
+        }
     }
 }
 
@@ -132,8 +136,13 @@ impl Sessions {
     ///
     /// # Errors
     /// `Overloaded` when there are too many.
-    pub(crate) fn open(&self, opened: Arc<Opened>, ttl_s: u64) -> Result<u64> {
-        self.leases.open(Session(opened), Duration::from_secs(ttl_s))
+    pub(crate) fn open(&self, caller: &Caller, opened: Arc<Opened>, ttl_s: u64) -> Result<u64> {
+        self.leases.open(&caller.holder(), Session(opened), Duration::from_secs(ttl_s))
+    }
+
+    /// The places of open exports.
+    pub(crate) fn places(&self) -> &Arc<Shares> {
+        self.leases.places()
     }
 
     /// Ends an export.

@@ -1,6 +1,7 @@
 //! The named arguments of a function: from the path, the query and the body, the first that has one, checked against
 //! what the function declares, as the text of one JSON object. A table, which is an Arrow stream, stays the body.
 
+use ahash::{AHashMap, AHashSet};
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
@@ -54,8 +55,9 @@ pub(super) fn read(
         let parameter = find(endpoint, name)?;
         arguments.insert(name.clone(), from_texts(parameter, name, values)?);
     }
+    let is_text: AHashSet<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
     for (name, value) in &arguments {
-        if !texts.iter().any(|(other, _)| other == name) {
+        if !is_text.contains(name.as_str()) {
             check(find(endpoint, name)?, name, value)?;
         }
     }
@@ -148,11 +150,16 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
 /// Adds what has no value yet. A name that comes again in `more` has several.
 fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
     let before = texts.len();
+    let mut places: AHashMap<String, usize> = AHashMap::with_capacity(before + more.len());
+    places.extend(texts.iter().enumerate().map(|(at, (own, _))| (own.clone(), at)));
     for (name, value) in more {
-        match texts.iter().position(|(own, _)| *own == name) {
-            Some(at) if at < before => {}
-            Some(at) => texts[at].1.push(value),
-            None => texts.push((name, vec![value])),
+        match places.get(&name) {
+            Some(at) if *at < before => {}
+            Some(at) => texts[*at].1.push(value),
+            None => {
+                places.insert(name.clone(), texts.len());
+                texts.push((name, vec![value]));
+            }
         }
     }
 }

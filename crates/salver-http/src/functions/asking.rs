@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderName, Response, header};
-use hyper::body::Incoming;
 use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result};
@@ -16,6 +15,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::exchange::header_fields;
 use crate::receive;
+use crate::receive::Incoming;
 
 /// What says in which form a body is and an answer is to be, which is not for the function to see to.
 const OF_FORM: [HeaderName; 2] = [header::ACCEPT, header::CONTENT_TYPE];
@@ -49,7 +49,12 @@ impl Asking<'_> {
         let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
-            Call { headers: header_fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
+            Call {
+                headers: header_fields(headers, |name| OF_FORM.contains(name)),
+                body: rest,
+                holder: Some(self.caller.holder()),
+                ..Call::default()
+            }
         };
         let interface = Some(Arc::clone(interface));
         let call = Call { endpoint: Some(index), interface, arguments: named, table, ..seen };
@@ -85,6 +90,7 @@ impl Asking<'_> {
             query: self.head.uri.query().unwrap_or_default().to_owned(),
             headers: header_fields(&self.head.headers, |_| true),
             address: self.caller.address.map(|address| address.to_string()),
+            holder: Some(self.caller.holder()),
             ..Call::default()
         }
     }

@@ -13,6 +13,7 @@ use salver_model::{Code, Error, Result};
 use super::jobs;
 use crate::app::App;
 use crate::functions_state::{Callback, Job};
+use crate::tokens::beginning;
 
 const CALLBACK_URL: HeaderName = HeaderName::from_static("x-callback-url");
 
@@ -59,7 +60,7 @@ pub(super) async fn tell(app: &App, job: &Job) {
                 return;
             }
             Err(error) if attempt == CALLBACK_TRIES_MAX => {
-                tracing::warn!(target: "function", job = %job.id, "a callback failed: {}", error.chain());
+                tracing::warn!(target: "function", job = %beginning(&job.id), "a callback failed: {}", error.chain());
             }
             Err(_) => {
                 tokio::time::sleep(wait).await;

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::app::App;
 use crate::body::Body;
 use crate::status::json_response;
+use crate::veil;
 
 /// Every file.
 pub(super) fn all(app: &App) -> Response<Body> {
@@ -37,7 +38,7 @@ fn described(file: &Arc<dyn Functions>) -> Json {
             described["endpoints"] = interface.endpoints.iter().map(own).collect();
         }
         Err(error) => {
-            described["failure"] = json!({ "message": error.message, "hint": error.hint });
+            described["failure"] = json!({ "message": veil::message(&error), "hint": veil::hint(&error) });
         }
     }
     described["workers"] = json!({

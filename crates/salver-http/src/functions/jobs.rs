@@ -36,7 +36,7 @@ pub(super) async fn open(
 ) -> Result<Response<Body>> {
     let app = asking.app;
     let callback = callback::of(app, &asking.head.headers)?;
-    let job = app.jobs.open(function, asking.caller, callback, call.arguments.len() + call.body.len())?;
+    let job = app.jobs.open(function, &asking.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
     let work = tokio::spawn(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job)));
     job.is_done_by(work.abort_handle());

@@ -15,6 +15,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::app::App;
 use crate::body::{self, Body};
+use crate::caution;
 
 /// Bytes of a file that are read at a time.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -47,6 +48,7 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
             headers.append(name, value);
         }
     }
+    caution::of_user_code(headers);
     Ok(response)
 }
 

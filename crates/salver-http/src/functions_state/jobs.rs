@@ -10,16 +10,24 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use ahash::AHashMap;
-use ring::rand::{SecureRandom, SystemRandom};
 use salver_model::limits::CALLBACKS_MAX;
-use salver_model::{Caller, Code, Error, Limits, Result};
+use salver_model::{Caller, Code, Error, Limits, Result, Share, Shares, seal};
 use tokio::sync::{Semaphore, SetOnce};
 use tokio::task::AbortHandle;
 
 use crate::idempotency::Kept;
+use crate::tokens::Owner;
 
 /// What a job costs beside its texts, in bytes, near enough.
 const JOB_BYTES: u64 = 1_024;
+
+/// Bytes of what memory of jobs is counted in.
+const KIB: u64 = 1_024;
+
+fn no_room() -> Error {
+    Error::new(Code::Overloaded, "there is no room for another job")
+        .with_hint("try again later, when some are done; `limits` in the settings says how many may be")
+}
 
 /// A call whose caller does not wait.
 #[derive(Debug)]
@@ -29,7 +37,7 @@ pub(crate) struct Job {
     /// What was called, in words.
     pub(crate) function: String,
     /// Who asked; nobody else sees it.
-    owner: Vec<(String, String)>,
+    owner: Owner,
     /// When it was asked for.
     pub(crate) created: SystemTime,
     /// When its call got a worker.
@@ -40,6 +48,8 @@ pub(crate) struct Job {
     pub(crate) callback: Option<Callback>,
     /// The memory it counts for.
     bytes: AtomicU64,
+    /// Its place among those of its caller.
+    place: Mutex<Option<(Share, Share)>>,
     task: OnceLock<AbortHandle>,
 }
 
@@ -64,6 +74,12 @@ pub(crate) struct Callback {
 }
 
 impl Job {
+    /// Gives its place to others.
+    fn leave(&self) {
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(place);
+    }
+
     /// Says what does the work, and ends with the job.
     pub(crate) fn is_done_by(&self, task: AbortHandle) {
         // Set once, by who opened the job.
@@ -75,7 +91,8 @@ impl Job {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     slots: Mutex<Slots>,
-    random: SystemRandom,
+    /// Places of jobs that wait or run, and the memory they are asked with, in KiB.
+    places: [Arc<Shares>; 2],
     jobs_max: usize,
     bytes_max: u64,
     ttl: Duration,
@@ -96,7 +113,10 @@ impl Jobs {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             slots: Mutex::default(),
-            random: SystemRandom::new(),
+            places: [
+                Shares::new("jobs", limits.jobs_max),
+                Shares::new("job memory (KiB)", usize::try_from(limits.job_bytes_max / KIB).unwrap_or(usize::MAX / 4)),
+            ],
             jobs_max: limits.jobs_max,
             bytes_max: limits.job_bytes_max,
             ttl: Duration::from_millis(limits.job_ttl_ms),
@@ -111,28 +131,33 @@ impl Jobs {
     pub(crate) fn open(
         &self,
         function: String,
-        caller: Caller,
+        caller: &Caller,
         callback: Option<Callback>,
         bytes: usize,
     ) -> Result<Arc<Job>> {
         let bytes = JOB_BYTES + bytes as u64;
+        let holder = caller.holder();
+        let [jobs, memory] = &self.places;
+        let kib = usize::try_from(bytes.div_ceil(KIB)).unwrap_or(usize::MAX);
+        // Only what waits or runs: what is done makes room for others.
+        let place = jobs.try_take(&holder).zip(memory.try_take_many(&holder, kib)).ok_or_else(no_room)?;
         let job = Arc::new(Job {
-            id: self.id()?,
+            id: new_id()?,
             function,
-            owner: caller.attributes,
+            owner: Owner::of(caller),
             created: SystemTime::now(),
             begun: Arc::default(),
             outcome: SetOnce::new(),
             callback,
             bytes: AtomicU64::new(bytes),
+            place: Mutex::new(Some(place)),
             task: OnceLock::new(),
         });
         let mut slots = self.lock();
         let is_full = |slots: &Slots| slots.by_id.len() >= self.jobs_max || slots.bytes + bytes > self.bytes_max;
         while is_full(&slots) {
             if bytes > self.bytes_max || !slots.forget_oldest() {
-                return Err(Error::new(Code::Overloaded, "there is no room for another job")
-                    .with_hint("try again later, when some are done; `limits` in the settings says how many may be"));
+                return Err(no_room());
             }
         }
         slots.bytes += bytes;
@@ -140,8 +165,14 @@ impl Jobs {
         Ok(job)
     }
 
+    /// Places of jobs, and of their memory.
+    pub(crate) fn places(&self) -> &[Arc<Shares>] {
+        &self.places
+    }
+
     /// The job is over.
     pub(crate) fn finish(&self, job: &Job, outcome: Outcome) {
+        job.leave();
         let bytes = JOB_BYTES + outcome.answer.bytes() as u64;
         let mut slots = self.lock();
         if !slots.by_id.contains_key(&job.id) {
@@ -160,8 +191,8 @@ impl Jobs {
     /// # Errors
     /// `NotFound`, also for others, who can't tell the two apart.
     pub(crate) fn find(&self, id: &str, caller: &Caller) -> Result<Arc<Job>> {
-        let slots = self.lock();
-        let found = slots.by_id.get(id).filter(|job| job.owner == caller.attributes);
+        let (slots, owner) = (self.lock(), Owner::of(caller));
+        let found = slots.by_id.get(id).filter(|job| job.owner == owner);
         found.cloned().ok_or_else(|| {
             Error::new(Code::NotFound, "there is no such job")
                 .with_hint("jobs are forgotten some time after they are done, and when the server is restarted")
@@ -171,6 +202,7 @@ impl Jobs {
     /// Forgets a job; one that waits or runs is ended.
     pub(crate) fn remove(&self, job: &Job) {
         self.lock().remove(&job.id);
+        job.leave();
         if let Some(task) = job.task.get() {
             task.abort();
         }
@@ -184,23 +216,22 @@ impl Jobs {
         }
         slots
     }
+}
 
-    /// A random UUID (RFC 9562, version 4).
-    fn id(&self) -> Result<String> {
-        let mut bytes = [0_u8; 16];
-        self.random.fill(&mut bytes).map_err(|_| Error::internal("the system has no random numbers"))?;
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut id = String::with_capacity(36);
-        for (at, byte) in bytes.iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                id.push('-');
-            }
-            // Writing to a text never fails.
-            let _ = write!(id, "{byte:02x}");
+/// A random UUID (RFC 9562, version 4).
+fn new_id() -> Result<String> {
+    let mut bytes: [u8; 16] = seal::random()?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let mut id = String::with_capacity(36);
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            id.push('-');
         }
-        Ok(id)
+        // Writing to a text never fails.
+        let _ = write!(id, "{byte:02x}");
     }
+    Ok(id)
 }
 
 impl Slots {
@@ -245,7 +276,7 @@ mod tests {
     }
 
     fn open(jobs: &Jobs, bytes: usize) -> salver_model::Result<Arc<Job>> {
-        jobs.open("f".to_owned(), caller("a"), None, bytes)
+        jobs.open("f".to_owned(), &caller("a"), None, bytes)
     }
 
     fn finish(jobs: &Jobs, job: &Job, bytes: usize) {

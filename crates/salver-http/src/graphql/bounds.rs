@@ -1,9 +1,13 @@
 //! How deep and how wide a document may be, told from its syntax alone, before anything expensive looks at it.
 
 use ahash::{AHashMap, AHashSet};
-use apollo_compiler::Node;
-use apollo_compiler::ast::{Definition, Document, FragmentDefinition, OperationDefinition, Selection};
-use salver_model::limits::{GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX};
+use apollo_compiler::ast::{
+    Definition, Document, FragmentDefinition, OperationDefinition, Selection, Value as Literal,
+};
+use apollo_compiler::executable::{Operation, Selection as Selected, SelectionSet};
+use apollo_compiler::response::{JsonMap, JsonValue};
+use apollo_compiler::{ExecutableDocument, Node};
+use salver_model::limits::{ARGUMENT_BYTES_MAX, GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX};
 use salver_model::{Code, Error, Result};
 
 /// Nesting that the parser follows, of selections and of literals.
@@ -14,6 +18,9 @@ pub(crate) const TOKENS_MAX: usize = 65_536;
 const INTROSPECTION_DEPTH_MAX: usize = 24;
 /// Selections looked at in one document, of all operations and fragments.
 const SELECTIONS_MAX: usize = 8 * GRAPHQL_FIELDS_MAX;
+/// How deep fields, fragments and spreads may stand in each other, all counted: fragments add nothing to the depth of
+/// what is answered, but to that of every walk over the document.
+const NESTING_MAX: usize = PARSER_DEPTH_MAX;
 
 /// Refuses a document of which an operation is too deep or selects too many fields. Fragments count where they are
 /// spread.
@@ -27,7 +34,7 @@ pub(crate) fn check(document: &Document) -> Result<()> {
             fragments.insert(fragment.name.as_str(), fragment);
         }
     }
-    let mut count = Count { fragments, open: AHashSet::new(), fields: 0, selections: 0 };
+    let mut count = Count { fragments, open: AHashSet::new(), fields: 0, selections: 0, nesting: 0 };
     for definition in &document.definitions {
         match definition {
             Definition::OperationDefinition(operation) => count.operation(operation)?,
@@ -50,6 +57,7 @@ struct Count<'a> {
     /// Fields, fragments and spreads of all definitions: what bounds the walk when fragments hold nothing but
     /// fragments.
     selections: usize,
+    nesting: usize,
 }
 
 impl<'a> Count<'a> {
@@ -66,6 +74,17 @@ impl<'a> Count<'a> {
             )
             .with_hint("ask for less at once, or in several documents"));
         }
+        if self.nesting >= NESTING_MAX {
+            let message = format!("fields and fragments of the document nest deeper than {NESTING_MAX} levels");
+            return Err(Error::new(Code::InvalidGraphql, message).with_hint("spread fewer fragments in fragments"));
+        }
+        self.nesting += 1;
+        self.selections(set, depth, depth_max)?;
+        self.nesting -= 1;
+        Ok(())
+    }
+
+    fn selections(&mut self, set: &'a [Selection], depth: usize, depth_max: usize) -> Result<()> {
         for selection in set {
             self.selections += 1;
             match selection {
@@ -97,4 +116,72 @@ impl<'a> Count<'a> {
         }
         Ok(())
     }
+}
+
+/// Refuses an operation whose arguments have too much in them: each use of a variable is a copy of its value.
+///
+/// # Errors
+/// `InvalidGraphql`, naming the limit.
+pub(crate) fn check_arguments(document: &ExecutableDocument, operation: &Operation, variables: &JsonMap) -> Result<()> {
+    let sizes = variables.iter().map(|(name, value)| (name.as_str(), size(value))).collect();
+    Sum { document, variables: sizes, bytes: 0 }.set(&operation.selection_set)
+}
+
+struct Sum<'a> {
+    document: &'a ExecutableDocument,
+    /// How large the variables' values are.
+    variables: AHashMap<&'a str, usize>,
+    bytes: usize,
+}
+
+impl Sum<'_> {
+    fn set(&mut self, set: &SelectionSet) -> Result<()> {
+        for selection in &set.selections {
+            match selection {
+                Selected::Field(field) => {
+                    for argument in &field.arguments {
+                        self.bytes += self.literal(&argument.value);
+                    }
+                    if self.bytes > ARGUMENT_BYTES_MAX {
+                        let message =
+                            format!("the arguments of the document have more than {ARGUMENT_BYTES_MAX} bytes");
+                        return Err(Error::new(Code::InvalidGraphql, message)
+                            .with_hint("use large variables fewer times, or in several documents"));
+                    }
+                    self.set(&field.selection_set)?;
+                }
+                Selected::InlineFragment(inline) => self.set(&inline.selection_set)?,
+                Selected::FragmentSpread(spread) => {
+                    if let Some(fragment) = self.document.fragments.get(&spread.fragment_name) {
+                        self.set(&fragment.selection_set)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn literal(&self, literal: &Literal) -> usize {
+        let inner = match literal {
+            Literal::Variable(name) => self.variables.get(name.as_str()).copied().unwrap_or(0),
+            Literal::String(text) => text.len(),
+            Literal::List(items) => items.iter().map(|item| self.literal(item)).sum(),
+            Literal::Object(fields) => fields.iter().map(|(name, value)| name.len() + self.literal(value)).sum(),
+            _ => 0,
+        };
+        VALUE_BYTES + inner
+    }
+}
+
+/// About what a value takes beside its text, in bytes.
+const VALUE_BYTES: usize = 32;
+
+fn size(value: &JsonValue) -> usize {
+    let inner = match value {
+        JsonValue::String(text) => text.as_str().len(),
+        JsonValue::Array(items) => items.iter().map(size).sum(),
+        JsonValue::Object(fields) => fields.iter().map(|(name, value)| name.as_str().len() + size(value)).sum(),
+        _ => 0,
+    };
+    VALUE_BYTES + inner
 }

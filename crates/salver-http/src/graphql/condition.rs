@@ -1,7 +1,7 @@
 //! `filter`, `having`, `sort` and the page of a field's arguments as parts of a query. Takes ROAPI's shorthand
 //! (`{a: "x"}`, `{field: "a", order: "desc"}`) beside the form of the schema.
 
-use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
+use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
 use salver_model::{
     AggregateFunction, Code, ColumnPath, Comparison, Cursor, Error, Filter, Query, Result, Sort, Value, suggest,
 };
@@ -187,7 +187,7 @@ fn operator(column: ColumnPath, name: &str, value: &Input) -> Result<Filter> {
             let Input::Text(pattern) = value else {
                 return Err(Error::new(Code::InvalidValue, format!("`{name}` of `{column}` takes a pattern as text")));
             };
-            let filter = Filter::Like { column, pattern: pattern.clone(), ignore_case: name.ends_with("ilike") };
+            let filter = Filter::like(column, pattern.clone(), name.ends_with("ilike"))?;
             return Ok(if name.starts_with("not_") { filter.negated() } else { filter });
         }
         "is_null" => {
@@ -207,6 +207,7 @@ fn operator(column: ColumnPath, name: &str, value: &Input) -> Result<Filter> {
 
 /// The `sort` argument.
 pub(crate) fn sort(table: &TableType, input: &Input) -> Result<Vec<Sort>> {
+    prove_length("sort", input)?;
     input
         .items()
         .iter()
@@ -219,6 +220,14 @@ pub(crate) fn sort(table: &TableType, input: &Input) -> Result<Vec<Sort>> {
             direction(&entry, ColumnPath::column(&column.column))
         })
         .collect()
+}
+
+/// That the list in the argument `name` is not too long.
+pub(crate) fn prove_length(name: &str, input: &Input) -> Result<()> {
+    if input.items().len() > LIST_ITEMS_MAX {
+        return Err(Error::new(Code::InvalidRequest, format!("`{name}` has more than {LIST_ITEMS_MAX} elements")));
+    }
+    Ok(())
 }
 
 /// One element of a `sort` list as arguments.

@@ -135,7 +135,7 @@ async fn run(
     };
     let budget = Arc::new(Budget::new(service.limits()));
     let _waiting = Waiting(Arc::clone(&budget));
-    let runner = Runner { service, snapshot, graph: &compiled.graph, budget: &budget };
+    let runner = Runner { service, caller: &request.caller, snapshot, graph: &compiled.graph, budget: &budget };
     let mut plan = match prepared.work {
         Prepared::Query(plan) => plan,
         Prepared::Mutation(mutation) => {
@@ -197,6 +197,7 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
         .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
     let variables = coerce_variable_values(&compiled.schema, operation, &request.variables)
         .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])?;
+    bounds::check_arguments(&document, operation, &variables).map_err(refuse)?;
     if operation.is_mutation() {
         if !request.may_change {
             let error = Error::new(Code::InvalidGraphql, "a mutation is sent with POST, as JSON");

@@ -1,5 +1,7 @@
 //! What went wrong with a document, as the standard's `errors` and as Salver's one error.
 
+use std::borrow::Cow;
+
 use apollo_compiler::Schema;
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::LineColumn;
@@ -8,6 +10,8 @@ use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::DiagnosticList;
 use salver_model::{Code, Error, suggest};
 use serde_json::{Value as Json, json};
+
+use crate::veil;
 
 /// Errors told at once; more help nobody.
 const PROBLEMS_MAX: usize = 20;
@@ -26,11 +30,11 @@ impl Problem {
     /// `error`, at the field `path` leads to.
     pub(crate) fn at(path: &[&str], error: &Error) -> Self {
         Self {
-            message: error.message.clone(),
+            message: veil::message(error).into_owned(),
             locations: Vec::new(),
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             code: error.code,
-            hint: error.hint.clone(),
+            hint: veil::hint(error).map(Cow::into_owned),
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) fn compile<'a>(
     let mut groups = Groups { table: of, items: Vec::new(), group: Vec::new() };
     let given = arguments.get("group_by");
     if let Some(input) = given {
+        condition::prove_length("group_by", input)?;
         for item in input.items() {
             let Input::Text(name) = item else { continue };
             groups.group_by(groups.find(name)?);
@@ -42,7 +43,10 @@ pub(crate) fn compile<'a>(
         None => None,
     };
     let sort = match arguments.get("sort") {
-        Some(input) => input.items().iter().map(|item| groups.sort(item)).collect::<Result<Vec<_>>>()?,
+        Some(input) => {
+            condition::prove_length("sort", input)?;
+            input.items().iter().map(|item| groups.sort(item)).collect::<Result<Vec<_>>>()?
+        }
         None => Vec::new(),
     };
     if !groups.items.iter().any(|item| matches!(item, Item::Aggregate { .. })) {
@@ -164,6 +168,7 @@ impl<'a> Groups<'a> {
     }
 
     fn having(&mut self, input: &Input) -> Result<Filter> {
+        condition::prove_length("having", input)?;
         let mut all = Vec::new();
         for item in input.items() {
             let Input::Object(fields) = item else { continue };

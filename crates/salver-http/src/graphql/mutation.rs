@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use apollo_compiler::executable::Operation;
+use salver_model::limits::FILTER_TERMS_MAX;
 use salver_model::ports::Database;
 use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind};
 use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value};
@@ -136,6 +137,12 @@ impl<'a> Compiler<'a> {
             MutationKind::Create => {
                 let mut change = Change::new(ChangeKind::Create, writing.table.as_str());
                 let records = arguments.get("records").map_or(&[][..], Input::items);
+                // The new rows are read again by their keys, when they are there already.
+                let records_max = FILTER_TERMS_MAX / (table.key.len() + 2);
+                if records.len() > records_max {
+                    let message = format!("`{}` has more than {records_max} records", root.field.name);
+                    return Err(Error::new(Code::InvalidGraphql, message).with_hint("send several documents"));
+                }
                 change.records = records.iter().map(|input| record(table, input)).collect::<Result<_>>()?;
                 change.batch = true;
                 change.returning = Some(table.key.iter().map(|place| table.columns[*place].column.clone()).collect());
@@ -280,7 +287,7 @@ fn is_failure(answer: &Json) -> bool {
 async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<Change>) -> Result<Vec<Json>> {
     let found = service.databases().iter().find(|database| database.spec().name == *name);
     let Some(database) = found else { return Err(Error::internal(format!("the database `{name}` is gone"))) };
-    let document = service.bounded(Arc::clone(database).transact(caller, changes)).await?;
+    let document = service.bounded(caller, Arc::clone(database).transact(caller, changes)).await?;
     let DocumentBody::Whole(body) = document.body else {
         return Err(Error::internal("a transaction answered with a stream"));
     };

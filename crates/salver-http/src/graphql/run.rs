@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use futures::future::{BoxFuture, FutureExt, join_all};
 use salver_model::limits::{FILTER_TERMS_MAX, GRAPHQL_RELATION_ROWS_MAX};
-use salver_model::{Batches, Code, Error, Filter, Item, Query, Result, Rows};
+use salver_model::{Batches, Caller, Code, Error, Filter, Item, Query, Result, Rows};
 use salver_service::{Service, Snapshot};
 use tokio::sync::SemaphorePermit;
 
@@ -24,6 +24,7 @@ use crate::weight;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Runner<'a> {
     pub(crate) service: &'a Service,
+    pub(crate) caller: &'a Caller,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) graph: &'a Graph,
     pub(crate) budget: &'a Arc<Budget>,
@@ -69,7 +70,7 @@ impl<'a> Runner<'a> {
     pub(crate) async fn read(&self, level: &Level, query: &Query) -> Result<Reading<'a>> {
         let turn = self.budget.turn().await?;
         let entry = &self.graph.tables[level.table].entry;
-        let rows = self.service.read(self.snapshot, entry.as_str(), query).await?;
+        let rows = self.service.read(self.caller, self.snapshot, entry.as_str(), query).await?;
         Ok(Reading { rows, turn })
     }
 

@@ -59,6 +59,9 @@ pub(super) async fn answer(call: &Call<'_>, step: Step, bytes: &[u8]) -> Result<
 
 async fn login(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
     let login = prove(call, users, &form.username, &form.password).await?;
+    if is_taken(call, &login.name) {
+        return Err(auth::failed(&form.username));
+    }
     let user = users.user(&call.app.service, &login.name).await?.ok_or_else(|| auth::failed(&form.username))?;
     begin(call, users, user).await
 }
@@ -74,6 +77,9 @@ async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
     }
     // To ask which names there are costs as much as to try passwords.
     count(call)?;
+    if is_taken(call, name) {
+        return Err(auth::exists(name));
+    }
     if users.login(service, name).await?.is_some() {
         return Err(auth::exists(name));
     }
@@ -100,6 +106,11 @@ async fn password(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
     users.sessions.end_all_of(&login.name);
     let user = users.user(service, &login.name).await?.ok_or_else(|| auth::failed(name))?;
     begin(call, users, user).await
+}
+
+/// Whether another way to prove who one is has this name.
+fn is_taken(call: &Call<'_>, name: &str) -> bool {
+    call.app.auth.as_ref().is_some_and(|auth| auth.is_free(name).is_err())
 }
 
 /// That the password is the user's. What it takes does not tell whether there is such a user.

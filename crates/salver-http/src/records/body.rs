@@ -1,14 +1,16 @@
 //! Bodies of writes. As in PHP-CRUD-API the content type does not count: what begins with `{` or `[` is JSON,
 //! everything else a form, and with `format=xml` all is XML.
 
+mod excess;
 mod form;
 mod xml;
 
+use ahash::AHashMap;
 use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{Field, Record};
 use salver_model::{Code, Error, Result};
 
-use super::json::Reader;
+use super::json::{Reader, SCANNED_MEMBERS_MAX};
 
 /// The records of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub(super) struct Records {
 /// Reads a body.
 ///
 /// # Errors
-/// `InvalidBody` when there is none, or it can't be read.
+/// `InvalidBody` when there is none, or it can't be read; `InvalidRequest` when it is over a limit.
 pub(super) fn read(body: &[u8], is_xml: bool) -> Result<Records> {
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?.trim_start();
     let parsed = match text.as_bytes().first() {
@@ -31,7 +33,7 @@ pub(super) fn read(body: &[u8], is_xml: bool) -> Result<Records> {
         Some(b'{' | b'[') => Reader::whole(text, |reader| reader.records(CHANGES_MAX)),
         Some(_) => form::read(text).map(|record| (vec![record], false)),
     };
-    let (records, batch) = parsed.ok_or_else(unreadable)?;
+    let (records, batch) = parsed.ok_or_else(|| excess::find(text, is_xml).unwrap_or_else(unreadable))?;
     Ok(Records { records, batch })
 }
 
@@ -40,12 +42,27 @@ pub(super) fn unreadable() -> Error {
     Error::new(Code::InvalidBody, "Cannot read HTTP message")
 }
 
-/// What a name is set to; of several the last counts.
-fn set(record: &mut Record, name: String, field: Field) {
-    match record.iter_mut().find(|(own, _)| *own == name) {
-        Some((_, old)) => *old = field,
-        None => record.push((name, field)),
+/// A record of these members; of several with one name the last counts.
+fn merged(members: impl Iterator<Item = (String, Field)>) -> Record {
+    let mut record = Record::new();
+    let mut places: AHashMap<String, usize> = AHashMap::new();
+    for (name, field) in members {
+        let next = record.len();
+        let at = if next <= SCANNED_MEMBERS_MAX {
+            record.iter().position(|(own, _)| *own == name).unwrap_or(next)
+        } else {
+            if places.is_empty() {
+                places.extend(record.iter().enumerate().map(|(at, (own, _))| (own.clone(), at)));
+            }
+            *places.entry(name.clone()).or_insert(next)
+        };
+        if at < next {
+            record[at].1 = field;
+        } else {
+            record.push((name, field));
+        }
     }
+    record
 }
 
 #[cfg(test)]
@@ -70,6 +87,15 @@ mod tests {
         assert_eq!(one("a=1+2%C3%A9&b__is_null&c=", false), Some(expected));
         assert_eq!(one("b=1&b__is_null=", false), Some(vec![("b".to_owned(), Field::Null)]));
         assert_eq!(one("a=%FF", false), None);
+    }
+
+    #[test]
+    fn of_several_with_one_name_the_last_counts() {
+        for count in [3, 40] {
+            let form: Vec<String> = (0..2 * count).map(|n| format!("c{}={n}", n % count)).collect();
+            let expected: Vec<_> = (0..count).map(|n| (format!("c{n}"), text(&(n + count).to_string()))).collect();
+            assert_eq!(one(&form.join("&"), false), Some(expected));
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ use std::time::Duration;
 use futures::stream;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use salver_model::ports::RecordStream;
 use salver_model::records::{Document, Load, LoadReport, Record};
 use salver_model::{Code, Error, Result};
@@ -20,6 +19,7 @@ use super::call::Call;
 use super::query::{self, Purpose};
 use super::{hooks, problem, respond};
 use crate::body::Body;
+use crate::receive::Incoming;
 
 /// Rows that are handed to the database at a time.
 const ROWS_AT_ONCE: usize = 1_000;

@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
         if entry.spec().of_caller.is_none() {
             return Ok(Arc::clone(entry));
         }
-        let found = self.app.service.bounded(entry.of_caller(&self.caller())).await?;
+        let found = self.app.service.bounded(&self.caller(), entry.of_caller(&self.caller())).await?;
         Ok(found.unwrap_or_else(|| Arc::clone(entry)))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, Response};
+use salver_model::limits::NEW_COLUMNS_MAX;
 use salver_model::ports::Database;
 use salver_model::records::{
     ColumnDefinition, ColumnInfo, DatabaseSchema, Definition, Field, Operation, Record, TableDefinition, TableInfo,
@@ -47,7 +48,7 @@ pub(super) async fn show(call: &Call<'_>, target: &Target<'_>) -> Result<Respons
 /// The schema as it is shown to the caller; read first when it never was.
 async fn visible(call: &Call<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
     if database.schema().stamp() == 0 {
-        call.app.service.bounded(database.refresh()).await?;
+        call.app.service.bounded(&call.caller(), database.refresh()).await?;
     }
     Ok(database.visible(&call.caller(), Operation::Reflect))
 }
@@ -63,7 +64,7 @@ async fn table_of(call: &Call<'_>, name: &str, column: Option<&str>) -> Result<(
     if let Some(at) = find(&schema) {
         return Ok((schema, at));
     }
-    call.app.service.bounded(database.refresh()).await?;
+    call.app.service.bounded(&call.caller(), database.refresh()).await?;
     let schema = visible(call, &database).await?;
     match (schema.position(name), column) {
         (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
@@ -157,7 +158,7 @@ pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) ->
         // As in PHP-CRUD-API, where this controller is off unless it is listed.
         return Err(call.nowhere());
     }
-    call.app.service.bounded(database.define(&call.caller(), &definition)).await?;
+    call.app.service.bounded(&call.caller(), database.define(&call.caller(), &definition)).await?;
     respond::text(call, "true", query::wants_xml(call.query)).await
 }
 
@@ -174,7 +175,7 @@ fn table_of_record(record: &Record) -> Result<TableDefinition> {
             ("name", Field::Text(text)) => table.name = Some(text.clone()),
             ("columns", Field::Json(text)) => {
                 let (columns, batch) =
-                    Reader::whole(text, |reader| reader.records(usize::MAX)).ok_or_else(unreadable)?;
+                    Reader::whole(text, |reader| reader.records(NEW_COLUMNS_MAX)).ok_or_else(unreadable)?;
                 if !batch {
                     return Err(unreadable());
                 }

@@ -5,12 +5,11 @@ use std::borrow::Cow;
 
 use ahash::AHashMap;
 use memchr::memchr3;
+use salver_model::limits::JSON_DEPTH_MAX;
 use salver_model::records::{Field, Record};
 
-/// Deepest nesting that is read.
-const DEPTH_MAX: usize = 128;
 /// Objects with more members than these find repeated names through an index.
-const SCANNED_MEMBERS_MAX: usize = 16;
+pub(super) const SCANNED_MEMBERS_MAX: usize = 16;
 
 /// A place in a text of JSON. Every method that fails leaves the reader good for nothing.
 #[derive(Debug)]
@@ -149,7 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     fn pass(&mut self, depth: usize) -> Option<()> {
-        (depth < DEPTH_MAX).then_some(())?;
+        (depth < JSON_DEPTH_MAX).then_some(())?;
         match self.peek()? {
             b'{' => self.object(|reader, _| reader.pass(depth + 1)),
             b'[' => self.array(|reader| reader.pass(depth + 1)),

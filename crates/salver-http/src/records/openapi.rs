@@ -60,7 +60,7 @@ pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
     let caller = call.caller();
     for database in call.databases().await? {
         if database.schema().stamp() == 0 {
-            call.app.service.bounded(database.refresh()).await?;
+            call.app.service.bounded(&call.caller(), database.refresh()).await?;
         }
         let documented = database.visible(&caller, Operation::Document);
         let writable = database.spec().writable;

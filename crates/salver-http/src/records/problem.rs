@@ -7,7 +7,7 @@ use salver_model::{Code, Error};
 use super::json::write_string;
 use crate::body::Body;
 use crate::gate::Gate;
-use crate::problem;
+use crate::{problem, veil};
 
 /// Whether the error is about what PHP-CRUD-API does not have.
 fn is_own(code: Code) -> bool {
@@ -27,6 +27,7 @@ fn is_own(code: Code) -> bool {
             | Code::AnswerTooLarge
             | Code::UnknownFormat
             | Code::TooManyAttempts
+            | Code::HostForbidden
     )
 }
 
@@ -79,6 +80,7 @@ pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
     let number = number(error);
     out.extend_from_slice(format!("\"code\":{number},\"message\":").as_bytes());
     let message = if number == 1018 { error.message.as_str().into() } else { treeql_message(error) };
+    let message = if message == error.message { veil::message(error) } else { message };
     write_string(&message, out);
 }
 

@@ -48,9 +48,10 @@
 
 mod extension;
 mod filter;
+mod ways;
 mod words;
 
-use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX};
+use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX, PATTERN_BYTES_MAX};
 use salver_model::records::{Area, GeoQuery, Order, Page, RecordQuery};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, suggest};
@@ -142,6 +143,10 @@ impl Reader<'_> {
     fn take(&mut self, name: &str, value: &str) -> Result<()> {
         let strict = self.ask.query.strict;
         if Some(name) == self.spec.search.as_deref() && self.purpose.knows("search") {
+            if value.len() > PATTERN_BYTES_MAX {
+                let message = format!("`{name}` looks for at most {PATTERN_BYTES_MAX} bytes of text");
+                return Err(Error::new(Code::InvalidRequest, message));
+            }
             self.ask.query.search = Some(value.to_owned()).filter(|text| !text.is_empty());
             return Ok(());
         }
@@ -167,7 +172,7 @@ impl Reader<'_> {
             }
             "page" => self.page(value),
             "join" => {
-                let path = list(value);
+                let path = ways::join(value)?;
                 if !path.is_empty() {
                     self.ask.query.joins.push(path);
                 } else if strict {
@@ -251,6 +256,7 @@ impl Reader<'_> {
     fn finish(mut self) -> Result<Ask> {
         self.ask.query.filter = self.tree.into_condition();
         self.ask.query.having = self.having.into_condition();
+        ways::check(&self.ask.query)?;
         extension::check(&self.ask)?;
         Ok(self.ask)
     }
@@ -274,11 +280,6 @@ impl Reader<'_> {
     }
 }
 
-/// Names divided by commas; empty ones vanish.
-fn list(value: &str) -> Vec<String> {
-    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
 /// A list of which the first one given counts.
 fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -> Result<()> {
     match slot {
@@ -286,7 +287,7 @@ fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -
             .with_hint(format!("put all columns into one, like `{name}=id,name`"))),
         Some(_) => Ok(()),
         None => {
-            let names = list(value);
+            let names = ways::names(name, value)?;
             if strict && names.is_empty() {
                 return Err(Error::new(Code::InvalidColumn, format!("`{name}` names no column")));
             }
@@ -307,7 +308,7 @@ fn order(value: &str, strict: bool) -> Result<Option<Order>> {
             "write `{column}`, `{column},asc` or `{column},desc`; repeat `order` for more columns"
         )));
     }
-    let path = column.split('.').map(str::to_owned).collect();
+    let path = ways::path("order", column, Code::InvalidSort)?;
     Ok((!column.is_empty()).then_some(Order { path, descending: lower.starts_with("desc") }))
 }
 

@@ -103,7 +103,7 @@ pub(super) async fn list(call: &Call<'_>, table: &str) -> Result<Response<Body>>
     let (caller, query) = (&reading.caller, &ask.query);
     let document = match reading.database.read_now(caller, query, None) {
         Some(document) => document?,
-        None => call.app.service.bounded(reading.database.list(caller, query)).await?,
+        None => call.app.service.bounded(caller, reading.database.list(caller, query)).await?,
     };
     reading.finish(document, false).await
 }
@@ -112,14 +112,14 @@ pub(super) async fn list(call: &Call<'_>, table: &str) -> Result<Response<Body>>
 pub(super) async fn by_key(call: &Call<'_>, table: &str, id: &str) -> Result<Response<Body>> {
     let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::Read, database.spec())?;
-    let keys = Keys::read(id, &database.schema(), table);
+    let keys = Keys::read(id, &database.schema(), table)?;
     let alone = ask.query.joins.is_empty() && !keys.many;
     let reading = Reading::new(call, &database, table, &ask, alone);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
     let work = database.read(&reading.caller, &ask.query, &keys.keys, keys.many);
-    let document = call.app.service.bounded(work).await?;
+    let document = call.app.service.bounded(&reading.caller, work).await?;
     reading.finish(document, alone).await
 }
 
@@ -133,7 +133,7 @@ pub(super) async fn geojson(call: &Call<'_>, table: &str, id: Option<&str>) -> R
         return Ok(response);
     }
     let geo = ask.into_geo();
-    let keys = id.map(|id| Keys::read(id, &database.schema(), table));
+    let keys = id.map(|id| Keys::read(id, &database.schema(), table)).transpose()?;
     if let Some(keys) = keys.as_ref().filter(|keys| keys.many) {
         return Err(salver_model::Error::new(
             salver_model::Code::RecordNotFound,
@@ -141,6 +141,6 @@ pub(super) async fn geojson(call: &Call<'_>, table: &str, id: Option<&str>) -> R
         ));
     }
     let key = keys.as_ref().and_then(|keys| keys.keys.first());
-    let document = call.app.service.bounded(database.geojson(&reading.caller, &geo, key)).await?;
+    let document = call.app.service.bounded(&reading.caller, database.geojson(&reading.caller, &geo, key)).await?;
     reading.finish(document, false).await
 }

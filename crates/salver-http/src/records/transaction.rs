@@ -33,7 +33,7 @@ const MEMBERS: [&str; 6] = ["record", "id", "returning", "on", "ignore", "if_mat
 pub(super) fn read(body: &[u8]) -> Result<Vec<Change>> {
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
     let mut operations = Vec::new();
-    let mut problem = None;
+    let (mut problem, mut count) = (None, 0);
     let read = Reader::whole(text, |reader| {
         reader.object(|reader, name| {
             if name != "operations" {
@@ -42,15 +42,19 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Change>> {
             }
             reader.array(|reader| {
                 let members = reader.record()?;
-                match operation(members, operations.len()) {
-                    Ok(change) => operations.push(change),
-                    Err(error) => drop(problem.get_or_insert(error)),
+                count += 1;
+                // What follows a problem is only seen to be JSON.
+                if problem.is_none() {
+                    match operation(members, operations.len()) {
+                        Ok(change) => operations.push(change),
+                        Err(error) => problem = Some(error),
+                    }
                 }
-                (operations.len() <= CHANGES_MAX).then_some(())
+                (count <= CHANGES_MAX).then_some(())
             })
         })
     });
-    if operations.len() > CHANGES_MAX {
+    if count > CHANGES_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("there are more than {CHANGES_MAX} operations")));
     }
     match (read, problem) {

@@ -130,13 +130,13 @@ async fn create(call: &Call<'_>, table: &str, bytes: &[u8]) -> Result<Document> 
     };
     let mut change = begun(kind, table, ask);
     (change.records, change.batch) = (read.records, read.batch);
-    call.app.service.bounded(database.change(&call.caller(), change)).await
+    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
 }
 
 async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
     let (database, table) = call.database(table).await?;
     let ask = query::read(call.query, table, Purpose::Change, database.spec())?;
-    let keys = Keys::read(id, &database.schema(), table);
+    let keys = Keys::read(id, &database.schema(), table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
@@ -155,7 +155,7 @@ async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes:
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
     }
     (change.keys, change.keys_text) = (keys.keys, keys.text);
-    call.app.service.bounded(database.change(&call.caller(), change)).await
+    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
 }
 
 /// A change of the rows a filter chooses. Without the words for it there is no such path, as in PHP-CRUD-API.
@@ -181,7 +181,7 @@ async fn change_many(call: &Call<'_>, table: &str, kind: ChangeKind, bytes: &[u8
         }
         change.records = read.records;
     }
-    call.app.service.bounded(database.change(&call.caller(), change)).await
+    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
 }
 
 async fn transact(call: &Call<'_>, bytes: &[u8]) -> Result<Document> {
@@ -201,7 +201,7 @@ async fn transact(call: &Call<'_>, bytes: &[u8]) -> Result<Document> {
         }
         change.table = inside.to_owned();
     }
-    call.app.service.bounded(database.transact(&call.caller(), changes)).await
+    call.app.service.bounded(&call.caller(), database.transact(&call.caller(), changes)).await
 }
 
 fn refuse_if_match(call: &Call<'_>) -> Result<()> {

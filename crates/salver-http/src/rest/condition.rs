@@ -131,7 +131,7 @@ fn apply_other(column: ColumnPath, op: &str, value: &str) -> Result<Filter> {
             Value::Text(text) | Value::Bare(text) => text,
             other => other.to_string(),
         };
-        Ok(Filter::Like { column: column.clone(), pattern, ignore_case })
+        Filter::like(column.clone(), pattern, ignore_case)
     };
     match op {
         "in" => is_in(column, value),

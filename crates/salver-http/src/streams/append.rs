@@ -27,7 +27,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use hyper::body::Incoming;
 use salver_model::limits::EVENT_BYTES_MAX;
 use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, Framing, Receipt};
@@ -38,6 +37,7 @@ use self::tally::Tally;
 use super::call::Call;
 use super::{problem, respond};
 use crate::body::Body;
+use crate::receive::Incoming;
 
 /// Answers an append. `first` is what was already taken from `body`.
 pub(super) async fn answer(

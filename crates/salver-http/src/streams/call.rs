@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Method, header};
 use salver_model::ports::EventStream;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result, Share};
 
 use crate::app::App;
 use crate::exchange::parameters;
@@ -14,6 +14,8 @@ use crate::exchange::parameters;
 pub(crate) struct Call<'a> {
     /// The server's side.
     pub(crate) app: &'a Arc<App>,
+    /// Who asks.
+    pub(crate) caller: &'a Caller,
     /// The method.
     pub(crate) method: &'a Method,
     /// The path below the base path, as it came.
@@ -54,6 +56,19 @@ impl<'a> Call<'a> {
     /// `UnknownStream`.
     pub(super) fn stream(&self, name: &str) -> Result<&'a Arc<dyn EventStream>> {
         self.app.service.stream(name)
+    }
+
+    /// A place among the answers that wait for events, for as long as it is kept.
+    ///
+    /// # Errors
+    /// `Overloaded` when the caller has as many as one may have.
+    pub(super) fn tail_place(&self) -> Result<Share> {
+        let tails = &self.app.tails;
+        tails.try_take(&self.caller.holder()).ok_or_else(|| {
+            Error::new(Code::Overloaded, format!("{} answers wait for events already", tails.taken().taken)).with_hint(
+                "end some of them; half of `limits.connections_max` may, and three quarters of these be one's",
+            )
+        })
     }
 
     /// That nothing is at this path.

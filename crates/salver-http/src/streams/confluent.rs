@@ -13,7 +13,6 @@ mod produce;
 mod v3;
 
 use http::{HeaderValue, Method, Response, StatusCode, header};
-use hyper::body::Incoming;
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use super::call::Call;
 use super::{problem, respond};
 use crate::body::Body;
 use crate::consumers::Embedded;
+use crate::receive::Incoming;
 
 /// The media type of what v2 says of itself.
 const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");

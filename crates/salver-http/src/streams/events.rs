@@ -60,6 +60,7 @@ impl Page {
 
     /// The events from `from` on. Nobody waits on when the server ends.
     pub(super) async fn events(&self, call: &Call<'_>, stream: &dyn EventStream, from: u64) -> Result<Vec<Event>> {
+        let _place = if self.wait.is_zero() { None } else { Some(call.tail_place()?) };
         let mut ending = call.app.ending.subscribe();
         let reading = stream.events(from, self.count, PAGE_BYTES_MAX, self.wait);
         tokio::select! {

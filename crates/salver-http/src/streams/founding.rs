@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
-use hyper::body::Incoming;
 use salver_model::spec::Pick;
 use salver_model::streams::{Ack, NewEvent};
 use salver_model::{Code, Error, Result};
@@ -18,6 +17,7 @@ use super::call::Call;
 use super::{moment, raw, respond};
 use crate::body::Body;
 use crate::receive;
+use crate::receive::Incoming;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 

@@ -4,7 +4,6 @@
 //! is the group's affair: two readers at once get the same events.
 
 use http::{Response, StatusCode};
-use hyper::body::Incoming;
 use salver_formats::json::write_string;
 use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Name, Result};
@@ -15,6 +14,7 @@ use super::events::{Page, written};
 use super::position::Position;
 use super::respond;
 use crate::body::Body;
+use crate::receive::Incoming;
 use crate::{receive, status};
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];

@@ -3,18 +3,94 @@
 //! A column is a top-level member, or with dots one below it, or `_offset`, `_id`, `_time`, `_key`. A value without
 //! quotes is read as what the event has there: a number, true or false, or text.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use salver_model::like::Pattern;
+use salver_model::limits::{COLUMN_PARTS_MAX, TAIL_PATTERNS_MAX, TAIL_TERMS_MAX};
 use salver_model::streams::Event;
-use salver_model::{Comparison, Filter, Value};
+use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 use serde_json::{Number, Value as Json};
 
 use super::moment;
 
-/// Whether `event` passes `filter`. An event that is no JSON has no members.
-pub(super) fn passes(filter: &Filter, event: &Event) -> bool {
-    let members = serde_json::from_slice(&event.value).unwrap_or(Json::Null);
-    Row { event, members: &members }.is(filter) == Some(true)
+/// A condition, ready to be asked of many events.
+#[derive(Debug)]
+pub(super) enum Matcher {
+    All(Vec<Matcher>),
+    Any(Vec<Matcher>),
+    Not(Box<Matcher>),
+    IsNull(String),
+    Compare(String, Comparison, Value),
+    In(String, Vec<Value>),
+    Like(String, Box<Pattern>),
+}
+
+impl Matcher {
+    /// Prepares `filter`, of which every event costs the reader's share of a processor.
+    ///
+    /// # Errors
+    /// `InvalidFilter` when it is more than an event may cost.
+    pub(super) fn new(filter: Filter) -> Result<Self> {
+        Self::counted(filter, &mut Counts::default())
+    }
+
+    fn counted(filter: Filter, counts: &mut Counts) -> Result<Self> {
+        counts.add(matches!(filter, Filter::Like { .. }))?;
+        let mut each = |parts: Vec<Filter>| -> Result<Vec<Self>> {
+            parts.into_iter().map(|part| Self::counted(part, counts)).collect()
+        };
+        Ok(match filter {
+            Filter::And(parts) => Self::All(each(parts)?),
+            Filter::Or(parts) => Self::Any(each(parts)?),
+            Filter::Not(inner) => Self::Not(Box::new(Self::counted(*inner, counts)?)),
+            Filter::IsNull { column } => Self::IsNull(name(column)?),
+            Filter::Compare { column, op, value } => Self::Compare(name(column)?, op, value),
+            Filter::In { column, values } => Self::In(name(column)?, values),
+            Filter::Like { column, pattern, ignore_case } => {
+                Self::Like(name(column)?, Box::new(Pattern::new(&pattern, ignore_case)))
+            }
+        })
+    }
+
+    /// Whether `event` passes. An event that is no JSON has no members.
+    pub(super) fn passes(&self, event: &Event) -> bool {
+        let members = serde_json::from_slice(&event.value).unwrap_or(Json::Null);
+        Row { event, members: &members }.is(self) == Some(true)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    terms: usize,
+    patterns: usize,
+}
+
+impl Counts {
+    fn add(&mut self, is_pattern: bool) -> Result<()> {
+        self.terms += 1;
+        self.patterns += usize::from(is_pattern);
+        let refuse = |what: String| {
+            Err(Error::new(Code::InvalidFilter, what)
+                .with_hint("follow with fewer conditions, and choose among the rest"))
+        };
+        if self.terms > TAIL_TERMS_MAX {
+            return refuse(format!("there are more than {TAIL_TERMS_MAX} conditions"));
+        }
+        if self.patterns > TAIL_PATTERNS_MAX {
+            return refuse(format!("there are more than {TAIL_PATTERNS_MAX} patterns of `like`"));
+        }
+        Ok(())
+    }
+}
+
+/// The name of a member, with dots one below others.
+fn name(column: ColumnPath) -> Result<String> {
+    if column.column.matches('.').count() >= COLUMN_PARTS_MAX {
+        let message = format!("the name of a member has at most {COLUMN_PARTS_MAX} parts");
+        return Err(Error::new(Code::InvalidFilter, message));
+    }
+    Ok(column.column)
 }
 
 struct Row<'e> {
@@ -23,14 +99,14 @@ struct Row<'e> {
 }
 
 impl Row<'_> {
-    fn is(&self, filter: &Filter) -> Option<bool> {
-        match filter {
-            Filter::And(all) => fold(all.iter().map(|inner| self.is(inner)), false),
-            Filter::Or(any) => fold(any.iter().map(|inner| self.is(inner)), true),
-            Filter::Not(inner) => self.is(inner).map(|truth| !truth),
-            Filter::IsNull { column } => Some(self.at(&column.column).is_null()),
-            Filter::Compare { column, op, value } => {
-                let order = order(&self.at(&column.column), value)?;
+    fn is(&self, condition: &Matcher) -> Option<bool> {
+        match condition {
+            Matcher::All(parts) => fold(parts.iter().map(|inner| self.is(inner)), false),
+            Matcher::Any(parts) => fold(parts.iter().map(|inner| self.is(inner)), true),
+            Matcher::Not(inner) => self.is(inner).map(|truth| !truth),
+            Matcher::IsNull(name) => Some(self.at(name).is_null()),
+            Matcher::Compare(name, op, value) => {
+                let order = order(&self.at(name), value)?;
                 Some(match op {
                     Comparison::Eq => order == Some(Ordering::Equal),
                     Comparison::NotEq => order != Some(Ordering::Equal),
@@ -40,33 +116,24 @@ impl Row<'_> {
                     Comparison::GtEq => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
                 })
             }
-            Filter::In { column, values } => {
-                let cell = self.at(&column.column);
+            Matcher::In(name, values) => {
+                let cell = self.at(name);
                 fold(values.iter().map(|value| Some(order(&cell, value)? == Some(Ordering::Equal))), true)
             }
-            Filter::Like { column, pattern, ignore_case } => {
-                let cell = self.at(&column.column);
-                let text = cell.as_str()?;
-                Some(if *ignore_case {
-                    is_like(&text.to_lowercase(), &pattern.to_lowercase())
-                } else {
-                    is_like(text, pattern)
-                })
-            }
+            Matcher::Like(name, pattern) => Some(pattern.matches(self.at(name).as_str()?)),
         }
     }
 
     /// What the event has at `name`; null when it has nothing.
-    fn at(&self, name: &str) -> Json {
+    fn at(&self, name: &str) -> Cow<'_, Json> {
         let text = |bytes: &[u8]| Json::from(String::from_utf8_lossy(bytes));
-        match name {
-            "_offset" => return self.event.offset.into(),
-            "_id" => return self.event.id.clone().into(),
-            "_time" => return moment::write(self.event.time_ms).into(),
-            "_key" => return self.event.key.as_deref().map_or(Json::Null, text),
-            _ => {}
-        }
-        below(self.members, name).cloned().unwrap_or(Json::Null)
+        Cow::Owned(match name {
+            "_offset" => self.event.offset.into(),
+            "_id" => self.event.id.clone().into(),
+            "_time" => moment::write(self.event.time_ms).into(),
+            "_key" => self.event.key.as_deref().map_or(Json::Null, text),
+            _ => return below(self.members, name).map_or(Cow::Owned(Json::Null), Cow::Borrowed),
+        })
     }
 }
 
@@ -130,82 +197,13 @@ fn numbers(number: &Number, value: &Value) -> Option<Ordering> {
     }
 }
 
-/// SQL `LIKE`. Where a `%` can stand for more than one run, only the last one is tried anew: that is enough, and keeps
-/// hostile patterns cheap.
-pub(super) fn is_like(text: &str, pattern: &str) -> bool {
-    let (text, pattern): (Vec<char>, Vec<Sign>) = (text.chars().collect(), signs(pattern));
-    let (mut at, mut sign) = (0, 0);
-    let mut retry = None;
-    loop {
-        match pattern.get(sign) {
-            Some(Sign::Run) => {
-                retry = Some((at, sign + 1));
-                sign += 1;
-                continue;
-            }
-            Some(Sign::Any) if at < text.len() => {
-                (at, sign) = (at + 1, sign + 1);
-                continue;
-            }
-            Some(Sign::One(wanted)) if text.get(at) == Some(wanted) => {
-                (at, sign) = (at + 1, sign + 1);
-                continue;
-            }
-            None if at == text.len() => return true,
-            _ => {}
-        }
-        match retry {
-            Some((from, after)) if from < text.len() => {
-                retry = Some((from + 1, after));
-                (at, sign) = (from + 1, after);
-            }
-            _ => return false,
-        }
-    }
-}
-
-/// A part of a pattern.
-enum Sign {
-    /// `%`
-    Run,
-    /// `_`
-    Any,
-    /// Just this.
-    One(char),
-}
-
-fn signs(pattern: &str) -> Vec<Sign> {
-    let mut signs = Vec::with_capacity(pattern.len());
-    let mut rest = pattern.chars();
-    while let Some(next) = rest.next() {
-        signs.push(match next {
-            '%' => Sign::Run,
-            '_' => Sign::Any,
-            '\\' => Sign::One(rest.next().unwrap_or('\\')),
-            other => Sign::One(other),
-        });
-    }
-    signs
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
     use salver_model::streams::Event;
 
-    use super::{is_like, passes};
+    use super::Matcher;
     use crate::rest::conditions;
-
-    #[test]
-    fn patterns() {
-        for (text, pattern) in [("", "%"), ("abc", "a%c"), ("abc", "_b_"), ("a%c", "a\\%c"), ("aXbXc", "%X%c")] {
-            assert!(is_like(text, pattern), "{text} {pattern}");
-        }
-        for (text, pattern) in [("abc", "a"), ("", "_"), ("abc", "a\\%c"), ("abc", "%d%")] {
-            assert!(!is_like(text, pattern), "{text} {pattern}");
-        }
-        assert!(!is_like(&"a".repeat(5_000), &"%a".repeat(50).replace('a', "ab")));
-    }
 
     #[test]
     fn conditions_over_events() {
@@ -222,7 +220,7 @@ mod tests {
         let is = |name: &str, value: &str| {
             let (filter, others) = conditions(vec![(name.to_owned(), value.to_owned())]).unwrap();
             assert!(others.is_empty());
-            passes(&filter.unwrap(), &event)
+            Matcher::new(filter.unwrap()).unwrap().passes(&event)
         };
         for (name, value) in [
             ("filter[n]", "10"),
@@ -257,5 +255,17 @@ mod tests {
         ] {
             assert!(!is(name, value), "{name}={value}");
         }
+    }
+    #[test]
+    fn what_every_event_would_cost_too_much_is_refused() {
+        let new = |name: &str, value: String| {
+            let (filter, _) = conditions(vec![(name.to_owned(), value)]).unwrap();
+            Matcher::new(filter.unwrap())
+        };
+        let terms = |count: usize, term: &str| format!("({})", vec![term; count].join(","));
+        assert!(new("or", terms(900, "a.eq.1")).is_ok() && new("or", terms(1_001, "a.eq.1")).is_err());
+        assert!(new("or", terms(16, "a.like.b")).is_ok() && new("or", terms(17, "a.like.b")).is_err());
+        let deep = |parts: usize| format!("filter[{}]", vec!["a"; parts].join("."));
+        assert!(new(&deep(64), "1".to_owned()).is_ok() && new(&deep(65), "1".to_owned()).is_err());
     }
 }

@@ -11,7 +11,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response};
 use http_body::Body as _;
-use hyper::body::Incoming;
 use salver_model::Error;
 use salver_model::spec::Pick;
 use salver_model::streams::{Ack, Envelope, Framing};
@@ -21,6 +20,7 @@ use super::append::{conclude, finished};
 use super::problem;
 use crate::app::App;
 use crate::body::Body;
+use crate::receive::Incoming;
 
 /// An append that says nothing but its events, and which stream it is for.
 #[derive(Clone, Copy, Debug)]

@@ -16,12 +16,13 @@ use salver_formats::Coding;
 use salver_model::observation::Observation;
 use salver_model::ports::EventStream;
 use salver_model::streams::Event;
-use salver_model::{Error, Filter, Result};
+use salver_model::{Error, Result, Share};
 use tokio::sync::watch;
 
 use super::call::{Call, number, unknown, value};
+use super::matches::Matcher;
 use super::position::Position;
-use super::{event_json, matches, respond};
+use super::{event_json, respond};
 use crate::body::{self, Body};
 use crate::exchange::parameters;
 use crate::rest;
@@ -44,6 +45,7 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         return Err(unknown(name, &PARAMETERS));
     }
     let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    let place = call.tail_place()?;
     let from = match call.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
@@ -53,10 +55,11 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         from: from.offset(&**stream).await?,
         stream: Arc::clone(stream),
         form,
-        filter,
+        filter: filter.map(Matcher::new).transpose()?,
         left,
         ending: call.app.ending.subscribe(),
         has_begun: false,
+        _place: place,
     };
     let texts = stream::try_unfold(tail, |mut tail| async move {
         let text = tail.next().await?;
@@ -118,12 +121,13 @@ impl Form {
 struct Tail {
     stream: Arc<dyn EventStream>,
     form: Form,
-    filter: Option<Filter>,
+    filter: Option<Matcher>,
     from: u64,
     /// How many events may still go out; `None` for any number.
     left: Option<u64>,
     ending: watch::Receiver<bool>,
     has_begun: bool,
+    _place: Share,
 }
 
 impl Tail {
@@ -161,7 +165,7 @@ impl Tail {
             if self.left == Some(0) {
                 break;
             }
-            if self.filter.as_ref().is_none_or(|filter| matches::passes(filter, event)) {
+            if self.filter.as_ref().is_none_or(|filter| filter.passes(event)) {
                 self.form.write(event, &mut out);
                 self.left = self.left.map(|left| left - 1);
             }

@@ -5,7 +5,6 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use hyper::body::Incoming;
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result};
 use serde_json::json;
@@ -18,6 +17,8 @@ use super::respond;
 use crate::body::Body;
 use crate::exchange::parameters;
 use crate::problem as problems;
+use crate::receive::Incoming;
+use crate::veil;
 
 /// Answers an append.
 pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
@@ -50,9 +51,9 @@ pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>
 
 /// An error as Tinybird tells it.
 pub(super) fn problem(error: &Error) -> Response<Body> {
-    let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let hint = veil::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
     let status = problems::status(error.code);
-    let body = json!({ "error": format!("{}{hint}", error.message) });
+    let body = json!({ "error": format!("{}{hint}", veil::message(error)) });
     let mut response = respond::json(status, body.to_string().into_bytes());
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -114,7 +114,7 @@ async fn scripts_only() {
 async fn the_way_to_tls() {
     let world = world(HttpOptions { ssl_redirect: true, reverse_proxy: true, ..HttpOptions::default() }).await;
     let answer = world.get("/api/records/posts?size=1").await;
-    assert_eq!((answer.status, answer.header("location")), (301, Some("https://test/api/records/posts?size=1")));
+    assert_eq!((answer.status, answer.header("location")), (301, Some("https://localhost/api/records/posts?size=1")));
     let secure = [("x-forwarded-proto", "https")];
     assert_eq!(world.send("GET", "/api/records/posts", &secure, b"").await.status, 200);
     assert_eq!(world.get("/health").await.status, 200);

@@ -13,6 +13,7 @@ use crate::ports::Table;
 use crate::records::{
     Change, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, Record, RecordKey, RecordQuery,
 };
+use crate::shares::Shares;
 use crate::spec::DatabaseSpec;
 
 /// Records on their way in, some at a time. An error in it ends the load.
@@ -77,6 +78,11 @@ pub trait Database: Send + Sync + std::fmt::Debug {
 
     /// How long the database takes to answer nothing.
     async fn ping(&self) -> Result<Duration>;
+
+    /// The connections that callers share; `None` where there are none to share.
+    fn places(&self) -> Option<Arc<Shares>> {
+        None
+    }
 
     /// A number that differs whenever any row may; `None` where only the database could tell. Costs microseconds.
     fn version(&self) -> Option<u64>;

@@ -1,11 +1,33 @@
 //! Whether a rule holds for a row at hand, in the three-valued logic of SQL.
+//!
+//! Nothing is taken for what it is not. Text equals text of the same bytes. What is known of a caller is a text that a
+//! client may have chosen, so that it is a number only where it is written as that number is, and in no other way: who
+//! calls himself `1e3` or ` 1000` is not 1000.
 
 use std::cmp::Ordering;
 
 use super::{Expression, Term};
 use crate::caller::Caller;
 use crate::filter::Comparison;
+use crate::like::Pattern;
 use crate::value::Value;
+
+/// So many digits every number with a fraction keeps.
+const FLOAT_DIGITS_MAX: usize = 15;
+
+/// How two values stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// One is below, equal or above.
+    Ordered(Ordering),
+    /// They are not equal, and neither is above.
+    Different,
+    /// One of them is null.
+    Unknown,
+}
+
+/// One side of a comparison: where its value is from, and the value.
+type Side<'t> = (&'t Term, Value);
 
 impl Expression {
     /// `None` where SQL says null.
@@ -18,14 +40,15 @@ impl Expression {
             Self::All(parts) => fold(parts.iter().map(|part| part.admits(value, caller)), false),
             Self::Any(parts) => fold(parts.iter().map(|part| part.admits(value, caller)), true),
             Self::Not(inner) => inner.admits(value, caller).map(|holds| !holds),
-            Self::Compare { left, op, right } => compare(&of(left), &of(right)).map(|order| holds(*op, order)),
+            Self::Compare { left, op, right } => holds(*op, relation(&(left, of(left)), &(right, of(right)))),
             Self::In { term, list } => {
-                let left = of(term);
-                fold(list.iter().map(|term| compare(&left, &of(term)).map(Ordering::is_eq)), true)
+                let left = (term, of(term));
+                let equal = |right: &Term| holds(Comparison::Eq, relation(&left, &(right, of(right))));
+                fold(list.iter().map(equal), true)
             }
             Self::Like { term, pattern } => match of(term) {
                 Value::Null => None,
-                other => Some(like(&text(&other), pattern)),
+                other => Some(Pattern::new(pattern, false).matches(&text(&other))),
             },
             Self::IsNull { term } => Some(of(term) == Value::Null),
         }
@@ -45,35 +68,137 @@ fn fold(parts: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool
     if unknown { None } else { Some(!decides) }
 }
 
-fn holds(op: Comparison, order: Ordering) -> bool {
-    match op {
+/// What is neither equal nor above is unknown to an order, so that no negation of it lets anybody in.
+fn holds(op: Comparison, relation: Relation) -> Option<bool> {
+    let order = match (relation, op) {
+        (Relation::Ordered(order), _) => order,
+        (Relation::Different, Comparison::Eq) => return Some(false),
+        (Relation::Different, Comparison::NotEq) => return Some(true),
+        (Relation::Different | Relation::Unknown, _) => return None,
+    };
+    Some(match op {
         Comparison::Eq => order.is_eq(),
         Comparison::NotEq => order.is_ne(),
         Comparison::Lt => order.is_lt(),
         Comparison::LtEq => order.is_le(),
         Comparison::Gt => order.is_gt(),
         Comparison::GtEq => order.is_ge(),
+    })
+}
+
+fn relation(left: &Side<'_>, right: &Side<'_>) -> Relation {
+    use Value::{Bare, Bool, Null, Text};
+    match (&left.1, &right.1) {
+        (Null, _) | (_, Null) => Relation::Unknown,
+        (Text(a) | Bare(a), Text(b) | Bare(b)) => Relation::Ordered(a.as_bytes().cmp(b.as_bytes())),
+        (Bool(a), Bool(b)) => Relation::Ordered(a.cmp(b)),
+        (Text(text) | Bare(text), other) => mixed(right.0, other, left.0, text).reversed(),
+        (other, Text(text) | Bare(text)) => mixed(left.0, other, right.0, text),
+        (a, b) => numbers(&as_number(a), &as_number(b)),
     }
 }
 
-/// Numbers compare as numbers also when one is written as text, everything else as text.
-fn compare(left: &Value, right: &Value) -> Option<Ordering> {
-    match (left, right) {
-        (Value::Null, _) | (_, Value::Null) => None,
-        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-        _ => match (number(left), number(right)) {
-            (Some(a), Some(b)) => a.partial_cmp(&b),
-            _ => Some(text(left).cmp(&text(right))),
+impl Relation {
+    fn reversed(self) -> Self {
+        match self {
+            Self::Ordered(order) => Self::Ordered(order.reverse()),
+            other => other,
+        }
+    }
+}
+
+/// A number or a truth beside a text: by where the text is from.
+fn mixed(from: &Term, value: &Value, text_from: &Term, text: &str) -> Relation {
+    let read = match (text_from, value) {
+        // A column of text holds texts.
+        (Term::Column(_), _) => {
+            let own = if let Value::Bool(truth) = value { u8::from(*truth).to_string() } else { value.to_string() };
+            return Relation::Ordered(own.as_bytes().cmp(text.as_bytes()));
+        }
+        (Term::Caller(_), Value::Bool(_)) => exact_truth(text).map(Value::Bool),
+        (Term::Caller(_), Value::Int(_) | Value::UInt(_)) if matches!(from, Term::Column(_)) => {
+            exact_number(text).filter(|number| !matches!(number, Value::Float(_)))
+        }
+        (Term::Caller(_), _) => exact_number(text),
+        (Term::Literal(_), Value::Bool(_)) => match text.trim().to_ascii_lowercase().as_str() {
+            "1" | "true" | "on" | "yes" => Some(Value::Bool(true)),
+            "0" | "false" | "off" | "no" | "" => Some(Value::Bool(false)),
+            _ => None,
         },
+        (Term::Literal(_), _) => Value::number(text.trim()),
+    };
+    read.map_or(Relation::Different, |read| numbers(&as_number(value), &as_number(&read)))
+}
+
+/// The number that `text` is the one way to write; `None` for anything else, as `1e3`, ` 1000`, `+1`, `01` and `1.0`
+/// are.
+#[must_use]
+pub fn exact_number(text: &str) -> Option<Value> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = match unsigned.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (unsigned, None),
+    };
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_exact = are_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(|part| are_digits(part) && !part.ends_with('0'))
+        && text != "-0";
+    let number = Value::number(text).filter(|_| is_exact)?;
+    // Of more digits two texts can be one number.
+    let is_rounded = matches!(number, Value::Float(_)) && text.len() > FLOAT_DIGITS_MAX;
+    (!is_rounded).then_some(number)
+}
+
+/// The truth that `text` says: of a token `true` or `false`, of a table 1 or 0.
+#[must_use]
+pub fn exact_truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
+/// A truth as SQL counts it; a number as it is.
+fn as_number(value: &Value) -> Value {
     match value {
-        Value::Bool(b) => Some(f64::from(u8::from(*b))),
-        Value::Null => None,
-        other => text(other).trim().parse().ok(),
+        Value::Bool(truth) => Value::Int(i64::from(*truth)),
+        other => other.clone(),
     }
+}
+
+/// Two numbers, without rounding either.
+fn numbers(left: &Value, right: &Value) -> Relation {
+    let whole = |value: &Value| match value {
+        Value::Int(own) => Some(i128::from(*own)),
+        Value::UInt(own) => Some(i128::from(*own)),
+        _ => None,
+    };
+    let order = match (whole(left), left, whole(right), right) {
+        (Some(a), _, Some(b), _) => Some(a.cmp(&b)),
+        (Some(a), _, None, Value::Float(b)) => beside(a, *b),
+        (None, Value::Float(a), Some(b), _) => beside(b, *a).map(Ordering::reverse),
+        (None, Value::Float(a), None, Value::Float(b)) => a.partial_cmp(b),
+        _ => None,
+    };
+    order.map_or(Relation::Different, Relation::Ordered)
+}
+
+/// A whole number beside one that may have a fraction.
+fn beside(whole: i128, other: f64) -> Option<Ordering> {
+    /// Whole numbers here are smaller.
+    const BOUND: f64 = 1e30;
+    if other.is_nan() {
+        return None;
+    }
+    if other.abs() >= BOUND {
+        return Some(if other > 0.0 { Ordering::Less } else { Ordering::Greater });
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "it is whole, and in reach")]
+    let cut = other.trunc() as i128;
+    let fraction = if other.fract() > 0.0 { Ordering::Less } else { Ordering::Greater };
+    Some(whole.cmp(&cut).then(if other.fract() == 0.0 { Ordering::Equal } else { fraction }))
 }
 
 fn text(value: &Value) -> String {
@@ -83,47 +208,62 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// SQL `LIKE`, by the two-pointer walk that goes back to the last `%` only.
-fn like(text: &str, pattern: &str) -> bool {
-    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
-    let (mut t, mut p, mut star, mut mark) = (0, 0, None, 0);
-    while t < text.len() {
-        let escaped = pattern.get(p) == Some(&'\\') && p + 1 < pattern.len();
-        let wanted = pattern.get(p + usize::from(escaped));
-        if !escaped && wanted == Some(&'%') {
-            star = Some(p);
-            mark = t;
-            p += 1;
-        } else if (!escaped && wanted == Some(&'_')) || wanted == Some(&text[t]) {
-            t += 1;
-            p += 1 + usize::from(escaped);
-        } else if let Some(back) = star {
-            mark += 1;
-            t = mark;
-            p = back + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '%')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::like;
+    use super::exact_number;
+    use crate::rule::Rule;
+    use crate::{Caller, Value};
 
     #[test]
-    fn patterns() {
-        for (text, pattern, expected) in [
-            ("draft", "dr%", true),
-            ("draft", "%a_t", true),
-            ("100%", "100\\%", true),
-            ("1000", "100\\%", false),
-            ("", "%", true),
-            ("", "_", false),
-            ("aab", "%ab", true),
-        ] {
-            assert_eq!(like(text, pattern), expected, "{text} like {pattern}");
+    fn numbers_are_written_in_one_way() {
+        for text in ["0", "7", "-7", "1000", "0.5", "-1.25", "18446744073709551615"] {
+            assert!(exact_number(text).is_some(), "{text}");
+        }
+        for text in ["", "-", "-0", "+1", "01", "1.0", "1.", ".5", "1e3", " 1000", "1000 ", "0x10", "1_000", "\u{661}"]
+        {
+            assert_eq!(exact_number(text), None, "{text}");
+        }
+    }
+
+    /// Each row of a table: a rule, the column's value, what the caller is called, and whether he is let in.
+    #[test]
+    fn nothing_is_taken_for_what_it_is_not() {
+        let (int, text) = (Value::Int, |text: &str| Value::Text(text.to_owned()));
+        let cases = [
+            ("c = caller.user", int(1000), "1000", true),
+            ("c = caller.user", int(1000), "1e3", false),
+            ("c = caller.user", int(1000), " 1000", false),
+            ("c = caller.user", int(1000), "1000.0", false),
+            ("c = caller.user", int(1000), "+1000", false),
+            ("c in (caller.user)", int(1000), "01000", false),
+            ("c != caller.user", int(1000), "1e3", true),
+            ("c <= caller.user", int(1000), "1e3", false),
+            ("not c > caller.user", int(1000), "1e3", false),
+            ("c = caller.user", text("1000"), "1e3", false),
+            ("c = caller.user", text("1000"), " 1000", false),
+            ("c = caller.user", text("1e3"), "1000", false),
+            ("c = caller.user", text("ann"), "ANN", false),
+            ("c = caller.user", text("ann"), "ann ", false),
+            ("c = caller.user", text("ann"), "ann", true),
+            ("'1000' = caller.user", Value::Null, "1e3", false),
+            ("'1000' = caller.user", Value::Null, "1000", true),
+            ("1000 = caller.user", Value::Null, "1e3", false),
+            ("caller.user >= 9", Value::Null, "10", true),
+            ("caller.user = true", Value::Null, "true", true),
+            ("caller.user = true", Value::Null, "yes", false),
+            ("c = caller.user", Value::Bool(true), "1", true),
+            ("c = caller.user", Value::Bool(true), "on", false),
+            ("c = caller.user", Value::Bool(false), "", false),
+            ("c = 0", text("abc"), "", false),
+            ("c = 1000", text("1e3"), "", false),
+            ("c = '7'", int(7), "", true),
+            ("c = 9007199254740992.0", int(9_007_199_254_740_993), "", false),
+            ("c is null", int(0), "", false),
+        ];
+        for (rule, value, user, expected) in cases {
+            let caller = Caller { address: None, attributes: vec![("user".to_owned(), user.to_owned())] };
+            let holds = Rule::parse(rule).unwrap().admits(&|_| value.clone(), &caller);
+            assert_eq!(holds, expected, "{rule} with {value:?} for `{user}`");
         }
     }
 }

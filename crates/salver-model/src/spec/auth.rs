@@ -79,6 +79,8 @@ pub struct JwtSpec {
     pub leeway: Duration,
     /// How long a token holds that tells when it was made but not when it ends.
     pub ttl: Duration,
+    /// Whether one that tells neither is believed, for ever.
+    pub endless: bool,
 }
 
 /// Users in a table of a database.
@@ -104,6 +106,9 @@ pub struct UsersSpec {
     pub returned_columns: Vec<String>,
     /// The names of the user, the password and the new password in a request.
     pub fields: [String; 3],
+    /// What `caller.user` begins with, so that no name in the table is that of a key or a token; empty for the bare
+    /// name.
+    pub prefix: String,
     /// Whether new users may come by themselves.
     pub register: bool,
     /// What is written to further columns of a new user.

@@ -67,6 +67,8 @@ pub struct FunctionSpec {
     pub calls_max: Option<u64>,
     /// Further environment variables of the processes.
     pub environment: Vec<(String, String)>,
+    /// Which variables of the server's own environment they get beside those that every program needs, with `*`.
+    pub inherited: Vec<String>,
 }
 
 impl FunctionSpec {
@@ -91,6 +93,7 @@ impl FunctionSpec {
             memory_bytes_max: Some(2 * 1024 * 1024 * 1024),
             calls_max: None,
             environment: Vec::new(),
+            inherited: Vec::new(),
         }
     }
 

@@ -18,12 +18,13 @@ mod values;
 mod write;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mysql_async::Error as Failure;
 use salver_model::records::TableInfo;
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::mpsc;
 
 use self::client::Client;
@@ -46,6 +47,10 @@ pub(crate) struct Mysql {
 }
 
 impl Mysql {
+    pub(crate) fn lying(&self) -> &Arc<Shares> {
+        self.pool.lying()
+    }
+
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         // The driver takes the process's own provider, and only this one is built in. Another may be there already.
         let _ = rustls::crypto::ring::default_provider().install_default();

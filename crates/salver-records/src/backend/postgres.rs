@@ -24,8 +24,8 @@ mod write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use salver_model::Result;
 use salver_model::spec::DatabaseSpec;
+use salver_model::{Result, Shares};
 
 use self::fault::Fault;
 pub(crate) use self::fault::is_nowhere;
@@ -54,6 +54,10 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
+    pub(crate) fn lying(&self) -> &Arc<Shares> {
+        &self.pool.lying
+    }
+
     /// See [`crate::backend::Backend::open`].
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         let target = Arc::new(Target::of(spec)?);

@@ -149,11 +149,14 @@ impl Queue {
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     free: Arc<Semaphore>,
+    /// Those that make an export quicker, and that it does without when there are none.
+    spare: Arc<Semaphore>,
 }
 
 impl Default for Places {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(SNAPSHOTS_PER_DATABASE_MAX)) }
+        let spare = SNAPSHOTS_PER_DATABASE_MAX / 2;
+        Self { free: Arc::new(Semaphore::new(SNAPSHOTS_PER_DATABASE_MAX)), spare: Arc::new(Semaphore::new(spare)) }
     }
 }
 
@@ -163,7 +166,7 @@ impl Places {
     /// # Errors
     /// `Overloaded` when there is none.
     pub(crate) fn take(&self, database: &str) -> Result<OwnedSemaphorePermit> {
-        self.spare().ok_or_else(|| {
+        Arc::clone(&self.free).try_acquire_owned().ok().ok_or_else(|| {
             Error::new(
                 Code::Overloaded,
                 format!("{SNAPSHOTS_PER_DATABASE_MAX} exports of the database {database} are open, and no more can be"),
@@ -174,7 +177,7 @@ impl Places {
 
     /// One place, if there is one.
     pub(crate) fn spare(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.free).try_acquire_owned().ok()
+        Arc::clone(&self.spare).try_acquire_owned().ok()
     }
 }
 

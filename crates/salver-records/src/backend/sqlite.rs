@@ -16,6 +16,7 @@ mod program;
 mod read;
 mod reflect;
 mod rows;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -30,7 +31,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use salver_model::records::TableInfo;
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, Shares};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::sqlite::connections::Connections;
@@ -64,6 +65,10 @@ impl Sqlite {
         let connections = Arc::new(Connections::new(spec)?);
         let ms_max = spec.statement_ms_max;
         Ok(Self { queue: Queue::new(Arc::clone(&connections), ms_max), connections, ms_max })
+    }
+
+    pub(crate) fn lying(&self) -> &Arc<Shares> {
+        &self.connections.lying
     }
 
     pub(crate) async fn reflect(&self) -> Result<Vec<TableInfo>> {

@@ -32,7 +32,9 @@ impl Ground<'_> {
                 let index = self.table.column(name)?;
                 values.iter().find(|(own, _)| *own == index)
             };
-            if !all && columns.iter().all(|name| find(name).is_none()) {
+            // A column that the database computes may follow from any other.
+            let computed = |name: &&str| self.table.column(name).is_some_and(|own| self.table.columns[own].generated);
+            if !all && columns.iter().all(|name| find(name).is_none() && !computed(name)) {
                 continue;
             }
             // What an increment writes is no value of the row.
@@ -69,6 +71,49 @@ fn value(bind: &Bind) -> Value {
         Bind::Int(value) => Value::Int(*value),
         Bind::Bool(value) => Value::Bool(*value),
         _ => Value::Null,
+    }
+}
+
+impl Ground<'_> {
+    /// Whether a row of a load with these values passes. The database is not asked row by row, so that a row passes
+    /// only where its own values tell: not by a default, a computed column, or a value that the database may keep
+    /// otherwise
+    /// than it came.
+    pub(crate) fn admits_as_written(&self, values: &Values) -> bool {
+        let rules = self.scope.access.rules(Operation::Create, &self.table.name);
+        rules.filter_map(|rule| rule.rows.as_ref()).all(|rule| {
+            let known: Option<Vec<(&str, Value)>> =
+                rule.columns().into_iter().map(|name| Some((name, self.written(name, values)?))).collect();
+            known.is_some_and(|known| {
+                let value = |name: &str| {
+                    known.iter().find(|(own, _)| *own == name).map_or(Value::Null, |(_, value)| value.clone())
+                };
+                rule.admits(&value, self.scope.access.caller)
+            })
+        })
+    }
+
+    /// The value that a new row will have; `None` where only the database knows it.
+    fn written(&self, name: &str, values: &Values) -> Option<Value> {
+        let index = self.table.column(name)?;
+        let info = &self.table.columns[index];
+        let Some((_, bind)) = values.iter().find(|(own, _)| *own == index) else {
+            let by_itself = info.generated || info.has_default || info.auto_increment;
+            return (!by_itself).then_some(Value::Null);
+        };
+        match (info.kind, bind) {
+            (_, Bind::Null) => Some(Value::Null),
+            (ColumnKind::Integer | ColumnKind::BigInt, Bind::Int(value)) => Some(Value::Int(*value)),
+            (ColumnKind::Boolean, Bind::Bool(value)) => Some(Value::Bool(*value)),
+            (kind, Bind::Float(value)) if kind.is_numeric() => Some(Value::Float(*value)),
+            (kind, Bind::Int(value)) if kind.is_numeric() => Some(Value::Int(*value)),
+            (kind, Bind::Text(text)) if kind.is_numeric() => Value::number(text),
+            // Of fixed length a text may get blanks, or lose them.
+            (ColumnKind::Varchar | ColumnKind::Clob, Bind::Text(text)) if !text.ends_with(' ') => {
+                Some(Value::Text(text.clone()))
+            }
+            _ => None,
+        }
     }
 }
 

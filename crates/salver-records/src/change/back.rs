@@ -1,6 +1,7 @@
 //! References to what earlier changes of the same request made: `{"post_id": {"$ref": ...}}` in whatever way a door
 //! writes them, a column of the first row of an earlier change.
 
+use salver_model::limits::NEW_COLUMNS_MAX;
 use salver_model::records::{Change, Field};
 use salver_model::{Code, Error, Result};
 
@@ -24,6 +25,10 @@ pub(crate) fn wanted(changes: &[Change]) -> Result<Vec<Vec<String>>> {
                     format!("operation {own} refers to operation {change}, which does not come before it"),
                 )
                 .with_hint("operations are counted from 0; refer to earlier ones"));
+            }
+            if wanted[*change].len() >= NEW_COLUMNS_MAX {
+                let message = format!("operation {own} refers to more columns than a table has");
+                return Err(Error::new(Code::InvalidRequest, message));
             }
             if !wanted[*change].contains(column) {
                 wanted[*change].push(column.clone());

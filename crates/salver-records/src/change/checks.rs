@@ -1,7 +1,8 @@
 //! What values must be like to be written: the entry's own checks, and the types of columns where it asks for that.
 //! The words are those PHP-CRUD-API's clients know.
 
-use salver_model::records::{ColumnInfo, ColumnKind, Field};
+use salver_model::records::{ColumnInfo, ColumnKind, Field, Operation};
+use salver_model::rule::exact_truth;
 use salver_model::spec::{Shape, matches_pattern};
 use salver_model::{Caller, Rule, Value};
 
@@ -22,18 +23,24 @@ pub(crate) fn failures(ground: &Ground<'_>, fields: &Fields<'_>) -> Vec<(String,
     let mut details = Vec::new();
     for (column, field) in fields {
         let info = &table.columns[*column];
-        if matches!(**field, Field::Back { .. }) {
-            continue;
-        }
+        let is_back = matches!(**field, Field::Back { .. });
         let meant = |patterns: &[String]| patterns.iter().any(|pattern| means(pattern, &table.name, &info.name));
         let own = spec.checks.iter().filter(|check| meant(&check.columns)).find(|check| {
             let caller = ground.scope.access.caller;
-            !check.shape.is_none_or(|shape| has_shape(shape, field))
-                || !check.rule.as_ref().is_none_or(|rule| admits(rule, ground, fields, caller))
+            // What a reference stands for is known to the database only, but for what any value of the column is.
+            let shaped = |shape| {
+                if is_back { shape == Shape::Numeric && info.kind.is_numeric() } else { has_shape(shape, field) }
+            };
+            // What is added is no value of the row: that is looked at when it is there.
+            let ruled = |rule| ground.operation == Operation::Increment || admits(rule, ground, fields, caller);
+            !check.shape.is_none_or(shaped) || !check.rule.as_ref().is_none_or(ruled)
         });
         if let Some(check) = own {
             details.push((info.name.clone(), check.message.clone()));
-        } else if typed && let Some(why) = mistyped(info, field, Form::of(spec, table, info) == Form::Json) {
+        } else if typed
+            && !is_back
+            && let Some(why) = mistyped(info, field, Form::of(spec, table, info) == Form::Json)
+        {
             details.push((info.name.clone(), why));
         }
     }
@@ -45,19 +52,47 @@ fn admits(rule: &Rule, ground: &Ground<'_>, fields: &Fields<'_>, caller: &Caller
     let of = |name: &str| {
         let column = ground.table.column(name);
         let found = fields.iter().find(|(index, _)| Some(*index) == column);
-        found.map_or(Value::Null, |(_, field)| value(field))
+        found.map_or(Value::Null, |(index, field)| value(ground.table.columns[*index].kind, field))
     };
     rule.admits(&of, caller)
 }
 
-/// A field as rules see it.
-pub(crate) fn value(field: &Field) -> Value {
+/// A field as rules see it: of the kind of its column, where it can be.
+fn value(kind: ColumnKind, field: &Field) -> Value {
+    let own = |text: &str| Value::Text(text.to_owned());
     match field {
         Field::Null | Field::Back { .. } => Value::Null,
-        Field::Bool(value) => Value::Bool(*value),
-        Field::Number(text) => Value::number(text).unwrap_or_else(|| Value::Bare(text.clone())),
-        Field::Text(text) | Field::Json(text) => Value::Text(text.clone()),
+        Field::Bool(truth) if kind.is_numeric() => Value::Int(i64::from(*truth)),
+        Field::Bool(truth) if kind != ColumnKind::Boolean => own(if *truth { "1" } else { "0" }),
+        Field::Bool(truth) => Value::Bool(*truth),
+        Field::Number(text) | Field::Text(text) if kind.is_numeric() => {
+            Value::number(text.trim()).unwrap_or_else(|| own(text))
+        }
+        Field::Number(text) | Field::Text(text) if kind == ColumnKind::Boolean => {
+            exact_truth(text.trim()).map_or_else(|| own(text), Value::Bool)
+        }
+        Field::Number(text) | Field::Text(text) | Field::Json(text) => own(text),
     }
+}
+
+/// The rules of checks that the columns an increment adds to must pass with what they have then, each with the column
+/// and what the client is told of it.
+pub(crate) fn of_sums<'g>(ground: &'g Ground<'_>, columns: &[usize]) -> Vec<(&'g Rule, (String, String))> {
+    if ground.operation != Operation::Increment {
+        return Vec::new();
+    }
+    let table = ground.table;
+    let checks = ground.scope.spec().checks.iter().filter_map(|check| Some((check.rule.as_ref()?, check)));
+    let mut found = Vec::new();
+    for (rule, check) in checks {
+        let meant = |column: &&usize| {
+            let name = &table.columns[**column].name;
+            check.columns.iter().any(|pattern| means(pattern, &table.name, name))
+        };
+        let told = columns.iter().find(meant).map(|column| table.columns[*column].name.clone());
+        found.extend(told.map(|name| (rule, (name, check.message.clone()))));
+    }
+    found
 }
 
 fn has_shape(shape: Shape, field: &Field) -> bool {

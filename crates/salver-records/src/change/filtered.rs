@@ -4,6 +4,7 @@ use salver_model::records::{ChangeKind, ColumnKind, Condition, Operation};
 use salver_model::{Code, Error, Result};
 
 use super::admit::{Admission, refused};
+use super::checks;
 use super::create::Shared;
 use super::ground::Ground;
 use super::plan::{Answer, Item, Plan};
@@ -47,8 +48,12 @@ pub(crate) fn filtered(
                 .with_hint("whether they pass the rules of the table is known of each row only: change them by key"));
         }
     }
-    plan.step(count(ground, condition, max)?);
     let written: Vec<usize> = values.iter().map(|(column, _)| *column).collect();
+    if !checks::of_sums(ground, &written).is_empty() {
+        return Err(Error::new(Code::Unsupported, "rows can't be changed so by condition")
+            .with_hint("whether they pass the checks of the table is known of each row only: change them by key"));
+    }
+    plan.step(count(ground, condition, max)?);
     let direct = shown.is_some() && ground.returns_rows();
     let mut shows = None;
     if let (Some(shown), false) = (shown, direct)

@@ -7,6 +7,7 @@ use salver_model::spec::matches_pattern;
 use salver_model::{Code, Error, Result, Value, suggest};
 
 use super::convert::Target;
+use crate::condition::{Operand, exact_bind};
 use crate::scope::Scope;
 use crate::statement::Bind;
 
@@ -75,6 +76,7 @@ impl<'a> Ground<'a> {
                             table.name
                         )));
                     }
+                    self.is_exact(column, &value)?;
                     let bind = self.target().bind(column, &field(&value)).map_err(|why| self.unfit(column, why))?;
                     self.forced.push((column, bind));
                 }
@@ -94,6 +96,19 @@ impl<'a> Ground<'a> {
             self.barred.extend_from_slice(&table.key);
         }
         Ok(())
+    }
+
+    /// That what is known of the caller is written as the column has it: ` 7` is not the tenant 7.
+    fn is_exact(&self, column: usize, value: &Value) -> Result<()> {
+        let Value::Bare(text) = value else { return Ok(()) };
+        let operand = Operand::column(self.scope.dialect, &self.table.columns[column], "");
+        match exact_bind(self.scope.dialect, &operand, text) {
+            Some(_) => Ok(()),
+            None => Err(forbidden().with_hint(format!(
+                "`{}` of `{}` can't be what is known of the caller",
+                self.table.columns[column].name, self.table.name
+            ))),
+        }
     }
 
     /// What values are made for.

@@ -3,15 +3,20 @@
 
 mod shape;
 
-use futures::StreamExt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
+
+use futures::{StreamExt, stream};
 use salver_model::limits::LOAD_PROBLEMS_MAX;
 use salver_model::ports::RecordStream;
 use salver_model::records::{Change, ChangeKind, Load, LoadReport, Record, RowProblem};
-use salver_model::{Error, Result};
-use tokio::sync::mpsc;
+use salver_model::shares::Yields;
+use salver_model::{Code, Error, Result};
+use tokio::sync::{Notify, mpsc};
 
 use self::shape::Shape;
 use super::ground::Ground;
+use crate::backend::lying;
 use crate::scope::Scope;
 use crate::statement::{Bind, Loaded};
 
@@ -40,6 +45,10 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     }
     let shape = Shape::of(&ground, &first, load.upsert)?;
     let bulk = shape.bulk(&ground, load)?;
+    let mut share = lying::take(scope.backend.lying(), &scope.access.caller.holder()).await?;
+    let pace = Arc::new(Pace::default());
+    let weak: Weak<Pace> = Arc::downgrade(&pace);
+    share.lies(weak);
     let (sender, receiver) = mpsc::channel(PIECES_MAX);
     let mut intake = Intake {
         ground: &ground,
@@ -52,7 +61,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     };
     // Boxed, so that it can be dropped at will: that is how a load is called off.
     let mut loading = Box::pin(scope.backend.load(bulk, receiver));
-    let mut feeding = Box::pin(intake.feed(first, rows, sender));
+    let mut feeding = Box::pin(intake.feed(first, pace.watched(rows), sender));
     let fed = tokio::select! {
         fed = &mut feeding => fed,
         // It ended before the rows did: there is no more to know.
@@ -60,6 +69,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
             drop(feeding);
             return loaded.map(|loaded| intake.report(loaded));
         }
+        () = pace.gave_up.notified() => Err(too_slow()),
     };
     drop(feeding);
     match fed {
@@ -77,6 +87,44 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
             Err(error)
         }
     }
+}
+
+/// Whether the client is waited for, which others who wait for the connection need not do for long.
+#[derive(Debug, Default)]
+struct Pace {
+    waits_since: Mutex<Option<Instant>>,
+    gave_up: Notify,
+}
+
+impl Pace {
+    fn watched(self: &Arc<Self>, rows: RecordStream) -> RecordStream {
+        let pace = Arc::clone(self);
+        Box::pin(stream::unfold((rows, pace), |(mut rows, pace)| async move {
+            pace.set(Some(Instant::now()));
+            let next = rows.next().await;
+            pace.set(None);
+            Some((next?, (rows, pace)))
+        }))
+    }
+
+    fn set(&self, since: Option<Instant>) {
+        *self.waits_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+}
+
+impl Yields for Pace {
+    fn idle_since(&self) -> Option<Instant> {
+        *self.waits_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_up(&self) {
+        self.gave_up.notify_one();
+    }
+}
+
+fn too_slow() -> Error {
+    Error::new(Code::Timeout, "the rows of the load came too slowly, and others waited for the connection")
+        .with_hint("nothing was loaded; send it faster, or in smaller parts")
 }
 
 /// Proves and converts rows.
@@ -156,7 +204,7 @@ impl Intake<'_> {
     fn report(&mut self, loaded: Loaded) -> LoadReport {
         let mut problems = std::mem::take(&mut self.problems);
         let named = |mut error: Error| {
-            if error.code == salver_model::Code::Invalid && error.details.is_empty() {
+            if error.code == Code::Invalid && error.details.is_empty() {
                 error.hint = error.hint.take().or(Some("the database refused a value".to_owned()));
             }
             error

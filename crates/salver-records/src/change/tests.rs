@@ -103,7 +103,7 @@ pub(crate) fn with_scope<T>(
         backend: &backend,
         dialect,
         schema: Arc::new(schema),
-        access: Access { spec: &spec, caller: &caller },
+        access: Access { spec: &spec, caller: &caller, excepts: true },
         prepared: &Prepared::default(),
     })
 }

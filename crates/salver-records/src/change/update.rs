@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use salver_model::Result;
 use salver_model::records::{Operation, RecordKey};
+use salver_model::{Result, Rule};
 
 use super::admit::{Admission, ensure, refused};
+use super::checks;
 use super::create::Shared;
-use super::ground::{Ground, argument_count};
+use super::ground::{Ground, argument_count, invalid};
 use super::plan::{Answer, Item, Plan};
 use super::record::Values;
 use super::shown::{Shown, step};
@@ -48,6 +49,8 @@ pub(crate) fn update(
         };
         return item(plan, answer);
     }
+    let written: Vec<usize> = values.iter().map(|(column, _)| *column).collect();
+    let sums = checks::of_sums(ground, &written);
     let mut sql = ground.scope.sql();
     sql.push("UPDATE ").name(&ground.table.real_name);
     ground.set(values, &mut sql);
@@ -64,9 +67,12 @@ pub(crate) fn update(
     };
     let asks = admission == Admission::Ask;
     let touched = Arc::new(AtomicBool::new(false));
-    let update = plan.step(step(sql, returns, asks.then(|| note(&touched))));
+    let update = plan.step(step(sql, returns, (asks || !sums.is_empty()).then(|| note(&touched))));
     if asks {
-        plan.step(select_restricted(ground, &by_key, passes(touched))?);
+        plan.step(select_restricted(ground, &by_key, passes(Arc::clone(&touched)))?);
+    }
+    for (rule, told) in sums {
+        plan.step(select_checked(ground, &by_key, rule, checked(&touched, &ground.table.name, told))?);
     }
     let mut shows = update;
     if !columns.is_empty() && !direct {
@@ -116,6 +122,15 @@ fn note(touched: &Arc<AtomicBool>) -> Check {
 /// The row that was touched must be found.
 fn passes(touched: Arc<AtomicBool>) -> Check {
     Box::new(move |done: &Done| ensure(!touched.load(Ordering::Relaxed) || !done.rows.is_empty()))
+}
+
+/// The row that was touched must pass a check.
+fn checked(touched: &Arc<AtomicBool>, table: &str, told: (String, String)) -> Check {
+    let (touched, table) = (Arc::clone(touched), table.to_owned());
+    Box::new(move |done: &Done| {
+        let passes = !touched.load(Ordering::Relaxed) || !done.rows.is_empty();
+        if passes { Ok(()) } else { Err(invalid(&table, vec![told.clone()])) }
+    })
 }
 
 /// The part of a statement that finds one row.
@@ -182,5 +197,20 @@ fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> R
     sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
     by_key.append(ground, &mut sql);
     condition::restrict(ground.scope, ground.operation, ground.table, "", &mut sql, &mut false)?;
+    Ok(step(sql, ground.rows(&[]), Some(check)))
+}
+
+/// A select of the row, when it passes the rule of a check.
+fn select_checked(
+    ground: &Ground<'_>,
+    by_key: &ByKey<'_>,
+    rule: &Rule,
+    check: Check,
+) -> Result<crate::statement::Step> {
+    let mut sql = ground.scope.sql();
+    sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
+    by_key.append(ground, &mut sql);
+    sql.push(" AND ");
+    condition::filter(ground.table, "", &rule.filter(ground.scope.access.caller), &mut sql)?;
     Ok(step(sql, ground.rows(&[]), Some(check)))
 }

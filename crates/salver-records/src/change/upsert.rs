@@ -35,7 +35,7 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     if ground.admission(&row.values, true) == Admission::Refused {
         return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) });
     }
-    let set = if *ignore { Vec::new() } else { settable(ground, &row.values, &unique) };
+    let set = if *ignore { Vec::new() } else { ground.settable(row.values.iter().map(|(column, _)| *column), &unique) };
     let ruled = !ground.scope.access.rows(Operation::Update, ground.table).is_empty()
         || !ground.scope.access.rows(Operation::Create, ground.table).is_empty();
     let given = given_key(ground, row.fields);
@@ -79,17 +79,6 @@ fn same(values: &Values, unique: &[usize]) -> Option<Values> {
     unique.iter().map(find).collect()
 }
 
-/// What an existing row gets: everything but keys, and columns that are ours or that updates may not touch.
-fn settable(ground: &Ground<'_>, values: &Values, unique: &[usize]) -> Vec<usize> {
-    let free = |column: &usize| {
-        !unique.contains(column)
-            && !ground.table.key.contains(column)
-            && !ground.forced.iter().any(|(own, _)| own == column)
-            && ground.scope.column(Operation::Update, ground.table, &ground.table.columns[*column].name).is_some()
-    };
-    values.iter().map(|(column, _)| *column).filter(free).collect()
-}
-
 /// The row must be there: if it is not, another unique key was in the way.
 fn there() -> crate::statement::Check {
     Box::new(
@@ -100,6 +89,18 @@ fn there() -> crate::statement::Check {
 }
 
 impl Ground<'_> {
+    /// What of `columns` an existing row gets: everything but keys, and columns that are ours or that updates may not
+    /// touch.
+    pub(crate) fn settable(&self, columns: impl Iterator<Item = usize>, unique: &[usize]) -> Vec<usize> {
+        let free = |column: &usize| {
+            !unique.contains(column)
+                && !self.table.key.contains(column)
+                && !self.forced.iter().any(|(own, _)| own == column)
+                && self.scope.column(Operation::Update, self.table, &self.table.columns[*column].name).is_some()
+        };
+        columns.filter(free).collect()
+    }
+
     /// Whether the row could collide with others by a key that is not meant.
     fn has_other_key(&self, values: &Values, unique: &[usize]) -> bool {
         let keys = std::iter::once(&self.table.key).chain(&self.table.unique);

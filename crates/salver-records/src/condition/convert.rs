@@ -1,6 +1,8 @@
 //! Values as clients write them to values fit for a column's kind.
 
+use salver_model::Value;
 use salver_model::records::ColumnKind;
+use salver_model::rule::{exact_number, exact_truth};
 
 use super::compare::Operand;
 use super::instant;
@@ -48,6 +50,31 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         }
         _ => bind_of(column.kind, text),
     }
+}
+
+/// The value that `text`, which is known of a caller, stands for when it is compared with this expression; `None` where
+/// it is not the one way to write that value, so that no two callers are one.
+pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
+    let is_exact = match operand.column.kind {
+        ColumnKind::Integer | ColumnKind::BigInt => {
+            matches!(exact_number(text), Some(Value::Int(_) | Value::UInt(_)))
+        }
+        ColumnKind::Float | ColumnKind::Double | ColumnKind::Decimal => exact_number(text).is_some(),
+        ColumnKind::Boolean => exact_truth(text).is_some(),
+        ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp => text.trim() == text,
+        ColumnKind::Varbinary | ColumnKind::Blob => dialect == Dialect::Sqlite || is_exact_base64(text),
+        ColumnKind::Uuid => dialect == Dialect::Sqlite || uuid(text).is_some_and(|own| own == text),
+        ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
+    };
+    if is_exact { bind_for(dialect, operand, text) } else { None }
+}
+
+fn is_exact_base64(text: &str) -> bool {
+    let mut again = Vec::with_capacity(text.len());
+    if let Some(bytes) = base64::decode(text) {
+        base64::encode(&bytes, &mut again);
+    }
+    again == text.as_bytes()
 }
 
 /// Appends the placeholder of a value for this expression, with the type it must have where the system would guess

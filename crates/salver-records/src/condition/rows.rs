@@ -1,13 +1,14 @@
-//! Filters of the model to SQL: what rules and tenancy demand, and what other doors ask of a table.
+//! Filters of the model to SQL: what rules and tenancy demand. They mean the same in every system, and the same as
+//! where a rule is judged without one: text is compared by its bytes, and nothing is taken for what it is not.
 
 use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
 use super::compare::Operand;
-use super::convert::{bind_for, place};
+use super::convert::{bind_for, exact_bind, place};
 use crate::dialect::Dialect;
-use crate::dialect::Sql;
 use crate::dialect::like::glob;
+use crate::dialect::{Sql, chain};
 use crate::statement::Bind;
 
 /// Appends the condition `filter` on the rows of `table`, which the statement calls `alias`.
@@ -30,13 +31,11 @@ pub(crate) fn filter(table: &TableInfo, alias: &str, filter: &Filter, sql: &mut 
         }
         Filter::In { column, values } => {
             let operand = operand(table, alias, column, sql)?;
-            let mut first = true;
-            for value in values {
-                sql.push(if first { "(" } else { " OR " });
-                first = false;
+            let any = chain(values, " OR ", sql, &mut |value, sql| {
                 compare(&operand, Comparison::Eq, value, sql);
-            }
-            sql.push(if first { "1=0" } else { ")" });
+                Ok(true)
+            })?;
+            sql.push(if any { "" } else { "1=0" });
             Ok(())
         }
         Filter::Like { column, pattern, ignore_case } => {
@@ -52,13 +51,8 @@ pub(crate) fn filter(table: &TableInfo, alias: &str, filter: &Filter, sql: &mut 
 }
 
 fn several(table: &TableInfo, alias: &str, parts: &[Filter], (word, empty): (&str, &str), sql: &mut Sql) -> Result<()> {
-    let mut first = true;
-    for part in parts {
-        sql.push(if first { "(" } else { word });
-        first = false;
-        filter(table, alias, part, sql)?;
-    }
-    sql.push(if first { empty } else { ")" });
+    let any = chain(parts, word, sql, &mut |part, sql| filter(table, alias, part, sql).map(|()| true))?;
+    sql.push(if any { "" } else { empty });
     Ok(())
 }
 
@@ -77,7 +71,9 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
             sql.push("(NULL)");
             return;
         }
-        Value::Text(text) | Value::Bare(text) => bind_for(sql.dialect, operand, text),
+        Value::Text(text) => bind_for(sql.dialect, operand, text),
+        // What is known of a caller: a text that a client may have chosen.
+        Value::Bare(text) => exact_bind(sql.dialect, operand, text),
         // Every kind but text reads it: as a truth, or as the number SQL takes it for.
         Value::Bool(truth) => bind_for(sql.dialect, operand, if *truth { "1" } else { "0" }),
         other => bind_for(sql.dialect, operand, &other.to_string()),
@@ -91,19 +87,62 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
         Comparison::GtEq => " >= ",
     };
     let Some(bind) = bind else {
-        // No row has the value: only "another than it" holds, of what is not null.
-        let holds = if op == Comparison::NotEq { " IS NOT NULL OR NULL)" } else { " IS NULL AND NULL)" };
+        // No row has the value: only "another than it" holds, of what is not null. Above and below are unknown.
+        let holds = match op {
+            Comparison::Eq => " IS NULL AND NULL)",
+            Comparison::NotEq => " IS NOT NULL OR NULL)",
+            _ => {
+                sql.push("(NULL)");
+                return;
+            }
+        };
         sql.push("(").push(operand.text()).push(holds);
         return;
     };
-    sql.push(operand.text()).push(sign);
-    place(operand, bind, sql);
+    if !is_text(operand, sql.dialect) {
+        sql.push(operand.text()).push(sign);
+        return place(operand, bind, sql);
+    }
+    sql.push("(");
+    if op == Comparison::Eq {
+        // As the column compares by itself first, which an index knows; by bytes is then a check of few rows.
+        sql.push(operand.text()).push(sign);
+        place(operand, bind.clone(), sql);
+        sql.push(" AND ");
+    }
+    by_bytes(operand, sign, bind, sql);
+    sql.push(")");
+}
+
+/// Whether what is compared are texts.
+fn is_text(operand: &Operand<'_>, dialect: Dialect) -> bool {
+    match operand.column.kind {
+        ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
+        ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid => dialect == Dialect::Sqlite,
+        _ => false,
+    }
+}
+
+/// Appends a comparison of texts by their bytes, whatever the column's collation, type or affinity makes of them.
+fn by_bytes(operand: &Operand<'_>, sign: &str, bind: Bind, sql: &mut Sql) {
+    let text = operand.text();
+    match sql.dialect {
+        Dialect::Sqlite => {
+            sql.push("CAST(").push(text).push(" AS TEXT)").push(sign).bind(bind).push(" COLLATE BINARY");
+        }
+        Dialect::Postgres => {
+            sql.push("(").push(text).push(")::text COLLATE \"C\"").push(sign).bind(bind).push("::text");
+        }
+        Dialect::Mysql => {
+            sql.push("CAST(CONVERT(").push(text).push(" USING utf8mb4) AS BINARY)").push(sign);
+            sql.push("CAST(").bind(bind).push(" AS BINARY)");
+        }
+    }
 }
 
 /// `LIKE` that tells upper from lower case as asked, whatever the system's own does.
 fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) {
     let text = operand.text();
-    let plain = operand.as_text || operand.column.kind.is_text();
     match (sql.dialect, ignore_case) {
         (Dialect::Sqlite, false) => {
             sql.push(text).push(" GLOB ").bind(Bind::Text(glob(pattern)));
@@ -120,8 +159,8 @@ fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) 
             sql.bind(Bind::Text(pattern.to_owned())).push(")");
         }
         (Dialect::Postgres, _) => {
-            let cast = if plain || operand.column.kind == ColumnKind::Json { "" } else { "::text" };
-            sql.push(text).push(cast).push(if ignore_case { " ILIKE " } else { " LIKE " });
+            // A type or a collation that takes capitals for small letters has no say.
+            sql.push("(").push(text).push(")::text COLLATE \"C\"").push(if ignore_case { " ILIKE " } else { " LIKE " });
             sql.bind(Bind::Text(pattern.to_owned()));
         }
     }

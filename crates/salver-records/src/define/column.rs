@@ -82,6 +82,9 @@ pub(super) fn update(
     {
         return Err(exists_column(name));
     }
+    if let Some(name) = change.name {
+        ground.stays_ruled(!ground.scope.access.moves_column(&table.name, &own.name, Some(name)))?;
+    }
     let here = ground.name(&table.real_name);
     let mut statements = Vec::new();
     let foreign = table.foreign_keys.iter().find(|key| key.columns == [column]);
@@ -198,6 +201,7 @@ fn drop_foreign_key(ground: &Ground<'_>, table: &TableInfo, constraint: &str) ->
 /// `ALTER TABLE ... DROP COLUMN`.
 pub(super) fn drop(ground: &Ground<'_>, table: &TableInfo, column: usize) -> Result<Vec<String>> {
     let (here, name) = (ground.name(&table.real_name), ground.name(&table.columns[column].real_name));
+    ground.stays_ruled(!ground.scope.access.moves_column(&table.name, &table.columns[column].name, None))?;
     let foreign = || table.foreign_keys.iter().filter(|key| key.columns.contains(&column));
     match ground.dialect {
         Dialect::Sqlite => {

@@ -77,6 +77,7 @@ pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> 
         return Ok(Vec::new());
     }
     ground.free(name)?;
+    ground.stays_ruled(!ground.scope.access.moves_table(&table.name, name))?;
     Ok(vec![format!("ALTER TABLE {} RENAME TO {}", ground.name(&table.real_name), ground.name(name))])
 }
 

@@ -1,6 +1,7 @@
 //! SQL text under construction, with the values for its placeholders. Values never become text of the statement, but
 //! for `COPY`.
 
+use salver_model::Result;
 use salver_model::records::TableInfo;
 
 use crate::dialect::Dialect;
@@ -68,6 +69,44 @@ impl Sql {
     }
 }
 
+/// Conditions that stand side by side in one pair of parentheses. A chain is nested as deep as it is long to SQLite,
+/// and it takes 1,000 levels.
+const CHAIN_MAX: usize = 128;
+
+/// Appends `parts` with `word` between them, in parentheses so nested that any number of them stays flat. `push`
+/// appends one, and tells whether it did; the answer tells whether any did.
+pub(crate) fn chain<P>(
+    parts: &[P],
+    word: &str,
+    sql: &mut Sql,
+    push: &mut dyn FnMut(&P, &mut Sql) -> Result<bool>,
+) -> Result<bool> {
+    let mut first = true;
+    let mut one = |sql: &mut Sql, push: &mut dyn FnMut(&mut Sql) -> Result<bool>| -> Result<()> {
+        let before = sql.text.len();
+        sql.push(if first { "(" } else { word });
+        if push(sql)? {
+            first = false;
+        } else {
+            sql.text.truncate(before);
+        }
+        Ok(())
+    };
+    if parts.len() > CHAIN_MAX {
+        let (left, right) = parts.split_at(parts.len() / 2);
+        one(sql, &mut |sql| chain(left, word, sql, push))?;
+        one(sql, &mut |sql| chain(right, word, sql, push))?;
+    } else {
+        for part in parts {
+            one(sql, &mut |sql| push(part, sql))?;
+        }
+    }
+    if !first {
+        sql.push(")");
+    }
+    Ok(!first)
+}
+
 /// Appends the value as a literal. Text is quoted and has no type yet, as a placeholder has none.
 fn push_literal(bind: &Bind, text: &mut String) {
     match bind {
@@ -111,8 +150,34 @@ fn push_quoted(value: &str, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::Sql;
+    use super::{Sql, chain};
+    use crate::dialect::Dialect;
     use crate::statement::Bind;
+
+    #[test]
+    fn chains_of_any_length_are_flat() {
+        let chained = |parts: &[u32]| {
+            let mut sql = Sql::new(Dialect::Sqlite);
+            let push = &mut |part: &u32, sql: &mut Sql| {
+                sql.push(&part.to_string());
+                Ok(*part > 0)
+            };
+            let any = chain(parts, "|", &mut sql, push).unwrap();
+            assert_eq!(any, !sql.text.is_empty());
+            sql.text
+        };
+        assert_eq!((chained(&[]), chained(&[0, 0])), (String::new(), String::new()));
+        assert_eq!((chained(&[1]), chained(&[0, 1, 0, 2])), ("(1)".to_owned(), "(1|2)".to_owned()));
+        assert_eq!(chained(&[[0; 100], [1; 100]].concat()).len(), "((1))".len() + 99 * 2);
+        let long = chained(&[7; 10_000]);
+        assert_eq!(long.matches('7').count(), 10_000);
+        let (mut depth, mut deepest) = (0_i32, 0);
+        for sign in long.chars() {
+            depth += i32::from(sign == '(') - i32::from(sign == ')');
+            deepest = deepest.max(depth);
+        }
+        assert_eq!((depth, deepest), (0, 8));
+    }
 
     #[test]
     fn literals_stay_in_their_quotes() {

@@ -28,10 +28,13 @@ impl Flat {
             return None;
         }
         let position = scope.schema.position(&table.name)?;
+        if !scope.access.is_uniform() {
+            return Self::new(scope, position);
+        }
         scope.prepared.get(&scope.schema, position, Slot::List, || Self::new(scope, position))
     }
 
-    /// Which columns rules hide does not depend on who asks.
+    /// Which columns rules hide does not depend on who asks, unless they make exceptions.
     pub(super) fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         let table = scope.schema.tables().get(position)?;
         let seen = |index: &usize| scope.access.column(Operation::List, &table.name, &table.columns[*index].name);

@@ -16,7 +16,7 @@ use super::order::direction;
 use super::root::Root;
 use super::rows::{Envelope, Rows};
 use crate::condition::{Ground, Operand, test};
-use crate::dialect::Sql;
+use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 
 /// Whether the query is about groups.
@@ -116,13 +116,8 @@ fn having(ground: &Ground<'_>, items: &[Item], condition: &Condition, depth: usi
             return test(ground, &operand, (*operator, *negated, value), sql);
         }
     };
-    let mut first = true;
-    for part in parts {
-        sql.push(if first { "(" } else { word });
-        first = false;
-        having(ground, items, part, depth + 1, sql)?;
-    }
-    sql.push(if first { empty } else { ")" });
+    let any = chain(parts, word, sql, &mut |part, sql| having(ground, items, part, depth + 1, sql).map(|()| true))?;
+    sql.push(if any { "" } else { empty });
     Ok(())
 }
 

@@ -7,7 +7,7 @@ mod branch;
 pub(crate) mod stitch;
 mod template;
 
-use salver_model::limits::JOINED_RELATIONS_MAX;
+use salver_model::limits::{JOINED_RELATIONS_MAX, WAY_TABLES_MAX};
 use salver_model::records::{Child, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result};
 
@@ -35,6 +35,12 @@ pub(crate) fn tree<'s>(ground: &Ground<'s>, table: &'s TableInfo, query: &'s Rec
     let mut left = spec.joins_tables_max.unwrap_or(usize::MAX);
     let mut roots = Vec::new();
     for asked in &query.joins {
+        if asked.len() > WAY_TABLES_MAX {
+            return Err(Error::new(
+                Code::InvalidRequest,
+                format!("a join leads over more than {WAY_TABLES_MAX} tables"),
+            ));
+        }
         let cut = asked.len().min(depth_max).min(left);
         if ground.strict && cut < asked.len() {
             return Err(Error::new(Code::InvalidRequest, format!("`join={}` joins too many tables", asked.join(",")))

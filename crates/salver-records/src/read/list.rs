@@ -44,7 +44,7 @@ pub(crate) async fn run(scope: &Scope<'_>, plan: Plan) -> Result<Document> {
     if plan.small {
         return Ok(Document::whole(scope.backend.read(plan.reads, plan.sink, None).await?.finish()));
     }
-    stream::streamed(Arc::clone(scope.backend), plan.reads, plan.sink).await
+    stream::streamed(Arc::clone(scope.backend), &scope.access.caller.holder(), plan.reads, plan.sink).await
 }
 
 /// The ground of a request that reads. Whether an entry is strict is the door's to know: a request may say otherwise.

@@ -1,6 +1,7 @@
 //! In which order rows come. Nulls are smallest on every system, and the order always ends with a unique key, so that
 //! it is the same each time.
 
+use salver_model::limits::WAY_TABLES_MAX;
 use salver_model::records::{ColumnInfo, Order, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
@@ -49,6 +50,8 @@ pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [O
 fn resolve<'s>(ground: &Ground<'s>, table: &'s TableInfo, path: &'s [String]) -> Option<(By<'s>, &'s ColumnInfo)> {
     let scope = ground.scope;
     let (last, way) = path.split_last()?;
+    // Each table on the way is a statement within the one before.
+    (way.len() <= WAY_TABLES_MAX).then_some(())?;
     let mut here = table;
     for next in way {
         let there = scope.table(ground.operation, next).ok()?;

@@ -36,10 +36,13 @@ pub(crate) struct Point {
 impl Point {
     /// The way to rows of the table at this position of the scope's schema.
     pub(crate) fn of(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
+        if !scope.access.is_uniform() {
+            return None;
+        }
         scope.prepared.get(&scope.schema, position, Slot::Point, || Self::new(scope, position))
     }
 
-    /// Made only where every caller gets the same statement: rules over rows depend on who asks.
+    /// Made only where every caller gets the same statement: rules over rows and with exceptions depend on who asks.
     fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         let table = scope.schema.tables().get(position)?;
         let key = table.single_key()?;

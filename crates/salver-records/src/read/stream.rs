@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures::Stream;
-use salver_model::Result;
 use salver_model::records::{Document, DocumentBody};
+use salver_model::shares::Yielding;
+use salver_model::{Holder, Result};
 use tokio::sync::mpsc;
 
 use super::document::ListSink;
-use crate::backend::Backend;
+use crate::backend::{Backend, lying};
 use crate::statement::Read;
 
 /// Pieces that wait for the client at most.
@@ -20,7 +21,13 @@ const PIECES_MAX: usize = 2;
 type Work = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
 
 /// Runs the statements; a document that is longer than a piece is a stream.
-pub(crate) async fn streamed(backend: Arc<Backend>, reads: Vec<Read>, sink: ListSink) -> Result<Document> {
+pub(crate) async fn streamed(
+    backend: Arc<Backend>,
+    holder: &Holder,
+    reads: Vec<Read>,
+    sink: ListSink,
+) -> Result<Document> {
+    let share = lying::take(backend.lying(), holder).await?;
     let (out, pieces) = mpsc::channel(PIECES_MAX);
     let work: Work = Box::pin(async move { backend.read(reads, sink, Some(out)).await });
     let mut pieces = Pieces { first: None, work: Some(work), pieces, last: None };
@@ -29,7 +36,11 @@ pub(crate) async fn streamed(backend: Arc<Backend>, reads: Vec<Read>, sink: List
         return Ok(Document::whole(first));
     }
     pieces.first = Some(first);
-    Ok(Document { body: DocumentBody::Stream(Box::pin(pieces)), undone: false, tag: None })
+    Ok(Document {
+        body: DocumentBody::Stream(Box::pin(Yielding::new(Box::pin(pieces), share))),
+        undone: false,
+        tag: None,
+    })
 }
 
 /// The pieces of a document while the work behind them goes on. Dropping it stops the work.

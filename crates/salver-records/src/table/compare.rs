@@ -26,7 +26,7 @@ impl Operand {
             return;
         }
         match sql.dialect {
-            Dialect::Sqlite => sql.push(&self.sql),
+            Dialect::Sqlite => sql.push(&self.sql).push(" COLLATE BINARY"),
             Dialect::Postgres => sql.push("(").push(&self.sql).push(")::text COLLATE \"C\""),
             Dialect::Mysql => sql.push("CAST(CONVERT(").push(&self.sql).push(" USING utf8mb4) AS BINARY)"),
         };

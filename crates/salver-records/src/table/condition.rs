@@ -1,12 +1,12 @@
 //! A filter of a query as SQL.
 
 use arrow::datatypes::DataType;
-use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
+use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, PATTERN_BYTES_MAX};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
 use super::compare::{Literal, Operand, literal, push_literal};
 use crate::dialect::Dialect;
-use crate::dialect::Sql;
+use crate::dialect::{Sql, chain};
 
 /// Finds what a path names.
 pub(super) type Locate<'a> = dyn Fn(&ColumnPath) -> Result<Operand> + 'a;
@@ -32,13 +32,9 @@ fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, s
                 sql.push(if and { "1=1" } else { "1=0" });
                 return Ok(());
             }
-            sql.push("(");
-            let mut first = true;
-            for inner in all {
-                sql.separate(&mut first, if and { " AND " } else { " OR " });
-                walk(inner, locate, depth + 1, terms, sql)?;
-            }
-            sql.push(")");
+            chain(all, if and { " AND " } else { " OR " }, sql, &mut |inner, sql| {
+                walk(inner, locate, depth + 1, terms, sql).map(|()| true)
+            })?;
         }
         Filter::Not(inner) => {
             sql.push("NOT (");
@@ -59,6 +55,10 @@ fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, s
             if operand.data_type != DataType::Utf8 {
                 let message = format!("`{column}` is {}, and `like` compares text", operand.data_type);
                 return Err(Error::new(Code::InvalidFilter, message).with_hint("compare it with `=`, `<` or `>`"));
+            }
+            if pattern.len() > PATTERN_BYTES_MAX {
+                let message = format!("a pattern of `like` has at most {PATTERN_BYTES_MAX} bytes");
+                return Err(Error::new(Code::InvalidFilter, message));
             }
             like(&operand, pattern, *ignore_case, sql);
         }
@@ -99,12 +99,7 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
     sql.push("(");
     if op == Comparison::Eq && operand.plain_text {
         // As the column's own collation has it first, which an index knows; by bytes is then a check of few rows.
-        sql.push(&operand.sql).push(" = ").bind(bind.clone());
-        if sql.dialect != Dialect::Mysql {
-            sql.push(")");
-            return;
-        }
-        sql.push(" AND ");
+        sql.push(&operand.sql).push(" = ").bind(bind.clone()).push(" AND ");
     }
     operand.push_ordered(sql);
     sql.push(sign);

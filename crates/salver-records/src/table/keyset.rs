@@ -21,10 +21,10 @@ pub(super) struct Key {
     pub(super) position: usize,
 }
 
-/// A number that tells queries apart, whatever page of them is asked for.
-fn fingerprint(query: &Query) -> u64 {
+/// A number that tells queries apart, and the entries they are of, whatever page of them is asked for.
+fn fingerprint(query: &Query, about: &Description) -> u64 {
     let whole = Query { offset: 0, limit: None, after: None, count: false, ..query.clone() };
-    Version::of(&format!("{whole:?}")).0
+    Version::of(&(about.name.as_str(), format!("{whole:?}"))).0
 }
 
 /// Appends that rows lie behind the cursor.
@@ -41,7 +41,7 @@ pub(super) fn push_after(query: &Query, about: &Description, keys: &[Key], group
         )
         .with_hint("start again without `after`"));
     }
-    if keys.is_empty() || cursor.query != fingerprint(query) || cursor.values.len() != keys.len() {
+    if keys.is_empty() || cursor.query != fingerprint(query, about) || cursor.values.len() != keys.len() {
         return Err(Error::new(Code::InvalidCursor, "`after` belongs to another query")
             .with_hint("repeat the query that `after` came from: same columns, filter and sort"));
     }
@@ -98,7 +98,7 @@ pub(super) fn page(
     let next = if more {
         let values = selected.keys.iter().map(|key| value(kept.column(key.position), kept.num_rows() - 1));
         let values = values.collect::<Result<Vec<_>>>()?;
-        Some(Cursor { version: about.version, query: fingerprint(query), position: 0, values })
+        Some(Cursor { version: about.version, query: fingerprint(query, about), position: 0, values })
     } else {
         None
     };

@@ -9,8 +9,9 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use salver_model::ports::{Held, Tables};
 use salver_model::reply::BatchStream;
-use salver_model::{Batches, Name, Query, Result, Rows, SqlQuery, Version};
+use salver_model::{Batches, Caller, Code, Error, Name, Query, Result, Rows, SqlQuery, Version};
 
+use super::kept::Kept;
 use super::reader::{Reader, count};
 use crate::bound::Place;
 use crate::service::Service;
@@ -21,9 +22,19 @@ impl Service {
     ///
     /// # Errors
     /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::hold`] refuses, and limits.
-    pub async fn hold(&self, snapshot: &Snapshot, name: &str, parts: usize) -> Result<Arc<dyn Held>> {
+    pub async fn hold(&self, caller: &Caller, snapshot: &Snapshot, name: &str, parts: usize) -> Result<Arc<dyn Held>> {
         let table = snapshot.resolve(name)?;
-        self.bounded(table.hold(parts)).await
+        let Some(places) = self.snapshots(name) else { return self.bounded(caller, table.hold(parts)).await };
+        let mut share = places.try_take(&caller.holder());
+        if share.is_none() && places.make_room(&caller.holder()) {
+            share = places.try_take(&caller.holder());
+        }
+        let share = share.ok_or_else(|| {
+            Error::new(Code::Overloaded, format!("{} exports of this database are open", places.taken().taken))
+                .with_hint("finish or delete one, or try again when one has expired")
+        })?;
+        let held = self.bounded(caller, table.hold(parts)).await?;
+        Ok(Arc::new(Kept::new(held, share)))
     }
 
     /// The same as they were at `version`; `None` when they are not to be had any more.
@@ -32,31 +43,31 @@ impl Service {
     /// As [`Service::hold`].
     pub async fn hold_at(
         &self,
-        snapshot: &Snapshot,
-        name: &str,
+        caller: &Caller,
+        (snapshot, name): (&Snapshot, &str),
         version: Version,
         parts: usize,
     ) -> Result<Option<Arc<dyn Held>>> {
         let table = snapshot.resolve(name)?;
-        self.bounded(table.hold_at(version, parts)).await
+        self.bounded(caller, table.hold_at(version, parts)).await
     }
 
     /// The next `rows_max` rows of `reader`, as [`Reader::slices`].
     ///
     /// # Errors
     /// As there, and limits.
-    pub async fn read_on(&self, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
-        self.bounded(reader.slices(rows_max)).await
+    pub async fn read_on(&self, caller: &Caller, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        self.bounded(caller, reader.slices(rows_max)).await
     }
 
     /// How many rows are held.
     ///
     /// # Errors
     /// As [`count`], and limits.
-    pub async fn count(&self, held: &dyn Held) -> Result<u64> {
+    pub async fn count(&self, caller: &Caller, held: &dyn Held) -> Result<u64> {
         match held.describe().rows {
             Some(rows) => Ok(rows),
-            None => self.bounded(count(held)).await,
+            None => self.bounded(caller, count(held)).await,
         }
     }
 
@@ -64,9 +75,9 @@ impl Service {
     ///
     /// # Errors
     /// As there.
-    pub async fn read_live(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
+    pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
-        let mut place = Place::take(self.places(), self.limits()).await?;
+        let mut place = Place::take(self.places(), caller, self.limits()).await?;
         place.run(table.read(query)).await.map(LiveRows::of)
     }
 
@@ -74,9 +85,9 @@ impl Service {
     ///
     /// # Errors
     /// As there.
-    pub async fn sql_live(&self, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
+    pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
-        let mut place = Place::take(self.places(), self.limits()).await?;
+        let mut place = Place::take(self.places(), caller, self.limits()).await?;
         place.run(self.engine().run(tables, query)).await.map(LiveRows::of)
     }
 
@@ -84,17 +95,17 @@ impl Service {
     ///
     /// # Errors
     /// As there, and limits.
-    pub async fn reads_on(&self, reader: &mut Reader) -> Result<bool> {
-        self.bounded(reader.has_more()).await
+    pub async fn reads_on(&self, caller: &Caller, reader: &mut Reader) -> Result<bool> {
+        self.bounded(caller, reader.has_more()).await
     }
 
     /// Whether a query has another row.
     ///
     /// # Errors
     /// As [`Service::take_live`].
-    pub async fn lives_on(&self, rows: &mut LiveRows) -> Result<bool> {
+    pub async fn lives_on(&self, caller: &Caller, rows: &mut LiveRows) -> Result<bool> {
         if rows.waiting_rows == 0 && rows.stream.is_some() {
-            self.bounded(rows.fill(1)).await?;
+            self.bounded(caller, rows.fill(1)).await?;
         }
         Ok(rows.waiting_rows > 0)
     }
@@ -105,6 +116,7 @@ impl Service {
     /// As [`Service::take_live`].
     pub async fn settle_live(
         &self,
+        caller: &Caller,
         rows: &mut LiveRows,
         bytes_max: usize,
         weigh: impl Fn(&RecordBatch) -> usize + Send,
@@ -116,7 +128,7 @@ impl Service {
             if bytes > bytes_max || !rows.is_running() {
                 return Ok(bytes <= bytes_max);
             }
-            self.bounded(rows.fill(rows.waiting_rows + 1)).await?;
+            self.bounded(caller, rows.fill(rows.waiting_rows + 1)).await?;
         }
     }
 
@@ -124,11 +136,11 @@ impl Service {
     ///
     /// # Errors
     /// Whatever the query meets while it runs, and limits.
-    pub async fn take_live(&self, rows: &mut LiveRows, rows_max: usize) -> Result<Vec<RecordBatch>> {
+    pub async fn take_live(&self, caller: &Caller, rows: &mut LiveRows, rows_max: usize) -> Result<Vec<RecordBatch>> {
         if rows.waiting_rows >= rows_max || rows.stream.is_none() {
             return Ok(rows.cut(rows_max));
         }
-        self.bounded(rows.fill(rows_max)).await?;
+        self.bounded(caller, rows.fill(rows_max)).await?;
         Ok(rows.cut(rows_max))
     }
 }

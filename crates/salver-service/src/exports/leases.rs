@@ -7,17 +7,22 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use ahash::{AHashMap, AHashSet};
-use salver_model::limits::{EXPIRED_LEASES_MAX, PARK_MS};
-use salver_model::{Code, Error, Result};
+use salver_model::limits::{EXPIRED_LEASES_MAX, PARK_MS, YIELD_MS};
+use salver_model::{Code, Error, Holder, Result, Share, Shares, seal};
 use tokio::sync::Mutex as Turn;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
 /// How many leases are looked after before others may go on.
 const SWEPT_AT_ONCE: usize = 64;
+
+/// Longest lease: a moment that far from now can be said.
+const TTL_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+/// Since when nobody came for which lease.
+type Since = (Instant, u64);
 
 /// What can be leased.
 pub trait Lease: Send + 'static {
@@ -36,10 +41,10 @@ pub enum Refusal {
     Busy,
 }
 
-/// Things under lease, each under an id that is not given twice.
+/// Things under lease, each under an id that nobody can guess and that is not given twice: of 63 random bits.
 pub struct Leases<T: Lease> {
     shared: Arc<Shared<T>>,
-    leases_max: usize,
+    places: Arc<Shares>,
 }
 
 struct Shared<T: Lease> {
@@ -55,13 +60,14 @@ struct State<T> {
     expired: AHashSet<u64>,
     expired_in_order: VecDeque<u64>,
     expired_count: u64,
-    next_id: u64,
     has_sweeper: bool,
 }
 
 struct Slot<T> {
     /// Locked while it is taken.
     value: Arc<Turn<T>>,
+    /// Behind the value, so that what it keeps goes before its place is free.
+    share: Share,
     ttl: Duration,
     /// When the lease ends.
     ends: Instant,
@@ -70,37 +76,41 @@ struct Slot<T> {
 }
 
 impl<T: Lease> Leases<T> {
-    /// Room for `leases_max` leases.
+    /// Room for `leases_max` leases, which are called `kind` where it is told who has them.
     #[must_use]
-    pub fn new(leases_max: usize) -> Self {
-        // Ids go on behind those of an earlier run of the server, so that none of those names something else now.
-        let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros());
+    pub fn new(kind: &'static str, leases_max: usize) -> Self {
         let state = State {
             held: AHashMap::new(),
             due: BTreeSet::new(),
             expired: AHashSet::new(),
             expired_in_order: VecDeque::new(),
             expired_count: 0,
-            next_id: u64::try_from(micros).unwrap_or(1),
             has_sweeper: false,
         };
-        Self { shared: Arc::new(Shared { state: Mutex::new(state), sooner: Arc::default() }), leases_max }
+        Self {
+            shared: Arc::new(Shared { state: Mutex::new(state), sooner: Arc::default() }),
+            places: Shares::new(kind, leases_max),
+        }
     }
 
-    /// Leases `value` for `ttl`, renewed whenever it is taken. Needs a runtime.
+    /// Leases `value` to `holder` for `ttl`, renewed whenever it is taken. Needs a runtime. When all room is taken, the
+    /// idlest lease of who has most ends.
     ///
     /// # Errors
-    /// `Overloaded` when there is no room.
-    pub fn open(&self, value: T, ttl: Duration) -> Result<u64> {
-        let mut state = self.shared.lock();
-        if state.held.len() >= self.leases_max {
-            return Err(Error::new(Code::Overloaded, format!("{} cursors and exports are open", self.leases_max))
-                .with_hint("read those that are open to their end, delete them, or wait for their `ttl` to pass"));
+    /// `Overloaded` when there is no room for this holder.
+    pub fn open(&self, holder: &Holder, value: T, ttl: Duration) -> Result<u64> {
+        let mut share = self.places.try_take(holder);
+        if share.is_none() && self.places.lacks_one(holder) && self.make_room(holder, |_| true) {
+            share = self.places.try_take(holder);
         }
-        let id = state.next_id;
-        state.next_id += 1;
-        let now = Instant::now();
-        state.held.insert(id, Slot { value: Arc::new(Turn::new(value)), ttl, ends: now, due: now });
+        let share = share.ok_or_else(|| {
+            Error::new(Code::Overloaded, format!("{} cursors and exports are open", self.places.taken().taken))
+                .with_hint("read those that are open to their end, delete them, or wait for their `ttl` to pass")
+        })?;
+        let mut state = self.shared.lock();
+        let id = state.fresh_id()?;
+        let (now, ttl) = (Instant::now(), ttl.min(TTL_MAX));
+        state.held.insert(id, Slot { value: Arc::new(Turn::new(value)), share, ttl, ends: now, due: now });
         let is_next = state.renew(id);
         let needs_sweeper = !std::mem::replace(&mut state.has_sweeper, true);
         drop(state);
@@ -168,6 +178,45 @@ impl<T: Lease> Leases<T> {
         Ok(())
     }
 
+    /// Ends the lease, among those that `counts` counts, that nobody came for longest, of the holder who has most of
+    /// them, if that is more than `holder` has. Whether there was one.
+    pub fn make_room(&self, holder: &Holder, counts: impl Fn(&T) -> bool) -> bool {
+        let mut state = self.shared.lock();
+        let now = Instant::now();
+        let mut held: AHashMap<&Holder, (usize, Option<Since>)> = AHashMap::new();
+        for (id, slot) in &state.held {
+            // What is taken is used, and is not one of those that could go.
+            let Ok(value) = slot.value.try_lock() else { continue };
+            if !counts(&value) {
+                continue;
+            }
+            let (count, idlest) = held.entry(slot.share.holder()).or_default();
+            *count += 1;
+            let used = slot.ends.checked_sub(slot.ttl).unwrap_or(now);
+            if now.saturating_duration_since(used) >= Duration::from_millis(YIELD_MS) {
+                *idlest = Some(idlest.map_or((used, *id), |other| other.min((used, *id))));
+            }
+        }
+        let own = held.get(holder).map_or(0, |(count, _)| *count);
+        let most = held.into_values().filter(|(count, _)| *count > own).max_by_key(|(count, _)| *count);
+        let Some((_, id)) = most.and_then(|(_, idlest)| idlest) else { return false };
+        let gone = state.held.remove(&id);
+        if let Some(slot) = &gone {
+            state.due.remove(&(slot.due, id));
+            state.remember(id);
+        }
+        drop(state);
+        // Outside the lock: closing files may take its time.
+        drop(gone);
+        true
+    }
+
+    /// The places of all leases.
+    #[must_use]
+    pub fn places(&self) -> &Arc<Shares> {
+        &self.places
+    }
+
     /// How many leases there are.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -183,7 +232,7 @@ impl<T: Lease> Leases<T> {
 
 impl<T: Lease> fmt::Debug for Leases<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Leases({} of {})", self.count(), self.leases_max)
+        write!(f, "Leases({} of {})", self.count(), self.places.total())
     }
 }
 
@@ -200,6 +249,16 @@ impl<T: Lease> Drop for Shared<T> {
 }
 
 impl<T: Lease> State<T> {
+    /// An id that names nothing, and named nothing that is remembered.
+    fn fresh_id(&self) -> Result<u64> {
+        loop {
+            let id = u64::from_le_bytes(seal::random()?) >> 1;
+            if !self.held.contains_key(&id) && !self.expired.contains(&id) {
+                return Ok(id);
+            }
+        }
+    }
+
     fn missing(&self, id: u64) -> Refusal {
         if self.expired.contains(&id) { Refusal::Expired } else { Refusal::Unknown }
     }

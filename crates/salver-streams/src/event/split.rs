@@ -45,14 +45,20 @@ pub(crate) struct Splitter<'a> {
     checks: &'a Checks,
     shape: Arc<Shape>,
     pass: Pass,
+    /// Bytes that were looked through for the end of values that are nested too deeply, and have none.
+    vain_bytes: usize,
 }
+
+/// How often all of a piece may be looked through in vain. A text of brackets that nobody closes would be looked
+/// through once for each of its lines.
+const VAIN_PASSES_MAX: usize = 8;
 
 impl<'a> Splitter<'a> {
     /// A piece of a text, with the framing the piece before ended with.
     pub(crate) fn new(text: &'a [u8], framing: Framing, is_last: bool, checks: &'a Checks) -> Self {
         let utf8_end = if simdutf8::basic::from_utf8(text).is_ok() { text.len() } else { utf8_end(text, 0) };
         let shape = checks.shape.newest();
-        Self { text, at: 0, framing, is_last, utf8_end, checks, shape, pass: Pass::new() }
+        Self { text, at: 0, framing, is_last, utf8_end, checks, shape, pass: Pass::new(), vain_bytes: 0 }
     }
 
     /// How many bytes are used up.
@@ -175,15 +181,20 @@ impl<'a> Splitter<'a> {
 
     /// A value that is nested too deeply is left out whole when it can be seen where it ends.
     fn deep(&mut self, start: usize, stop: Stop) -> Step {
-        match Reader::new(&self.text[start..]).skip() {
+        let rest = &self.text[start..];
+        let is_looked_for = self.vain_bytes <= VAIN_PASSES_MAX * self.text.len();
+        match is_looked_for.then(|| Reader::new(rest).skip()).flatten() {
             Some(value) => {
                 let end = start + value.len();
                 self.go_behind(start, end);
                 self.bad(start, end, reason(stop, start))
             }
-            None if !self.is_last && self.text.len() - start <= EVENT_BYTES_MAX => Step::More,
+            None if !self.is_last && rest.len() <= EVENT_BYTES_MAX => Step::More,
             // Its end never comes: brackets without their like must not take the good lines behind them along.
-            None if self.framing == Framing::Values => self.malformed(start, start, stop),
+            None if self.framing == Framing::Values => {
+                self.vain_bytes += rest.len();
+                self.malformed(start, start, stop)
+            }
             None if self.is_last => self.rest(start, reason(stop, start)),
             None => self.too_long(start),
         }

@@ -200,6 +200,9 @@ fn limits() {
     assert_eq!((good.len(), bad.len(), bad[0].0.len()), (2, 1, deep(EVENT_DEPTH_MAX + 1).len()));
     assert!(bad[0].1.contains("levels"), "{}", bad[0].1);
     split("[".repeat(1_000_000).as_bytes(), &[], &checks);
+    // Looked through for its end once for each line, it would take minutes.
+    let (good, bad) = split("{\"a\":[1,\n".repeat(20_000).as_bytes(), &[], &checks);
+    assert_eq!((good.len(), bad.len()), (0, 20_000));
 
     let long = |length: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(length - 8));
     let text = format!("{}\n{}\n{{}}\n", long(EVENT_BYTES_MAX), long(EVENT_BYTES_MAX + 1));

@@ -7,6 +7,8 @@ use std::path::Path;
 use salver_model::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::private;
+
 const FILE: &str = "kafka.json";
 
 /// Where a stream's delivery stood at one moment.
@@ -45,7 +47,7 @@ impl Checkpoint {
         let path = dir.join(FILE);
         let put = || {
             let part = dir.join("kafka.json.part");
-            let mut file = File::create(&part)?;
+            let mut file = private::create(&part)?;
             file.write_all(&serde_json::to_vec(self)?)?;
             file.sync_data()?;
             std::fs::rename(&part, &path)?;

@@ -3,7 +3,7 @@
 //! The file is filled with zeros ahead of what is written, because a sync of bytes that were there before needs no
 //! entry in the file system's journal, which takes about half of the time of one that makes the file longer.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -13,6 +13,7 @@ use super::batch::Batch;
 use super::frame::Head;
 use super::index::Index;
 use super::segment::Segment;
+use crate::private;
 
 /// Zeros that are written ahead, and the boundary they are written up to.
 const STEP_BYTES: u64 = 1024 * 1024;
@@ -40,7 +41,7 @@ impl Active {
     /// Makes a new segment.
     pub(super) fn create(dir: &Path, base: u64) -> io::Result<Self> {
         let segment = Segment::new(dir, Index::new(base));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(segment.path())?;
+        let file = private::options().read(true).write(true).create_new(true).open(segment.path())?;
         // Otherwise the whole file could be gone after a power failure, with everything in it that was synced.
         if let Err(error) = sync_dir(dir) {
             let _ = std::fs::remove_file(segment.path());

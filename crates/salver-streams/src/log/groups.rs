@@ -1,7 +1,7 @@
 //! Consumer groups: where each goes on, in one small file.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,6 +10,7 @@ use salver_model::{Code, Error, Result};
 
 use super::active::sync_dir;
 use super::lock::lock;
+use crate::private;
 
 const FILE: &str = "groups.json";
 
@@ -97,7 +98,7 @@ impl Groups {
 
     fn write(&self, offsets: &Offsets) -> io::Result<()> {
         let (path, new) = (self.dir.join(FILE), self.dir.join(format!("{FILE}.tmp")));
-        let mut file = File::create(&new)?;
+        let mut file = private::create(&new)?;
         file.write_all(&serde_json::to_vec(offsets)?)?;
         file.sync_all()?;
         fs::rename(&new, &path)?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::frame::Head;
+use crate::private;
 
 /// Bytes between two places that are remembered.
 const STRIDE_BYTES: u64 = 256 * 1024;
@@ -108,7 +109,7 @@ impl Index {
         }
         let sum = crc32fast::hash(&out);
         out.extend_from_slice(&sum.to_le_bytes());
-        if let Err(error) = fs::write(path, out) {
+        if let Err(error) = private::write(path, out) {
             tracing::debug!(%error, path = %path.display(), "the index of a log file was not written");
         }
     }

@@ -1,6 +1,6 @@
 //! A log as rows: what shape its events have, kept beside them, and the scan that reads them by it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Checker, Checks, LiveShape, Rule, Shape};
 use crate::log::Log;
+use crate::private;
 use crate::table::EventScan;
 
 /// The file of the shape.
@@ -91,7 +92,7 @@ impl Rows {
         let text = serde_json::to_vec(&saved).unwrap_or_default();
         let new = self.path.with_extension("new");
         let write = || {
-            let mut file = File::create(&new)?;
+            let mut file = private::create(&new)?;
             file.write_all(&text)?;
             file.sync_all()?;
             fs::rename(&new, &self.path)

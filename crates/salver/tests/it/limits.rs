@@ -29,7 +29,8 @@ fn rows_and_bodies() {
     refused(&server.get("/api/tables/t"), 413, "answer_too_large");
     assert_eq!(server.get("/api/tables/t?limit=2").status, 200);
     refused(&server.post("/api/sql", &" ".repeat(101)), 413, "body_too_large");
-    let chunked = b"POST /api/sql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n\
+    let chunked =
+        b"POST /api/sql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n\
                     80\r\n";
     let mut bytes = chunked.to_vec();
     bytes.extend_from_slice(&[b' '; 128]);
@@ -43,7 +44,8 @@ fn a_client_that_leaves_takes_its_work_along() {
     let toml = "[limits]\nqueries_max = 1\nqueue_ms_max = 30000\nquery_ms_max = 600000\n";
     let server = Server::with(toml, &[("t.csv", b"a\n1\n")]);
     let mut stream = server.connect();
-    let head = format!("POST /api/sql HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{ENDLESS}", ENDLESS.len());
+    let head =
+        format!("POST /api/sql HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{ENDLESS}", ENDLESS.len());
     stream.write_all(head.as_bytes()).expect("sent");
     // Another connection's answer shows that the server has had its turn with the first.
     assert_eq!(server.get("/health").status, 200);
@@ -99,8 +101,10 @@ fn a_failure_in_the_middle_never_looks_whole() {
     let server = Server::of(&[("t.csv", b"a\n1\n")]);
     let sql = "select case when value = 2900000 then cast('x' || value as bigint) else value end as v \
                from generate_series(1,3000000)";
-    let request =
-        format!("POST /api/sql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{sql}", sql.len());
+    let request = format!(
+        "POST /api/sql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{sql}",
+        sql.len()
+    );
     let mut stream = server.connect();
     stream.write_all(request.as_bytes()).expect("sent");
     let mut answer = Vec::new();
@@ -119,7 +123,7 @@ fn a_client_that_does_not_read_costs_little() {
     let mut server = Server::of(&[("t.csv", b"a\n1\n")]);
     let sql = "select a.value as a, b.value as b, 'some words to make the row longer' as c \
                from generate_series(1,10000) a cross join generate_series(1,10000) b";
-    let request = format!("POST /api/sql HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{sql}", sql.len());
+    let request = format!("POST /api/sql HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{sql}", sql.len());
     let mut stalled = Vec::new();
     for _ in 0..4 {
         let mut stream = server.connect();
@@ -163,7 +167,7 @@ fn the_silent_are_let_go() {
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{said:?}");
     }
-    let half = b"POST /api/sql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 100\r\n\r\nselect";
+    let half = b"POST /api/sql HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 100\r\n\r\nselect";
     assert!(server.raw(half).starts_with(b"HTTP/1.1 400"));
 }
 

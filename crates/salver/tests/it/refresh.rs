@@ -88,7 +88,7 @@ fn drains() {
     }
     let mut server = Server::of(&[("big.csv", rows.as_bytes())]);
     let mut stream = server.connect();
-    stream.write_all(b"GET /api/tables/big.ndjson HTTP/1.1\r\nhost: x\r\n\r\n").expect("sent");
+    stream.write_all(b"GET /api/tables/big.ndjson HTTP/1.1\r\nhost: localhost\r\n\r\n").expect("sent");
     let mut first = [0; 1024];
     stream.read_exact(&mut first).expect("the answer begins");
     let id = server.child().id().to_string();

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// What is read of an answer; the rest is left to the server.
+const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
+
 /// A running server; ends with the value.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -24,6 +27,32 @@ impl Server {
 
     /// Serves `files` under the configuration `toml`.
     pub(crate) fn with(toml: &str, files: &[(&str, &[u8])]) -> Self {
+        Self::started(Command::new(env!("CARGO_BIN_EXE_salver")), toml, files)
+    }
+
+    /// Serves `files` in a process to which `bounds`, words of the shell's `ulimit`, apply.
+    // For the program of attacks.
+    #[allow(dead_code)]
+    pub(crate) fn bounded(bounds: &[&str], toml: &str, files: &[(&str, &[u8])]) -> Self {
+        let mut script: String = bounds.iter().map(|bound| format!("ulimit {bound} && ")).collect();
+        script.push_str(r#"exec "$0" "$@""#);
+        let mut program = Command::new("sh");
+        program.args(["-c", &script, env!("CARGO_BIN_EXE_salver")]);
+        Self::started(program, toml, files)
+    }
+
+    /// Serves `files`, and what `prepare` puts beside them.
+    // For the program of attacks.
+    #[allow(dead_code)]
+    pub(crate) fn prepared(toml: &str, files: &[(&str, &[u8])], prepare: impl FnOnce(&Path)) -> Self {
+        Self::begun(Command::new(env!("CARGO_BIN_EXE_salver")), toml, files, prepare)
+    }
+
+    fn started(program: Command, toml: &str, files: &[(&str, &[u8])]) -> Self {
+        Self::begun(program, toml, files, |_| {})
+    }
+
+    fn begun(mut program: Command, toml: &str, files: &[(&str, &[u8])], prepare: impl FnOnce(&Path)) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         for (name, content) in files {
             let path = directory.path().join(name);
@@ -33,7 +62,8 @@ impl Server {
         if !toml.is_empty() {
             std::fs::write(directory.path().join("salver.toml"), toml).expect("the configuration");
         }
-        let mut child = Command::new(env!("CARGO_BIN_EXE_salver"))
+        prepare(directory.path());
+        let mut child = program
             .args(["serve", "--listen", "127.0.0.1:0"])
             .arg(directory.path())
             .stdout(Stdio::piped())
@@ -67,6 +97,13 @@ impl Server {
     /// Where it listens.
     pub(crate) fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The number of its process.
+    // For the program of attacks.
+    #[allow(dead_code)]
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Its process.
@@ -126,7 +163,7 @@ impl Server {
         let _ = stream.write_all(bytes);
         let _ = stream.flush();
         let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
+        let _ = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
         answer
     }
 

@@ -66,7 +66,7 @@ impl Doors {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut talk = Talk { stream: BufReader::new(stream) };
-        talk.write(format!("{head}\r\nhost: x\r\n\r\n").as_bytes());
+        talk.write(format!("{head}\r\nhost: localhost\r\n\r\n").as_bytes());
         talk
     }
 

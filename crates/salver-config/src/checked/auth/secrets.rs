@@ -1,12 +1,10 @@
 //! Keys, hashes and secrets as they are written: alone, or as `NAME:SECRET`.
 
+pub(crate) use salver_model::secrecy::MASK;
 use salver_model::spec::Secret;
 
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::Table;
-
-/// What `salver config show` writes in place of a secret.
-pub(crate) const MASK: &str = "***";
 
 /// A secret with its name.
 type Named = (Option<String>, Secret);

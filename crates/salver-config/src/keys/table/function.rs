@@ -48,6 +48,11 @@ pub(super) const ROWS: &[Setting] = &[
         "After how many calls a process is replaced by a new one; 0 is never.",
         &["max_requests"]),
     row(Section::Function, "environment", Kind::Pairs, ["", r#"{ "MODEL" = "/srv/model.rds" }"#],
-        "Variables of its environment, besides the server's own.",
+        "Variables of its environment, besides those it has of the server's own.",
         &["env"]),
+    row(Section::Function, "inherit_environment", Kind::Texts, ["[]", r#"["AWS_*", "MODEL_DIR"]"#],
+        "Which variables of the server's environment its processes get, with `*` for any part, beside those that \
+            programs are found and set up by: `PATH`, `HOME`, `LANG`, `LC_*`, `TZ`, `TMPDIR`, `R_*`, `PYTHON*` and the \
+            like. None of the server's own settings, `SALVER_*`, is ever among them.",
+        &["env_names"]),
 ];

@@ -25,6 +25,7 @@ pub(super) fn value(spec: &AuthSpec, key: &str) -> Option<String> {
         "jwt_issuers" => some(&jwt.issuers),
         "jwt_leeway" => Some(ms(jwt.leeway)),
         "jwt_ttl" => Some(ms(jwt.ttl)),
+        "jwt_exp_required" => Some((!jwt.endless).to_string()),
         "attempts_max" => Some(spec.attempts_max.to_string()),
         _ => users(spec, key, &some, &ms),
     }
@@ -51,6 +52,7 @@ fn users(
         "username_field" => Some(quoted(username)),
         "password_field" => Some(quoted(password)),
         "new_password_field" => Some(quoted(new_password)),
+        "users_prefix" => (!users.prefix.is_empty()).then(|| quoted(&users.prefix)),
         "register" => Some(users.register.to_string()),
         "register_columns" => pairs_unless_empty(&users.register_columns),
         "login_after_registration" => Some(users.login_after_registration.to_string()),

@@ -1,7 +1,9 @@
 //! The settings of a database, as they are written.
 
+use salver_model::Value;
 use salver_model::records::Operation;
 use salver_model::rule::Term;
+use salver_model::secrecy::masked;
 use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck, RecordRule, Shape, Tenancy};
 
 use super::{absolute, list, pairs_unless_empty, quoted, texts};
@@ -51,13 +53,14 @@ fn hook(spec: &DatabaseSpec, which: impl Fn(&Customization) -> Option<&FunctionP
 fn url(url: &str) -> String {
     match url.strip_prefix("sqlite:").filter(|path| !path.starts_with(":memory:")) {
         Some(path) => format!("sqlite:{}", absolute(path)),
-        None => url.to_owned(),
+        None => masked(url).into_owned(),
     }
 }
 
 fn tenant(tenancy: &Tenancy) -> (String, String) {
     let value = match &tenancy.value {
         Term::Caller(name) => format!("caller.{name}"),
+        Term::Literal(Value::Text(text)) => text.clone(),
         Term::Literal(value) => value.to_string(),
         Term::Column(name) => name.clone(),
     };
@@ -74,6 +77,7 @@ fn rule(rule: &RecordRule) -> String {
         format!("columns_hidden = {}", texts(&rule.columns_hidden)),
     ];
     parts.extend(rule.rows.as_ref().map(|rows| format!("rows = {}", quoted(rows.text()))));
+    parts.extend(rule.except.as_ref().map(|except| format!("except = {}", quoted(except.text()))));
     format!("{{ {} }}", parts.join(", "))
 }
 

@@ -2,7 +2,7 @@
 
 use salver_model::spec::FunctionSpec;
 
-use super::{absolute, pairs_unless_empty, quoted};
+use super::{absolute, masked_pairs, pairs_unless_empty, quoted, texts};
 
 /// The value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
@@ -20,7 +20,8 @@ pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
         "job_timeout" => Some(spec.job_timeout.unwrap_or_default().as_millis().to_string()),
         "memory_bytes_max" => Some(spec.memory_bytes_max.unwrap_or_default().to_string()),
         "calls_max" => Some(spec.calls_max.unwrap_or_default().to_string()),
-        "environment" => pairs_unless_empty(&spec.environment),
+        "environment" => pairs_unless_empty(&masked_pairs(&spec.environment)),
+        "inherit_environment" => (!spec.inherited.is_empty()).then(|| texts(&spec.inherited)),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::Ack;
 
-use super::{absolute, pairs_unless_empty, quoted, texts};
+use super::{absolute, masked_pairs, pairs_unless_empty, quoted, texts};
 use crate::pick;
 
 /// The value of a setting; `None` when it was not given.
@@ -17,7 +17,7 @@ pub(super) fn value(spec: &StreamSpec, key: &str) -> Option<String> {
         "dir" => spec.dir.to_str().map(|path| quoted(&absolute(path))),
         "brokers" => kafka.map(|kafka| texts(&kafka.brokers)),
         "topic" => kafka.map(|kafka| quoted(&kafka.topic)),
-        "kafka" => pairs_unless_empty(&kafka?.properties),
+        "kafka" => pairs_unless_empty(&masked_pairs(&kafka?.properties)),
         "id_header" => kafka?.id_header.as_deref().map(quoted),
         "ack" => Ack::ALL.iter().find(|(_, ack)| *ack == spec.ack).map(|(word, _)| quoted(word)),
         "key" => place(&spec.key),

@@ -17,10 +17,15 @@ const SIGNED: &str = include_str!("tests/tokens.txt");
 
 fn jwt(secrets: &[(Option<&str>, &str)], change: impl FnOnce(&mut JwtSpec)) -> Jwt {
     let secrets = secrets.iter().map(|(kid, text)| (kid.map(str::to_owned), Secret::new(*text))).collect();
-    let mut spec =
-        JwtSpec { secrets, leeway: Duration::from_secs(5), ttl: Duration::from_secs(30), ..JwtSpec::default() };
+    let mut spec = JwtSpec {
+        secrets,
+        leeway: Duration::from_secs(5),
+        ttl: Duration::from_secs(30),
+        endless: true,
+        ..JwtSpec::default()
+    };
     change(&mut spec);
-    Jwt::new(&spec).unwrap()
+    Jwt::new(&spec, "").unwrap()
 }
 
 fn signed(algorithm: hmac::Algorithm, secret: &str, header: &str, claims: &str) -> String {
@@ -43,8 +48,15 @@ fn secrets_of_every_length() {
         let header = format!(r#"{{"alg":"{name}","typ":"JWT"}}"#);
         let claims = r#"{"sub":"9","role":"admin","n":1.5,"tags":["a"],"none":null,"iat":1699999999}"#;
         let identity = jwt.prove_at(&signed(algorithm, SECRET, &header, claims), NOW_S).unwrap();
-        let expected =
-            [("auth", "jwt"), ("sub", "9"), ("role", "admin"), ("n", "1.5"), ("tags", "[\"a\"]"), ("user", "9")];
+        let expected = [
+            ("auth", "jwt"),
+            ("identity", "jwt:9"),
+            ("sub", "9"),
+            ("role", "admin"),
+            ("n", "1.5"),
+            ("tags", "[\"a\"]"),
+            ("user", "9"),
+        ];
         assert_eq!(identity, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert!(jwt.prove_at(&signed(algorithm, "another secret", &header, claims), NOW_S).is_none());
     }
@@ -132,6 +144,24 @@ fn times() {
         (r#"{"exp":null}"#, false),
     ] {
         assert_eq!(jwt.prove_at(&token(HEADER, claims), NOW_S).is_some(), expected, "{claims}");
+    }
+}
+
+#[test]
+fn tokens_must_end() {
+    let strict = jwt(&[(None, SECRET)], |spec| spec.endless = false);
+    let open = jwt(&[(None, SECRET)], |_| {});
+    for (claims, expected) in [
+        ("{}", false),
+        (r#"{"sub":"9"}"#, false),
+        (r#"{"nbf":1699999990}"#, false),
+        (r#"{"iat":1699999990}"#, true),
+        (r#"{"exp":1700000010}"#, true),
+        (r#"{"exp":1699999990}"#, false),
+    ] {
+        assert_eq!(strict.prove_at(&token(HEADER, claims), NOW_S).is_some(), expected, "{claims}");
+        let is_over = claims.contains("\"exp\":1699");
+        assert_eq!(open.prove_at(&token(HEADER, claims), NOW_S).is_some(), !is_over, "{claims}");
     }
 }
 

@@ -6,17 +6,17 @@ use salver_model::records::{Field, Record};
 
 /// Reads a form; `None` when something in it is not UTF-8, or there is too much of it.
 pub(super) fn read(text: &str) -> Option<Record> {
-    let mut record = Record::new();
-    for (index, pair) in text.trim_end().split('&').filter(|pair| !pair.is_empty()).enumerate() {
-        (index < LIST_ITEMS_MAX).then_some(())?;
+    let mut members = Vec::new();
+    for pair in text.trim_end().split('&').filter(|pair| !pair.is_empty()) {
+        (members.len() < LIST_ITEMS_MAX).then_some(())?;
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name)?, decode(value)?);
-        match name.strip_suffix("__is_null") {
-            Some(column) => super::set(&mut record, column.to_owned(), Field::Null),
-            None => super::set(&mut record, name, Field::Text(value)),
-        }
+        members.push(match name.strip_suffix("__is_null") {
+            Some(column) => (column.to_owned(), Field::Null),
+            None => (name, Field::Text(value)),
+        });
     }
-    Some(record)
+    Some(super::merged(members.into_iter()))
 }
 
 fn decode(text: &str) -> Option<String> {

@@ -4,11 +4,8 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use salver_formats::json::write_string;
-use salver_model::limits::CHANGES_MAX;
+use salver_model::limits::{CHANGES_MAX, XML_DEPTH_MAX, XML_ELEMENTS_MAX};
 use salver_model::records::{Field, Record};
-
-/// Deepest nesting that is read.
-const DEPTH_MAX: usize = 64;
 
 /// An element with all that is in it.
 #[derive(Debug, Default)]
@@ -34,11 +31,14 @@ pub(super) fn read(text: &str) -> Option<(Vec<Record>, bool)> {
 fn parse(text: &str) -> Option<Element> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
-    let mut root = None;
+    let (mut root, mut count) = (None, 0);
     loop {
-        let done = match reader.read_event().ok()? {
+        let event = reader.read_event().ok()?;
+        count += usize::from(matches!(event, Event::Start(_) | Event::Empty(_)));
+        (count <= XML_ELEMENTS_MAX).then_some(())?;
+        let done = match event {
             Event::Start(start) => {
-                (open.len() < DEPTH_MAX && root.is_none()).then_some(())?;
+                (open.len() < XML_DEPTH_MAX && root.is_none()).then_some(())?;
                 open.push(element(&start)?);
                 continue;
             }
@@ -93,12 +93,7 @@ fn element(start: &BytesStart<'_>) -> Option<Element> {
 fn record(element: Element) -> Option<Record> {
     element.text.trim().is_empty().then_some(())?;
     (element.children.len() <= CHANGES_MAX).then_some(())?;
-    let mut record = Record::new();
-    for child in element.children {
-        let name = child.name.clone();
-        super::set(&mut record, name, field(child));
-    }
-    Some(record)
+    Some(super::merged(element.children.into_iter().map(|child| (child.name.clone(), field(child)))))
 }
 
 fn field(element: Element) -> Field {

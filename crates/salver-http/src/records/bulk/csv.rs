@@ -1,5 +1,6 @@
 //! CSV in pieces to records (RFC 4180): a line of names, then rows. A field without quotes that is empty is null.
 
+use salver_model::limits::{NEW_COLUMNS_MAX, NEW_NAME_BYTES_MAX};
 use salver_model::records::{Field, Record};
 use salver_model::{Code, Error, Result};
 
@@ -98,6 +99,9 @@ impl CsvReader {
     }
 
     fn end_field(&mut self) -> Result<()> {
+        if self.fields.len() >= NEW_COLUMNS_MAX {
+            return Err(self.refuse(&format!("has more than {NEW_COLUMNS_MAX} fields")));
+        }
         let bytes = std::mem::take(&mut self.field);
         let field = if bytes.is_empty() && !self.quoted {
             Field::Null
@@ -123,7 +127,11 @@ impl CsvReader {
                 Field::Text(name) => Some(name.trim_start_matches('\u{feff}').to_owned()),
                 _ => None,
             });
-            self.names = Some(names.collect::<Option<_>>().ok_or_else(|| self.refuse("has an empty name"))?);
+            let names: Vec<String> = names.collect::<Option<_>>().ok_or_else(|| self.refuse("has an empty name"))?;
+            if names.iter().any(|name| name.len() > NEW_NAME_BYTES_MAX) {
+                return Err(self.refuse(&format!("has a name of more than {NEW_NAME_BYTES_MAX} bytes")));
+            }
+            self.names = Some(names);
             return Ok(());
         };
         if fields.len() != names.len() {

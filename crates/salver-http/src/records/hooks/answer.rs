@@ -39,6 +39,7 @@ pub(super) async fn ask(
     let interface = file.interface()?;
     let (index, endpoint) = endpoint(&interface, function)?;
     let asked = functions::Call {
+        holder: Some(call.caller().holder()),
         endpoint: Some(index),
         interface: Some(Arc::clone(&interface)),
         method: call.method.as_str().to_owned(),

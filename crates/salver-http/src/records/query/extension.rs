@@ -1,10 +1,10 @@
 //! Salver's own parameters. A request that has one of them is strict.
 
-use salver_model::records::{Child, RecordAggregate, RecordQuery};
+use salver_model::records::{Child, Condition, RecordAggregate, RecordQuery};
 use salver_model::{AggregateFunction, Code, Error, Result, suggest};
 
-use super::filter::{self, FilterTree};
-use super::{Ask, boolean, list, order, size};
+use super::filter;
+use super::{Ask, boolean, order, size, ways};
 
 /// A parameter without a path.
 pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
@@ -27,7 +27,7 @@ pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
 
 /// A list with something in it.
 fn named(name: &str, value: &str) -> Result<Vec<String>> {
-    let names = list(value);
+    let names = ways::names(name, value)?;
     if names.is_empty() {
         return Err(Error::new(Code::InvalidRequest, format!("`{name}` names no column")));
     }
@@ -65,7 +65,7 @@ fn aggregate(value: &str) -> Result<RecordAggregate> {
 
 /// `path.filter`, `path.order` or `path.size`.
 pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str) -> Result<()> {
-    let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+    let path = ways::path("join", path, Code::InvalidRequest)?;
     let at = query.children.iter().position(|child| child.path == path).unwrap_or_else(|| {
         query.children.push(Child { path, ..Child::default() });
         query.children.len() - 1
@@ -83,10 +83,15 @@ pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str
                 return Err(Error::new(Code::InvalidRequest, format!("`{word}` of joined rows can't have a number"))
                     .with_hint("repeat `filter`: all of them must hold; `in` takes several values"));
             }
-            let mut tree = FilterTree::default();
-            tree.put(&[], child.filter.take());
-            tree.put(&[], filter::condition(value, true)?);
-            child.filter = tree.into_condition();
+            let Some(condition) = filter::condition(value, true)? else { return Ok(()) };
+            child.filter = Some(match child.filter.take() {
+                None => condition,
+                Some(Condition::All(mut all)) => {
+                    all.push(condition);
+                    Condition::All(all)
+                }
+                Some(other) => Condition::All(vec![other, condition]),
+            });
         }
     }
     Ok(())

@@ -1,7 +1,10 @@
 //! Conditions as written, and the tree their suffixes put them in.
 
+use salver_model::limits::PATTERN_BYTES_MAX;
 use salver_model::records::{Condition, Operator};
 use salver_model::{Code, Error, Result, suggest};
+
+use super::ways;
 
 /// A node: conditions that must all hold, and nodes below of which one must, in the order they came.
 #[derive(Debug, Default)]
@@ -68,7 +71,7 @@ pub(super) fn path(suffix: &str) -> Vec<&str> {
 /// `column,op[,value]`; `None` for what is passed over because it can't be read.
 ///
 /// # Errors
-/// `InvalidFilter` in a strict request.
+/// `InvalidFilter` for what is over a limit, and in a strict request for what is malformed.
 pub(super) fn condition(text: &str, strict: bool) -> Result<Option<Condition>> {
     let mut parts = text.splitn(3, ',');
     let (column, word) = (parts.next().unwrap_or_default(), parts.next());
@@ -89,7 +92,12 @@ pub(super) fn condition(text: &str, strict: bool) -> Result<Option<Condition>> {
         return Err(Error::new(Code::InvalidFilter, format!("`bt` in `{text}` takes two values"))
             .with_hint("write `column,bt,from,to`"));
     }
-    let path = column.split('.').map(str::to_owned).collect();
+    let is_pattern = matches!(operator, Operator::Contains | Operator::StartsWith | Operator::EndsWith);
+    if is_pattern && value.len() > PATTERN_BYTES_MAX {
+        let message = format!("`{word}` looks for at most {PATTERN_BYTES_MAX} bytes of text");
+        return Err(Error::new(Code::InvalidFilter, message));
+    }
+    let path = ways::path("filter", column, Code::InvalidFilter)?;
     Ok(Some(Condition::Test { path, operator, negated, value: value.to_owned() }))
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use salver_model::limits::APPEND_PIECE_BYTES;
 use salver_model::{Code, Error, Result};
 
 use super::unpack::Unpacker;
+use crate::receive::Incoming;
 use crate::streams::call::Call;
 
 /// How long a piece that could be longer waits for more. Whoever sends an event now and then should not wait for the

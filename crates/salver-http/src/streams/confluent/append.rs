@@ -8,6 +8,7 @@ use salver_model::streams::{Ack, Envelope, NewEvent, Outcome, Placement, Receipt
 use salver_model::{Error, Result};
 
 use super::Failure;
+use crate::veil;
 
 /// Takes `events` and waits until the broker has them: for each, in order, where it is or why it is nowhere.
 ///
@@ -54,7 +55,7 @@ async fn again(stream: &Arc<dyn EventStream>, offset: u64) -> Result<Placement, 
 
 /// The events are in the log and go on to Kafka when that can be reached; the client can't be told where.
 fn retriable(error: &Error) -> Failure {
-    Failure::new(StatusCode::SERVICE_UNAVAILABLE, 50003, format!("Retriable Kafka error: {}", error.message))
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, 50003, format!("Retriable Kafka error: {}", veil::message(error)))
 }
 
 fn unplaced() -> Failure {

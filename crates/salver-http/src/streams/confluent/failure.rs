@@ -8,6 +8,7 @@ use super::{Call, JSON, V2};
 use crate::body::Body;
 use crate::problem;
 use crate::streams::respond;
+use crate::veil;
 
 /// An error with the number clients know it by.
 #[derive(Debug)]
@@ -86,8 +87,8 @@ impl Failure {
 
     fn of(error: &Error) -> Self {
         let status = problem::status(error.code);
-        let hint = error.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        let message = format!("{}{hint}", error.message);
+        let hint = veil::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
+        let message = format!("{}{hint}", veil::message(error));
         match error.code {
             Code::UnknownStream => Self::topic_not_found(),
             Code::NotFound => Self::not_found(),

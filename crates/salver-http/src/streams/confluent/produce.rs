@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
-use hyper::body::Incoming;
 use salver_formats::json::write_string;
+use salver_model::limits::APPEND_RESULTS_MAX;
 use salver_model::streams::{NewEvent, Placement};
 
 use super::append::append;
@@ -12,6 +12,7 @@ use super::{Call, Failure, JSON, V2, metadata, topic};
 use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::receive;
+use crate::receive::Incoming;
 use crate::streams::{base64, raw, respond};
 
 /// Answers a produce request.
@@ -78,6 +79,9 @@ fn read(body: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Vec<
     let elements = raw::elements(&list).ok_or_else(|| Failure::malformed("`records` is not an array"))?;
     if elements.is_empty() {
         return Err(Failure::unprocessable(422, "records may not be empty"));
+    }
+    if elements.len() > APPEND_RESULTS_MAX {
+        return Err(Failure::unprocessable(422, format!("there may be at most {APPEND_RESULTS_MAX} records")));
     }
     elements.into_iter().map(|at| record(&list.slice(at), embedded, partition)).collect()
 }

@@ -8,11 +8,11 @@ mod record;
 mod records;
 
 use http::{Method, Response};
-use hyper::body::Incoming;
 
 use super::append::append;
 use super::{Call, Failure, origin, topic, topic_name};
 use crate::body::Body;
+use crate::receive::Incoming;
 
 /// Answers what follows `/v3`.
 pub(super) async fn answer(call: &Call<'_>, segments: &[String], body: Incoming) -> Result<Response<Body>, Failure> {

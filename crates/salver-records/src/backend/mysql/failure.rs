@@ -64,7 +64,7 @@ pub(super) fn error(failure: Failure, place: &str) -> Error {
             too_large().with_source(Failure::Driver(DriverError::PacketTooLarge))
         }
         failure @ Failure::Driver(DriverError::StmtParamsNumberExceedsLimit { .. }) => {
-            Error::new(Code::Execution, "the statement has more values than the database takes")
+            Error::new(Code::Invalid, "the statement has more values than the database takes")
                 .with_hint("split the request")
                 .with_source(failure)
         }
@@ -162,6 +162,11 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
             Error::new(Code::Invalid, "the database does not take the definition or value")
         }
         1153 | 1301 => too_large(),
+        // Too many tables, columns or placeholders; the stack of its parser.
+        1116 | 1117 | 1390 | 1436 => {
+            Error::new(Code::Invalid, "the request makes a statement that is too large for the database")
+                .with_hint("ask for less at once: fewer conditions, joins, columns or keys")
+        }
         // Names.
         1146 | 1051 | 1109 => Error::new(Code::UnknownTable, "the database has no such table")
             .with_hint_if(first_quoted(text).map(|name| format!("`{name}` is not there any more"))),

@@ -7,13 +7,14 @@ use std::time::Duration;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Error as Failure, Opts};
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::address::Address;
 use super::client::Client;
 use super::failure;
+use crate::backend::lying;
 
 /// Longest wait for a connection that is free.
 const WAIT_MS_MAX: u64 = 5_000;
@@ -43,6 +44,8 @@ pub(super) struct Inner {
     pub(super) read_only: bool,
     free: Mutex<Vec<Client>>,
     places: Arc<Semaphore>,
+    /// Of these, those whose rows wait for slow clients.
+    lying: Arc<Shares>,
     connections_max: usize,
     /// One connection at a time is made beside the others to end what nobody waits for.
     ending: Semaphore,
@@ -66,10 +69,16 @@ impl Pool {
                 read_only: !spec.writable && !spec.definable,
                 free: Mutex::default(),
                 places: Arc::new(Semaphore::new(connections_max)),
+                lying: lying::places(connections_max),
                 connections_max,
                 ending: Semaphore::new(1),
             }),
         }
+    }
+
+    /// Places of answers and loads whose clients are slow.
+    pub(super) fn lying(&self) -> &Arc<Shares> {
+        &self.inner.lying
     }
 
     /// How messages call the database.
@@ -120,22 +129,14 @@ impl Pool {
     }
 
     async fn wait(&self) -> Result<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.inner.places).try_acquire_owned() {
-            return Ok(place);
-        }
-        match timeout(Duration::from_millis(WAIT_MS_MAX), Arc::clone(&self.inner.places).acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
-            Ok(Err(closed)) => Err(Error::internal("the connections are closed").with_source(closed)),
-            Err(_) => Err(Error::new(
+        let Inner { places, lying, connections_max, .. } = &*self.inner;
+        lying::wait(places, lying, Duration::from_millis(WAIT_MS_MAX)).await.ok_or_else(|| {
+            Error::new(
                 Code::DatabaseUnavailable,
-                format!(
-                    "out of connections: all {} to the database {} are busy",
-                    self.inner.connections_max,
-                    self.place()
-                ),
+                format!("out of connections: all {connections_max} to the database {} are busy", self.place()),
             )
-            .with_hint("try again; `connections_max` of the database is the limit")),
-        }
+            .with_hint("try again; `connections_max` of the database is the limit")
+        })
     }
 
     /// A connection that is not one of these, and has no place among them.

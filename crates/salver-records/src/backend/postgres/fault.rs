@@ -150,6 +150,10 @@ fn said(server: &DbError, entry: &str) -> Error {
         b"53100" => unavailable(entry, "is out of space"),
         b"53200" => unavailable(entry, "is out of memory"),
         [b'5', b'3', ..] => unavailable(entry, "is out of resources"),
+        [b'5', b'4', ..] => {
+            Error::new(Code::Invalid, "the request makes a statement that is too large for the database")
+                .with_hint("ask for less at once: fewer conditions, joins, columns or keys")
+        }
         b"58030" => unavailable(entry, "can't read or write its files"),
         b"57P03" => unavailable(entry, "is starting or stopping"),
         [b'5', b'7', b'P', ..] | [b'0', b'8', ..] => unavailable(entry, "closed the connection"),

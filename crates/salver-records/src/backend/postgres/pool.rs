@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, Shares};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{timeout, timeout_at};
+use tokio::time::timeout;
 
 use super::connection::{Connection, Refusal};
 use super::target::{CONNECT_MS_MAX, Target};
+use crate::backend::lying;
 
 /// Longest wait for a connection.
 pub(super) const WAIT_MS_MAX: u64 = 5_000;
@@ -30,6 +31,8 @@ pub(super) struct Pool {
     pub(super) target: Arc<Target>,
     /// First come, first served.
     places: Arc<Semaphore>,
+    /// Of these, those whose rows wait for slow clients.
+    pub(super) lying: Arc<Shares>,
     /// The last one used is taken first, so that the others may be closed.
     idle: Mutex<VecDeque<(Arc<Connection>, Instant)>>,
     returned: Notify,
@@ -41,6 +44,7 @@ impl Pool {
         Arc::new(Self {
             target,
             places: Arc::new(Semaphore::new(connections_max.max(1))),
+            lying: lying::places(connections_max),
             idle: Mutex::default(),
             returned: Notify::new(),
             open: AtomicUsize::new(0),
@@ -51,13 +55,8 @@ impl Pool {
     /// has none left and none of ours is here to wait for.
     pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<Lease> {
         let deadline = tokio::time::Instant::now() + Duration::from_millis(WAIT_MS_MAX);
-        let permit = match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => timeout_at(deadline, Arc::clone(&self.places).acquire_owned())
-                .await
-                .map_err(|_| self.exhausted())?
-                .map_err(|error| Error::internal("the pool is closed").with_source(error))?,
-        };
+        let permit = lying::wait(&self.places, &self.lying, Duration::from_millis(WAIT_MS_MAX)).await;
+        let permit = permit.ok_or_else(|| self.exhausted())?;
         loop {
             if let Some(connection) = self.take() {
                 return Ok(self.hand_out(connection, permit));

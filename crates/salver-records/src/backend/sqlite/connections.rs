@@ -6,13 +6,14 @@
 //! connection to the old file would share its log's name with the new one.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::hold::{Held, Holder};
@@ -22,6 +23,7 @@ use super::log_index::LogIndex;
 use super::open;
 use super::version::Clock;
 use super::watch::Watch;
+use crate::backend::lying;
 use crate::backend::snapshot::Places;
 use crate::cell::Cell;
 
@@ -110,6 +112,8 @@ pub(super) struct Connections {
     lanes: Box<[Lane]>,
     pool: Mutex<Vec<Reader>>,
     places: Arc<Semaphore>,
+    /// Of these, those whose rows wait for slow clients.
+    pub(super) lying: Arc<Shares>,
     pub(super) clock: Clock,
     /// An era has begun, so that lanes may be opened.
     begun: AtomicBool,
@@ -164,6 +168,7 @@ impl Connections {
             lanes: std::iter::repeat_with(Lane::default).take(lanes).collect(),
             pool: Mutex::default(),
             places: Arc::new(Semaphore::new(spec.connections_max.max(1))),
+            lying: lying::places(spec.connections_max),
             clock: Clock::new(),
             begun: AtomicBool::new(false),
             writer: Mutex::default(),
@@ -176,6 +181,14 @@ impl Connections {
         })
     }
 
+    /// Where the file lies; none in memory.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        match &self.location {
+            Location::File(path) => Some(path.clone()),
+            Location::Memory(_) => None,
+        }
+    }
+
     /// Whether anything here may write.
     pub(super) fn is_writable(&self) -> bool {
         self.writable
@@ -183,19 +196,10 @@ impl Connections {
 
     /// A place among the connections of the pool.
     pub(super) async fn place(&self, ms_max: u64) -> Result<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Ok(place);
-        }
-        let waited =
-            tokio::time::timeout(Duration::from_millis(ms_max), Arc::clone(&self.places).acquire_owned()).await;
-        match waited {
-            Ok(Ok(place)) => Ok(place),
-            _ => Err(Error::new(
-                Code::DatabaseUnavailable,
-                format!("all connections of the database `{}` are in use", self.name),
-            )
-            .with_hint("ask again, or raise its `connections_max`")),
-        }
+        lying::wait(&self.places, &self.lying, Duration::from_millis(ms_max)).await.ok_or_else(|| {
+            Error::new(Code::DatabaseUnavailable, format!("all connections of the database `{}` are in use", self.name))
+                .with_hint("ask again, or raise its `connections_max`")
+        })
     }
 
     /// Runs `work` with this thread's own connection; `None` when there is none at the moment.

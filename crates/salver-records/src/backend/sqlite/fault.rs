@@ -137,5 +137,11 @@ fn by_words(words: &str) -> Error {
     if words.ends_with(" already exists") || words.contains("already a") || words.contains("another table") {
         return Error::new(Code::TableExists, "a table of that name already exists");
     }
+    // "too many SQL variables", "Expression tree is too large (maximum depth 1000)",
+    // "LIKE or GLOB pattern too complex", "parser stack overflow"
+    if ["too many ", "too large", "too complex", "overflow"].iter().any(|excess| words.contains(excess)) {
+        return Error::new(Code::Invalid, "the request makes a statement that is too large for the database")
+            .with_hint("ask for less at once: fewer conditions, joins, columns or keys");
+    }
     Error::new(Code::Execution, "the database refused the statement")
 }

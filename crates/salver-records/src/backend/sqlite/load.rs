@@ -2,8 +2,9 @@
 //!
 //! All rows stay or none does, so the load has SQLite's one right to write from its first row to its commit, and other
 //! writers wait. So that they wait for the database only and not for a slow client, rows that come slowly are gathered
-//! before the transaction begins, as many as may lie in memory; rows that come fast go in as they come. Once it has
-//! begun, a client that sends nothing for long ends the load.
+//! before the transaction begins, all of them, in memory or in a file; rows that come fast go in as they come. Should
+//! these become slow, the transaction is undone, the rest is gathered, and all rows are written then: so they are kept
+//! on their way, too.
 
 use std::time::{Duration, Instant};
 
@@ -18,64 +19,149 @@ use super::fault::{commit_fault, fault};
 use super::program::execute;
 use super::read::StopOnDrop;
 use super::rows::{Stop, bind_all};
+use super::spool::{Spool, Spooled};
 use super::writer::{Job, Queue};
 use crate::statement::{Bind, BulkLoad, Loaded};
 
-type Rows = Vec<Vec<Bind>>;
+pub(super) type Rows = Vec<Vec<Bind>>;
 
-/// Rows gathered before the transaction begins, in bytes as they lie in memory.
-const GATHER_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Rows gathered before it is decided that they come slowly, in bytes as they lie in memory.
+const GATHER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// When so many bytes came, it is known how fast they come.
 const GATHER_BYTES_MIN: usize = 128 * 1024;
 /// A client that sends so much is fast.
 const FAST_BYTES_PER_MS: usize = 4 * 1024;
-/// How long the transaction waits for the next rows.
-const STALL_MAX: Duration = Duration::from_secs(10);
+/// For how much longer than a fast client needs the transaction waits for rows, in milliseconds.
+const CREDIT_MS_MAX: u64 = 300;
+/// How often it is looked whether rows still come.
+const LOOK: Duration = Duration::from_millis(50);
 /// Pieces of rows between the client's task and the writer.
 const PIECES_MAX: usize = 8;
 /// Rows after which the clock is set anew: the limit is on statements, and each is one.
 const ROWS_PER_LIMIT: usize = 256;
 
-/// What the writer gets.
+/// What the writer gets of a client that is fast.
 pub(super) enum Feed {
     /// More rows.
     Rows(Rows),
-    /// That was all. Without this the client has gone, and nothing stays.
+    /// That was all. Without this the client has gone or became slow, and nothing stays.
     End,
-    /// The client sends nothing.
-    Stalled,
+}
+
+/// Where the writer gets rows from.
+pub(super) enum Source {
+    /// As they come.
+    Fed(Receiver<Feed>),
+    /// All of them, which are few.
+    Gathered(std::vec::IntoIter<Rows>),
+    /// All of them.
+    Spooled(Spooled),
+}
+
+impl Source {
+    fn next(&mut self) -> Result<Option<Feed>> {
+        match self {
+            Self::Fed(rows) => Ok(rows.blocking_recv()),
+            Self::Gathered(rows) => Ok(Some(rows.next().map_or(Feed::End, Feed::Rows))),
+            Self::Spooled(spooled) => {
+                let rows = spooled.next()?;
+                Ok(Some(if rows.is_empty() { Feed::End } else { Feed::Rows(rows) }))
+            }
+        }
+    }
 }
 
 /// Hands a load to the writer and feeds it.
 pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>, stop: StopOnDrop) -> Result<Loaded> {
-    let (gathered, ended) = gather(&mut rows).await;
-    let (feed, fed) = mpsc::channel(PIECES_MAX);
-    let (answer, mut answered) = oneshot::channel();
-    queue.put(Job::Load { load, rows: fed, run: stop.run, answer }).await?;
-    let pump = pump(gathered, ended, rows, feed);
-    let answer = tokio::select! {
-        biased;
-        answer = &mut answered => answer,
-        () = pump => answered.await,
-    };
-    answer.map_err(|_| Error::internal("the load broke off"))?
+    let (gathered, pace) = gather(&mut rows).await;
+    if pace == Pace::Ended {
+        return write(queue, load, Source::Gathered(gathered.into_iter()), &stop).await;
+    }
+    let mut spool = Keep(Some(Spool::new(queue.beside())));
+    if pace == Pace::Fast {
+        let (feed, fed) = mpsc::channel(PIECES_MAX);
+        let (answer, mut answered) = oneshot::channel();
+        queue.put(Job::Load { load: load.clone(), rows: Source::Fed(fed), run: stop.run, answer }).await?;
+        let fed = tokio::select! {
+            biased;
+            answer = &mut answered => return answer.map_err(|_| broke_off())?,
+            fed = pump(gathered, &mut rows, feed, &mut spool) => fed?,
+        };
+        if fed == Pace::Ended {
+            return answered.await.map_err(|_| broke_off())?;
+        }
+        // Whatever became of what it had, it is undone when the writer has answered.
+        let _ = answered.await;
+    } else {
+        for piece in gathered {
+            spool.push(piece).await?;
+        }
+    }
+    while let Some(piece) = rows.recv().await {
+        spool.push(piece).await?;
+    }
+    write(queue, load, Source::Spooled(spool.take()?.read()?), &stop).await
 }
 
-/// Takes rows while they come slowly; whether they came to their end.
-async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, bool) {
+/// Has rows written that are all there.
+async fn write(queue: &Queue, load: BulkLoad, rows: Source, stop: &StopOnDrop) -> Result<Loaded> {
+    let (answer, answered) = oneshot::channel();
+    queue.put(Job::Load { load, rows, run: stop.run, answer }).await?;
+    answered.await.map_err(|_| broke_off())?
+}
+
+fn broke_off() -> Error {
+    Error::internal("the load broke off")
+}
+
+/// How rows come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    Fast,
+    Slow,
+    Ended,
+}
+
+/// A spool that is filled away from the threads that answer requests.
+struct Keep(Option<Spool>);
+
+impl Keep {
+    fn take(&mut self) -> Result<Spool> {
+        self.0.take().ok_or_else(broke_off)
+    }
+
+    /// Keeps rows, and gives them back.
+    async fn push(&mut self, rows: Rows) -> Result<Rows> {
+        let mut spool = self.take()?;
+        let kept = tokio::task::spawn_blocking(move || {
+            let pushed = spool.push(&rows);
+            pushed.map(|()| (spool, rows))
+        });
+        let (spool, rows) = kept.await.map_err(|_| broke_off())??;
+        self.0 = Some(spool);
+        Ok(rows)
+    }
+}
+
+/// Takes rows until it is known how they come.
+async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, Pace) {
     let since = Instant::now();
     let mut gathered = Vec::new();
     let mut bytes = 0;
     while bytes < GATHER_BYTES_MAX {
-        let Some(piece) = rows.recv().await else { return (gathered, true) };
-        bytes += piece.iter().map(|row| row_bytes(row)).sum::<usize>();
+        let Some(piece) = rows.recv().await else { return (gathered, Pace::Ended) };
+        bytes += bytes_of(&piece);
         gathered.push(piece);
         let ms = usize::try_from(since.elapsed().as_millis()).unwrap_or(usize::MAX).max(1);
         if bytes >= GATHER_BYTES_MIN && bytes / ms >= FAST_BYTES_PER_MS {
-            break;
+            return (gathered, Pace::Fast);
         }
     }
-    (gathered, false)
+    (gathered, Pace::Slow)
+}
+
+fn bytes_of(rows: &Rows) -> usize {
+    rows.iter().map(|row| row_bytes(row)).sum()
 }
 
 fn row_bytes(row: &[Bind]) -> usize {
@@ -87,34 +173,43 @@ fn row_bytes(row: &[Bind]) -> usize {
     std::mem::size_of_val(row) + row.iter().map(text).sum::<usize>()
 }
 
-/// Feeds the writer until it wants no more.
-async fn pump(gathered: Vec<Rows>, ended: bool, mut rows: Receiver<Rows>, feed: Sender<Feed>) {
+/// Feeds the writer for as long as rows come fast; whether they came to their end. A writer that takes no more has
+/// failed, and says why where it is waited for.
+async fn pump(gathered: Vec<Rows>, rows: &mut Receiver<Rows>, feed: Sender<Feed>, spool: &mut Keep) -> Result<Pace> {
     for piece in gathered {
+        let piece = spool.push(piece).await?;
         if feed.send(Feed::Rows(piece)).await.is_err() {
-            return;
+            return Ok(Pace::Ended);
         }
     }
-    let last = if ended { Feed::End } else { relay(&mut rows, &feed).await };
-    let _ = feed.send(last).await;
-}
-
-/// Passes rows on as they come; why no more come.
-async fn relay(rows: &mut Receiver<Rows>, feed: &Sender<Feed>) -> Feed {
+    let mut credit = Duration::from_millis(CREDIT_MS_MAX);
     loop {
-        match tokio::time::timeout(STALL_MAX, rows.recv()).await {
+        let since = Instant::now();
+        let next = tokio::time::timeout(LOOK, rows.recv()).await;
+        credit = credit.saturating_sub(since.elapsed());
+        match next {
+            Ok(None) => {
+                let _ = feed.send(Feed::End).await;
+                return Ok(Pace::Ended);
+            }
             Ok(Some(piece)) => {
+                let earned = Duration::from_millis((bytes_of(&piece) / FAST_BYTES_PER_MS * 2) as u64);
+                credit = (credit + earned).min(Duration::from_millis(CREDIT_MS_MAX));
+                let piece = spool.push(piece).await?;
                 if feed.send(Feed::Rows(piece)).await.is_err() {
-                    return Feed::End;
+                    return Ok(Pace::Ended);
                 }
             }
-            Ok(None) => return Feed::End,
-            Err(_) => return Feed::Stalled,
+            Err(_) => {}
+        }
+        if credit.is_zero() {
+            return Ok(Pace::Slow);
         }
     }
 }
 
 /// Loads, on the writer's thread.
-pub(super) fn run(writer: &Writer, load: &BulkLoad, rows: Receiver<Feed>, run: u64, ms_max: u64) -> Result<Loaded> {
+pub(super) fn run(writer: &Writer, load: &BulkLoad, rows: Source, run: u64, ms_max: u64) -> Result<Loaded> {
     let connection = &writer.connection;
     writer.watch.begin(0, 0);
     execute(connection, "BEGIN IMMEDIATE").map_err(fault)?;
@@ -144,11 +239,11 @@ pub(super) fn run(writer: &Writer, load: &BulkLoad, rows: Receiver<Feed>, run: u
     Ok(loaded)
 }
 
-fn fill(writer: &Writer, load: &BulkLoad, mut rows: Receiver<Feed>, run: u64, ms_max: u64) -> Result<Loaded> {
+fn fill(writer: &Writer, load: &BulkLoad, mut rows: Source, run: u64, ms_max: u64) -> Result<Loaded> {
     let mut statement = prepare(&writer.connection, &load.insert)?;
     let mut loaded = Loaded::default();
     loop {
-        match rows.blocking_recv() {
+        match rows.next()? {
             Some(Feed::Rows(piece)) => {
                 for rows in piece.chunks(ROWS_PER_LIMIT) {
                     writer.watch.begin(run, ms_max);
@@ -158,13 +253,6 @@ fn fill(writer: &Writer, load: &BulkLoad, mut rows: Receiver<Feed>, run: u64, ms
                 }
             }
             Some(Feed::End) => return Ok(loaded),
-            Some(Feed::Stalled) => {
-                return Err(Error::new(
-                    Code::Timeout,
-                    "the rows of the load came too slowly, and others wait to write",
-                )
-                .with_hint("send it in smaller parts"));
-            }
             None => return Err(Error::new(Code::Execution, "the caller is gone")),
         }
     }

@@ -1,6 +1,7 @@
 //! The thread that writes: SQLite has one writer at a time, so there is one here, with a queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +13,7 @@ use tokio::sync::oneshot;
 use super::connections::{Connections, Writer, lock};
 use super::fault::{commit_fault, fault, spoils};
 use super::group::{self, Waiting};
-use super::load::{self, Feed};
+use super::load::{self, Source};
 use super::program::execute;
 use crate::statement::{BulkLoad, Loaded};
 
@@ -28,7 +29,7 @@ pub(super) enum Job {
     /// Statements that change the schema.
     Define { statements: Vec<String>, answer: oneshot::Sender<Result<()>> },
     /// Rows, as they arrive.
-    Load { load: BulkLoad, rows: Receiver<Feed>, run: u64, answer: oneshot::Sender<Result<Loaded>> },
+    Load { load: BulkLoad, rows: Source, run: u64, answer: oneshot::Sender<Result<Loaded>> },
 }
 
 impl Job {
@@ -51,6 +52,11 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(connections: Arc<Connections>, ms_max: u64) -> Self {
         Self { connections, ms_max, jobs: Mutex::default() }
+    }
+
+    /// Beside which file rows may wait to be written; none for a database in memory.
+    pub(super) fn beside(&self) -> Option<PathBuf> {
+        self.connections.path()
     }
 
     /// Puts a job in.

@@ -58,7 +58,7 @@ impl Shape {
             let names = |columns: &[usize]| -> Vec<&str> {
                 columns.iter().map(|column| ground.table.columns[*column].real_name.as_str()).collect()
             };
-            let set: Vec<usize> = self.columns.iter().copied().filter(|own| !ground.table.key.contains(own)).collect();
+            let set = ground.settable(self.columns.iter().copied(), &ground.table.key);
             ground.scope.dialect.on_conflict(&names(&ground.table.key), &names(&set), &mut sql);
         }
         let columns = self.columns.iter().map(|column| &ground.table.columns[*column]);
@@ -81,7 +81,7 @@ impl Shape {
                 .with_hint("name every column that any row has in the first row, null where it has none"));
         }
         let values = ground.values(&fields, &|_, _| Ok(Bind::Null))?;
-        if ground.admission(&values, true) != Admission::Passed && !admits(ground, record) {
+        if ground.admission(&values, true) != Admission::Passed && !ground.admits_as_written(&values) {
             return Err(refused());
         }
         let mut row = vec![None; self.columns.len()];
@@ -102,14 +102,4 @@ impl Shape {
         }
         Ok(row.into_iter().map(|bind| bind.unwrap_or(Bind::Null)).collect())
     }
-}
-
-/// Whether a record passes the rules of its table by its own words: a load can't ask the database row by row.
-fn admits(ground: &Ground<'_>, record: &Record) -> bool {
-    let rules = ground.scope.access.rules(Operation::Create, &ground.table.name);
-    let value = |name: &str| {
-        let found = record.iter().rev().find(|(own, _)| own == name);
-        found.map_or(salver_model::Value::Null, |(_, field)| super::super::checks::value(field))
-    };
-    rules.filter_map(|rule| rule.rows.as_ref()).all(|rule| rule.admits(&value, ground.scope.access.caller))
 }

@@ -17,6 +17,7 @@ use super::footer::footer_bytes;
 use super::{BASE, END, GROUP_ROWS, SUM_BYTES, SUMS};
 use crate::event::OWN_COLUMNS;
 use crate::log::Segment;
+use crate::private;
 use crate::table::BATCH_ROWS;
 use crate::table::frames::{FrameReader, Place};
 use crate::table::layout::{ID, Layout, OFFSET, OWN, Wanted};
@@ -40,7 +41,7 @@ pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop
     let offsets = segment.base()..segment.end();
     let columns = columns(layout);
     let wanted = Wanted::new(Arc::clone(layout), &columns);
-    let file = Summed { file: File::create(&new).map_err(|error| failed(error.into()))?, kept: Vec::new(), at: 0 };
+    let file = Summed { file: private::create(&new).map_err(|error| failed(error.into()))?, kept: Vec::new(), at: 0 };
     let mut writer = ArrowWriter::try_new(file, Arc::clone(&wanted.schema), Some(properties()))
         .map_err(|error| failed(error.into()))?;
     let mut rows = FrameReader::new(Place::Closed(Arc::clone(segment)), offsets.clone(), wanted);

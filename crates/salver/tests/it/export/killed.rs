@@ -138,7 +138,7 @@ fn fetch(address: &str, body: &mut Vec<u8>, tag: &mut String, bytes_max: Option<
         0 => String::new(),
         length => format!("range: bytes={length}-\r\nif-range: {tag}\r\n"),
     };
-    let head = format!("GET /api/export/a.ndjson HTTP/1.0\r\nhost: x\r\n{range}\r\n");
+    let head = format!("GET /api/export/a.ndjson HTTP/1.0\r\nhost: localhost\r\n{range}\r\n");
     stream.write_all(head.as_bytes()).expect("a server that reads");
     let mut answer = Vec::new();
     let _ = stream.take(bytes_max.unwrap_or(u64::MAX)).read_to_end(&mut answer);

@@ -80,11 +80,11 @@ const TOML: &str = "
     [[function]]
     file = 'py.py'
     workers = 1
-    waiting_max = 60
+    waiting_max = 80
     [[function]]
     file = 'r.R'
     workers = 1
-    waiting_max = 60
+    waiting_max = 80
 ";
 
 fn server() -> Server {

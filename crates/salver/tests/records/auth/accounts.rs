@@ -292,3 +292,49 @@ fn a_table_to_log_in_from() {
     assert_eq!(program.database().run("select batch from ledger").trim(), "north");
     assert_eq!(program.ask("GET", "/records/members", &[("cookie", &cookie)], None).status, 404);
 }
+
+/// Nobody comes in under the name of a key or of a user of the settings: not by registering, nor by a row that is
+/// there.
+#[test]
+fn nobody_takes_the_name_of_another_way() {
+    for kind in Kind::ALL {
+        let auth = "mode = \"optional\"\nregister = true\napi_key_column = \"api_key\"\nattempts_max = 50\n\
+                    api_keys = [\"reporting:0123456789abcdef\"]\n\
+                    basic_users = [\"ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe.\"]";
+        let rule = "[[database.rule]]\ntables = [\"tags\"]\nrows = \"caller.user = 'reporting'\"\n";
+        let program = program(kind, auth, rule);
+        for name in ["reporting", "Reporting", " reporting ", "ann", "ANN"] {
+            let body = format!("{{\"username\":\"{name}\",\"password\":\"a good password\"}}");
+            let answer = program.send("POST", "/register", &body);
+            assert_eq!(answer.status, 409, "{kind:?} {name}: {}", answer.body);
+        }
+        assert_eq!(program.database().run("select count(*) from users").trim(), "2", "{kind:?}");
+        let _ = program.database().run(
+            "insert into users (username, password, api_key) select 'reporting', password, 'key of a user' \
+             from users where username = 'user2'",
+        );
+        let login = program.send("POST", "/login", r#"{"username":"reporting","password":"pass2"}"#);
+        assert_eq!(login.status, 403, "{kind:?}: {}", login.body);
+        for _ in 0..2 {
+            let answer = program.ask("GET", "/records/tags", &[("x-api-key", "key of a user")], None);
+            assert_eq!(answer.status, 403, "{kind:?}: {}", answer.body);
+        }
+        let answer = program.ask("GET", "/records/tags?size=1&include=id", &[("x-api-key", "0123456789abcdef")], None);
+        assert_eq!(answer.said(), (200, r#"{"records":[{"id":1}]}"#), "{kind:?}");
+    }
+    let auth = "mode = \"optional\"\nregister = true\nusers_prefix = \"user:\"\nattempts_max = 50\n\
+                api_keys = [\"user2:0123456789abcdef\"]";
+    let rule = "[[database.rule]]\ntables = [\"tags\"]\nrows = \"caller.user = 'user2'\"\n\
+                [[database.rule]]\ntables = [\"countries\"]\nrows = \"caller.identity = 'user:user2' and caller.user = 'user:user2'\"\n";
+    let program = program(Kind::Sqlite, auth, rule);
+    let session = cookie(&program.send("POST", "/login", r#"{"username":"user2","password":"pass2"}"#));
+    let rows = |target: &str, header: (&str, &str)| {
+        let answer = program.ask("GET", target, &[header], None);
+        answer.json()["records"].as_array().map(Vec::len)
+    };
+    let (user, key) = (("cookie", session.as_str()), ("x-api-key", "0123456789abcdef"));
+    assert_eq!(rows("/records/tags?size=1", user), Some(0));
+    assert_eq!(rows("/records/countries?size=1", user), Some(1));
+    assert_eq!(rows("/records/tags?size=1", key), Some(1));
+    assert_eq!(rows("/records/countries?size=1", key), Some(0));
+}

@@ -1,10 +1,10 @@
 //! What can be asked of consumers.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{Method, Response, StatusCode};
-use hyper::body::Incoming;
+use salver_model::limits::LIST_ITEMS_MAX;
+use salver_model::seal;
 use serde_json::{Map, Value as Json, json};
 
 use super::instance::places;
@@ -12,8 +12,10 @@ use super::{Call, Failure, pattern, records, topic};
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, Settings, State, Wants};
 use crate::receive;
+use crate::receive::Incoming;
 use crate::streams::confluent::{origin, v2};
 use crate::streams::respond;
+use crate::tokens::Owner;
 
 /// How long a read waits, when the consumer does not say.
 const WAIT: Duration = Duration::from_millis(1_000);
@@ -36,7 +38,7 @@ pub(in crate::streams::confluent) async fn answer(
             _ => Err(Failure::method_not_allowed()),
         };
     }
-    let instance = call.app.consumers.find(group, name)?;
+    let instance = call.app.consumers.find(&Owner::of(call.caller), group, name)?;
     let json = received(call, body).await?;
     let reads = matches!(*call.method, Method::GET | Method::HEAD);
     let posts = *call.method == Method::POST;
@@ -56,7 +58,7 @@ pub(in crate::streams::confluent) async fn answer(
             let list = assigned.iter().map(|(topic, partition)| json!({ "topic": topic, "partition": partition }));
             Ok(v2(&json!({ "partitions": list.collect::<Json>() })))
         }
-        ["positions"] if posts => seek(call, &instance, &json, "offsets", |_, offset| offset).await,
+        ["positions"] if posts => seek(call, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
         ["positions", "beginning"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.first).await,
         ["positions", "end"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.next).await,
         ["records" | "offsets" | "subscription" | "assignments" | "positions"] | ["positions", "beginning" | "end"] => {
@@ -80,7 +82,6 @@ fn done() -> Response<Body> {
 }
 
 fn create(call: &Call<'_>, group: &str, json: &Json) -> Result<Response<Body>, Failure> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
     let none = Map::new();
     let members = match json {
         Json::Null => &none,
@@ -88,14 +89,14 @@ fn create(call: &Call<'_>, group: &str, json: &Json) -> Result<Response<Body>, F
     };
     let named = |key: &str| members.get(key).and_then(Json::as_str).map(str::to_owned);
     // An `id` comes before a `name`, as there.
-    let name = named("id").or_else(|| named("name")).unwrap_or_else(|| {
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        format!("rest-consumer-{}-{count}", crate::streams::moment::now_ms())
-    });
+    let name = match named("id").or_else(|| named("name")) {
+        Some(name) => name,
+        None => format!("rest-consumer-{:032x}", u128::from_le_bytes(seal::random()?)),
+    };
     if name.is_empty() || name.contains('/') {
         return Err(invalid(format!("`{name}` can't be the name of a consumer")));
     }
-    call.app.consumers.create(group, &name, settings(members)?)?;
+    call.app.consumers.create(&Owner::of(call.caller), group, &name, settings(members)?)?;
     let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(call));
     Ok(v2(&json!({ "instance_id": name, "base_uri": base_uri })))
 }
@@ -137,7 +138,7 @@ fn invalid(why: String) -> Failure {
 }
 
 async fn delete(call: &Call<'_>, group: &str, name: &str) -> Result<Response<Body>, Failure> {
-    let instance = call.app.consumers.remove(group, name)?;
+    let instance = call.app.consumers.remove(&Owner::of(call.caller), group, name)?;
     let state = instance.state.lock().await;
     if instance.settings.commits {
         state.commit(call, &instance).await?;
@@ -153,6 +154,9 @@ async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, F
     }
     let wants = match (json.get("topics"), json.get("topic_pattern")) {
         (Some(Json::Array(topics)), None | Some(Json::Null)) => {
+            if topics.len() > LIST_ITEMS_MAX {
+                return Err(Failure::unprocessable(422, format!("there may be at most {LIST_ITEMS_MAX} topics")));
+            }
             let name = |topic: &Json| topic.as_str().map(str::to_owned);
             let names = topics.iter().map(name).collect::<Option<Vec<_>>>();
             Wants::Topics(names.ok_or_else(|| Failure::unprocessable(422, "topics are names"))?)

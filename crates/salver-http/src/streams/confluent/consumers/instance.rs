@@ -1,5 +1,6 @@
 //! What one consumer reads, and how far it has come.
 
+use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 
@@ -47,8 +48,10 @@ impl State {
     pub(super) async fn commit(&self, call: &Call<'_>, instance: &Instance) -> Result<(), Failure> {
         for (name, position) in &self.positions {
             let stream = topic(call, name)?;
-            if stream.committed(&instance.group) != Some(*position) {
-                stream.commit(&instance.group, *position).await?;
+            // A log that was made anew may end before it.
+            let position = (*position).min(stream.ends().next);
+            if stream.committed(&instance.group) != Some(position) {
+                stream.commit(&instance.group, position).await?;
             }
         }
         Ok(())
@@ -59,6 +62,9 @@ impl State {
 pub(super) fn places(json: &Json, member: &str) -> Result<Vec<(String, u32, u64)>, Failure> {
     let list = json.get(member).and_then(Json::as_array);
     let list = list.ok_or_else(|| Failure::unprocessable(422, format!("{member} may not be empty")))?;
+    if list.len() > LIST_ITEMS_MAX {
+        return Err(Failure::unprocessable(422, format!("{member} may have at most {LIST_ITEMS_MAX} items")));
+    }
     let place = |item: &Json| {
         let topic = item.get("topic")?.as_str()?.to_owned();
         let partition = u32::try_from(item.get("partition")?.as_u64()?).ok()?;

@@ -1,15 +1,21 @@
 //! Patterns of topics: of regular expressions, what names of topics are asked for by.
 
+use salver_model::like::Pattern;
+use salver_model::limits::PATTERN_BYTES_MAX;
+
 use super::Failure;
-use crate::streams::matches::is_like;
 
 /// Whether a whole name matches.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
-    pattern.split('|').any(|part| like(part).is_some_and(|like| is_like(name, &like)))
+    pattern.split('|').any(|part| like(part).is_some_and(|like| Pattern::new(&like, false).matches(name)))
 }
 
 /// Refuses what is not understood, rather than match otherwise than meant.
 pub(super) fn check(pattern: &str) -> Result<(), Failure> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        let message = format!("Invalid consumer configuration: a pattern has at most {PATTERN_BYTES_MAX} bytes");
+        return Err(Failure::unprocessable(42204, message));
+    }
     if pattern.split('|').all(|part| like(part).is_some()) {
         return Ok(());
     }

@@ -75,6 +75,7 @@ async fn read(
         }
     }
     if found.is_empty() {
+        let _place = call.tail_place()?;
         let first = async {
             if waiting.is_empty() {
                 // Another of the group reads everything. It may go, which the next request finds out.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use hyper::body::Incoming;
 use salver_formats::json::write_string;
 
 use super::record::Record;
 use super::{Call, Failure, append, topic};
 use crate::body::Body;
 use crate::receive;
+use crate::receive::Incoming;
 use crate::streams::{raw, respond};
 
 /// Most records of a batch, as Confluent has it.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::stream;
 use http::{HeaderValue, Response, StatusCode};
-use hyper::body::Incoming;
 use salver_formats::Coding;
 use salver_model::Result;
 use salver_model::limits::EVENT_BYTES_MAX;
@@ -15,6 +14,7 @@ use salver_model::ports::EventStream;
 use super::record::Record;
 use super::{Call, Failure, append, topic};
 use crate::body::{self, Body};
+use crate::receive::Incoming;
 use crate::streams::append::intake::Intake;
 use crate::streams::{raw, respond};
 

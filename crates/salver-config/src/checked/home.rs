@@ -1,0 +1,257 @@
+//! Which database it is, and which file: by where it really is, whatever it is called.
+
+use std::path::{Path, PathBuf};
+
+use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
+
+use crate::mistake::{Findings, Mistake};
+use crate::raw::Table;
+
+/// A file, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+/// Which file is at `path` now; `None` where there is none, or the system does not tell.
+#[cfg(unix)]
+pub(super) fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path).ok()?;
+    Some(FileId { device: found.dev(), inode: found.ino() })
+}
+
+/// Which file is at `path` now; `None` where there is none, or the system does not tell.
+#[cfg(not(unix))]
+pub(super) fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
+/// Whether the file has more names than this one.
+#[cfg(unix)]
+pub(super) fn has_names(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.nlink() > 1)
+}
+
+/// Whether the file has more names than this one.
+#[cfg(not(unix))]
+pub(super) fn has_names(_: &Path) -> bool {
+    false
+}
+
+/// Where the path really leads. Of what is not there yet, the directories that are there count.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => real(parent).join(name),
+        // It ends in `..`: above what is not there is what that would lie in.
+        (Some(parent), None) => real(parent).parent().map(Path::to_owned).unwrap_or(path),
+        _ => path,
+    }
+}
+
+/// The path of a SQLite database; `None` of others, and of one in memory.
+pub(super) fn sqlite_path(url: &str) -> Option<&str> {
+    let (scheme, path) = url.split_once(':')?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    (scheme.eq_ignore_ascii_case("sqlite") && path != ":memory:").then_some(path)
+}
+
+/// Whether the two are, or for some caller may be, the same database.
+#[must_use]
+pub fn is_same(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
+    match (sqlite_path(&one.url), sqlite_path(&other.url)) {
+        (Some(a), Some(b)) => match (&one.of_caller, &other.of_caller) {
+            (None, None) => is_same_file(a, b),
+            (Some(_), None) => own::may_be(&templated(a), &real(Path::new(b)).to_string_lossy()),
+            (None, Some(_)) => own::may_be(&templated(b), &real(Path::new(a)).to_string_lossy()),
+            (Some(_), Some(_)) => templated(a) == templated(b),
+        },
+        (None, None) => match (server(one), server(other)) {
+            (Some(a), Some(b)) => {
+                one.kind == other.kind
+                    && (a.hosts.iter().any(|host| b.hosts.contains(host)))
+                    && a.options == b.options
+                    && (own::may_be(&a.database, &b.database) || own::may_be(&b.database, &a.database))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (Path::new(one), Path::new(other));
+    real(one) == real(other) || file_id(one).is_some_and(|id| file_id(other) == Some(id))
+}
+
+/// A path with `{caller.NAME}` in it, with what stands before that looked up.
+fn templated(path: &str) -> String {
+    let Some(at) = path.find('{') else { return path.to_owned() };
+    let directory = path[..at].rfind('/').map_or("", |slash| &path[..=slash]);
+    let before = if directory.is_empty() { Path::new(".") } else { Path::new(directory) };
+    format!("{}/{}", real(before).display(), &path[directory.len()..])
+}
+
+/// A database on a server.
+#[derive(Debug)]
+struct Remote {
+    /// Each with its port. This machine has one name.
+    hosts: Vec<(String, String)>,
+    database: String,
+    /// What chooses a schema of it.
+    options: String,
+}
+
+fn server(spec: &DatabaseSpec) -> Option<Remote> {
+    let (_, rest) = spec.url.split_once("://")?;
+    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let parameter = |names: &[&str]| {
+        let mut pairs = parameters.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.rfind(|(key, _)| names.contains(key)).map(|(_, value)| percent_decoded(value))
+    };
+    let (authority, path) = place.split_once('/').unwrap_or((place, ""));
+    let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let user = percent_decoded(user.split(':').next().unwrap_or(user));
+    let port_usual = if spec.kind == DatabaseKind::Mysql { "3306" } else { "5432" };
+    let ports = parameter(&["port"]);
+    let mut found: Vec<(String, String)> = Vec::new();
+    let named = parameter(&["hostaddr"]).or_else(|| parameter(&["host"]));
+    let hosts = match (hosts, named) {
+        (_, Some(named)) if hosts.is_empty() || parameters.contains("hostaddr=") => named,
+        _ => hosts.to_owned(),
+    };
+    for host in hosts.split(',') {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => {
+                (name, Some(port))
+            }
+            _ => (host.trim_end_matches(':'), None),
+        };
+        let port = port.map(str::to_owned).or_else(|| ports.clone()).unwrap_or_else(|| port_usual.to_owned());
+        found.push((this_machine(&percent_decoded(name)), port));
+    }
+    if let Some(port) = found.first().map(|(_, port)| port.clone()).filter(|_| parameter(&["socket"]).is_some()) {
+        found.push(("localhost".to_owned(), port));
+    }
+    let database = parameter(&["dbname"]).unwrap_or_else(|| percent_decoded(path));
+    let database = if database.is_empty() { user } else { database };
+    let database = if spec.kind == DatabaseKind::Mysql { database.to_lowercase() } else { database };
+    Some(Remote { hosts: found, database, options: parameter(&["options"]).unwrap_or_default() })
+}
+
+/// `localhost` for every name that this machine has for itself, and for its sockets.
+fn this_machine(host: &str) -> String {
+    let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
+    let is_own = host.is_empty()
+        || host == "localhost"
+        || host.ends_with(".localhost")
+        || host.starts_with('/')
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        });
+    if is_own { "localhost".to_owned() } else { host }
+}
+
+/// The text with `%41` as `A`.
+pub(super) fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    while let Some(byte) = bytes.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push(u8::try_from(high * 16 + low).unwrap_or(*byte));
+                at += 3;
+            }
+            _ => {
+                out.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Whether the database is not there for everybody in the same way.
+pub(super) fn is_ruled(spec: &DatabaseSpec) -> bool {
+    let serves_all = spec.tables.iter().any(|pattern| pattern == "*");
+    !serves_all
+        || !spec.rules.is_empty()
+        || !spec.tenancy.is_empty()
+        || spec.of_caller.is_some()
+        || spec.customization.is_some()
+}
+
+/// Reports databases that are declared twice with other rules: the one would be a way around the other.
+pub(super) fn once(specs: &[(DatabaseSpec, &Table)], findings: &mut Findings) {
+    for (at, (spec, table)) in specs.iter().enumerate() {
+        let earlier = specs[..at].iter().find(|(other, _)| is_same(other, spec) && !is_alike(other, spec));
+        if let Some((other, _)) = earlier {
+            let message = format!("`{}` is the database that `{}` is, with other rules", spec.name, other.name);
+            let hint = "declare it once: of two doors to one database, only the wider one would count";
+            findings.mistake(Mistake::new(table.place_of("url"), message).with_hint(hint));
+        }
+    }
+}
+
+/// Whether the two let everybody do the same.
+fn is_alike(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
+    let other = DatabaseSpec {
+        name: one.name.clone(),
+        url: one.url.clone(),
+        connections_max: one.connections_max,
+        statement_ms_max: one.statement_ms_max,
+        refresh: one.refresh,
+        init: one.init.clone(),
+        ..other.clone()
+    };
+    *one == other
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::Name;
+    use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
+
+    use super::is_same;
+
+    fn spec(url: &str) -> DatabaseSpec {
+        let kind = DatabaseKind::of_url(url).unwrap();
+        let of_caller = own::caller_in(url).unwrap().map(str::to_owned);
+        DatabaseSpec { of_caller, ..DatabaseSpec::new(Name::new("a").unwrap(), kind, url) }
+    }
+
+    #[test]
+    fn one_database_by_many_urls() {
+        for (one, other, expected) in [
+            ("postgres://u:p@localhost/app", "postgresql://v@127.0.0.1:5432/app?sslmode=disable", true),
+            ("postgres://u:p@localhost/app", "postgres://u@[::1]/%61pp", true),
+            ("postgres://u:p@localhost/app", "postgres://u@%2Fvar%2Frun%2Fpostgresql/app", true),
+            ("postgres:///app?host=localhost", "postgres://u@LOCALHOST./app", true),
+            ("postgres://app@db.example", "postgres://x@DB.example/app", true),
+            ("postgres://u@a,b/app", "postgres://u@b/app", true),
+            ("postgres://u@localhost/app", "postgres://u@localhost:5433/app", false),
+            ("postgres://u@localhost/app", "postgres://u@localhost/App", false),
+            ("postgres://u@localhost/app", "postgres://u@localhost/app?options=-csearch_path%3Dother", false),
+            ("postgres://u@localhost/app", "mysql://u@localhost:5432/app", false),
+            ("postgres://u@localhost/app_{caller.tenant}", "postgres://u@127.0.0.1/app_north", true),
+            ("mysql://u:p@localhost/app", "mysql://u@127.0.0.1:3306/APP", true),
+            ("mysql://u:p@localhost/app?socket=/run/mysqld.sock", "mysql://u@localhost/app", true),
+            ("mysql://u:p@one/app", "mysql://u@two/app", false),
+            ("sqlite:x/app.db", "sqlite://./x/../x/app.db", true),
+            ("sqlite:x/{caller.tenant}.db", "sqlite:./x/north.db", true),
+            ("sqlite:x/{caller.tenant}.db", "sqlite:y/north.db", false),
+            ("sqlite::memory:", "sqlite::memory:", false),
+        ] {
+            assert_eq!(is_same(&spec(one), &spec(other)), expected, "{one} {other}");
+            assert_eq!(is_same(&spec(other), &spec(one)), expected, "{other} {one}");
+        }
+    }
+}

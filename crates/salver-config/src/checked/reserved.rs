@@ -1,0 +1,266 @@
+//! Files that are declared for a purpose of their own are rows for nobody: not under another name, by a link, in a
+//! folder that is served, or once they come to be there.
+//!
+//! A file is known by where it really lies and, where the system tells, by its inode, so that neither another spelling
+//! nor a link is another file. Both are looked at when files are, because what a name means changes.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use salver_model::functions::Language;
+use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
+
+use super::home::{self, FileId, file_id};
+use super::{Checked, sources, stream};
+use crate::mistake::{Findings, Mistake};
+use crate::raw::{Raw, Table};
+
+/// What stands behind the name of a SQLite database in those of the files beside it.
+const BESIDE_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Parameters of URLs that name a file.
+const URL_FILES: [&str; 4] = ["sslrootcert", "ssl-ca", "ssl_ca", "sslkey"];
+/// What the names of the directories of running processes begin with.
+const RUN_PREFIX: &str = "salver-run-";
+
+/// What a server was started with, beside what is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'g> {
+    /// The configuration.
+    pub(crate) file: Option<&'g Path>,
+    /// What was found in folders.
+    pub(crate) discovered: &'g [DatasetSpec],
+}
+
+/// The files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    files: Vec<PathBuf>,
+    trees: Vec<PathBuf>,
+    /// Directories with code, of which files of code are meant.
+    code: Vec<PathBuf>,
+    /// SQLite databases of callers, of which each is meant.
+    databases: Vec<String>,
+}
+
+/// The files as they are at one moment.
+struct Seen<'f> {
+    of: &'f Files,
+    paths: HashSet<PathBuf>,
+    ids: HashSet<FileId>,
+    trees: Vec<PathBuf>,
+    code: Vec<PathBuf>,
+    /// Files below the trees; looked for only when a file has more than one name.
+    below: Option<HashSet<FileId>>,
+    /// Where directories really are.
+    real: HashMap<PathBuf, PathBuf>,
+}
+
+impl Files {
+    /// What is declared in `raw`, and was found, as it is in `checked`.
+    fn of(raw: &Raw, checked: &Checked, given: Given<'_>) -> Self {
+        let mut own = Self::default();
+        own.files.extend(given.file.map(Path::to_owned));
+        for database in &checked.databases {
+            own.add_database(database);
+        }
+        own.files.extend(checked.auth.iter().filter_map(|auth| auth.basic_file.clone()));
+        for spec in &checked.functions {
+            own.files.push(spec.file.clone());
+            own.code.extend(spec.file.parent().map(Path::to_owned));
+        }
+        let beside = given.file.and_then(Path::parent).unwrap_or(Path::new(""));
+        own.trees.push(beside.join(stream::DATA_DIR));
+        own.trees.extend(checked.streams.iter().map(|spec| spec.dir.clone()));
+        for table in &raw.streams {
+            let schema = table.text("schema").filter(|text| !stream::is_schema(text));
+            own.files.extend(schema.map(PathBuf::from));
+        }
+        let properties =
+            checked.streams.iter().filter_map(|spec| spec.kafka.as_ref()).flat_map(|kafka| &kafka.properties);
+        own.files
+            .extend(properties.filter(|(name, _)| name.ends_with(".location")).map(|(_, value)| PathBuf::from(value)));
+        own.trees.extend(checked.server.data_dir.clone().filter(|dir| !serves_from(dir, given)));
+        own
+    }
+
+    fn add_database(&mut self, database: &DatabaseSpec) {
+        self.files.extend(database.init.clone());
+        let parameters = database.url.split_once('?').map_or("", |(_, parameters)| parameters).split('&');
+        let named = parameters.filter_map(|pair| pair.split_once('=')).filter(|(key, _)| URL_FILES.contains(key));
+        self.files.extend(named.map(|(_, path)| PathBuf::from(home::percent_decoded(path))));
+        if database.of_caller.is_some() {
+            self.databases.extend(
+                home::sqlite_path(&database.url).and_then(|path| absolute(Path::new(path)).to_str().map(str::to_owned)),
+            );
+        } else if let Some(path) = home::sqlite_path(&database.url) {
+            self.files.push(PathBuf::from(path));
+            self.files.extend(BESIDE_SQLITE.iter().map(|end| PathBuf::from(format!("{path}{end}"))));
+        }
+    }
+
+    fn see(&self) -> Seen<'_> {
+        let real = |paths: &[PathBuf]| paths.iter().map(|path| home::real(path)).collect::<Vec<_>>();
+        Seen {
+            of: self,
+            paths: real(&self.files).into_iter().collect(),
+            ids: self.files.iter().filter_map(|path| file_id(path)).collect(),
+            trees: real(&self.trees),
+            code: real(&self.code),
+            below: None,
+            real: HashMap::new(),
+        }
+    }
+}
+
+impl Reserve for Files {
+    fn are_reserved(&self, files: &[PathBuf]) -> Vec<bool> {
+        let mut seen = self.see();
+        files.iter().map(|path| seen.has(path)).collect()
+    }
+}
+
+impl Seen<'_> {
+    fn has(&mut self, path: &Path) -> bool {
+        let real = self.real(path);
+        if self.paths.contains(&real) || self.trees.iter().any(|tree| real.starts_with(tree)) || self.is_code(&real) {
+            return true;
+        }
+        let is_run = |part: std::path::Component<'_>| part.as_os_str().to_string_lossy().starts_with(RUN_PREFIX);
+        if real.components().any(is_run) || self.of.databases.iter().any(|url| is_of_caller(url, &real)) {
+            return true;
+        }
+        let Some(id) = file_id(path) else { return false };
+        self.ids.contains(&id) || (home::has_names(path) && self.below().contains(&id))
+    }
+
+    fn is_code(&self, real: &Path) -> bool {
+        Language::of_file(real).is_some()
+            && real.parent().is_some_and(|parent| self.code.iter().any(|own| own == parent))
+    }
+
+    /// Where the file really is. That of directories is looked up once.
+    fn real(&mut self, path: &Path) -> PathBuf {
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) if !is_link => {
+                let parent = match self.real.get(parent) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let found = home::real(parent);
+                        self.real.insert(parent.to_owned(), found.clone());
+                        found
+                    }
+                };
+                parent.join(name)
+            }
+            _ => home::real(path),
+        }
+    }
+
+    fn below(&mut self) -> &HashSet<FileId> {
+        let trees = &self.trees;
+        self.below.get_or_insert_with(|| {
+            let mut found = HashSet::new();
+            let mut open: Vec<PathBuf> = trees.clone();
+            while let Some(dir) = open.pop() {
+                for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                        _ => found.extend(file_id(&entry.path())),
+                    }
+                }
+            }
+            found
+        })
+    }
+}
+
+/// Whether the file is some caller's database at `url`, an absolute path with `{caller.NAME}` in it, or lies beside it.
+fn is_of_caller(url: &str, real: &Path) -> bool {
+    let Some(text) = real.to_str() else { return false };
+    let text = BESIDE_SQLITE.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
+    own::may_be(url, text)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    // The place of the name is no place in a directory: what stands before it is looked up.
+    match path.parent() {
+        Some(parent) if !parent.to_string_lossy().contains('{') => {
+            home::real(parent).join(path.file_name().unwrap_or_default())
+        }
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    }
+}
+
+/// Whether the directory of streams and conversions is one from which files are served too, so that it is not reserved
+/// as a whole.
+fn serves_from(dir: &Path, given: Given<'_>) -> bool {
+    let dir = home::real(dir);
+    let found = given.discovered.iter().flat_map(|spec| &spec.sources).map(Path::new);
+    // Whoever keeps everything where he works has his files there too.
+    std::env::current_dir().is_ok_and(|here| home::real(&here).starts_with(&dir))
+        || found.chain(given.file).any(|path| home::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
+}
+
+/// Sees to it that no dataset of `checked` reads a file that is declared for another purpose: whoever says so makes a
+/// mistake, and what was found in a folder gives way.
+pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, findings: &mut Findings) {
+    let files = Files::of(raw, checked, given);
+    for table in &raw.datasets {
+        refuse(table, &files, findings);
+    }
+    let written = |spec: &DatasetSpec| raw.datasets.iter().any(|table| table.text("name") == Some(spec.name.as_str()));
+    let is_reserved = |spec: &DatasetSpec| {
+        let paths: Vec<PathBuf> = spec.sources.iter().map(PathBuf::from).collect();
+        let below: Vec<PathBuf> = paths.iter().flat_map(|path| rows_below(path)).collect();
+        files.are_reserved(&paths).contains(&true)
+            || (!below.is_empty() && !files.are_reserved(&below).contains(&false))
+    };
+    checked.datasets.retain(|spec| written(spec) || !is_reserved(spec));
+    let reserved = salver_model::spec::Reserved::new(std::sync::Arc::new(files));
+    for spec in &mut checked.datasets {
+        spec.reserved = reserved.clone();
+    }
+}
+
+/// Files that may be rows in a directory that was found, as many as it takes to know that there are some.
+fn rows_below(dir: &Path) -> Vec<PathBuf> {
+    const FILES_MAX: usize = 10_000;
+    const DEPTH_MAX: usize = 32;
+    let mut found = Vec::new();
+    let mut open = vec![(dir.to_owned(), 0)];
+    while let Some((dir, depth)) = open.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
+            if path.is_dir() && depth < DEPTH_MAX && !is_hidden {
+                open.push((path, depth + 1));
+            } else if path.is_file() && !is_hidden && may_be_rows(&path) {
+                found.push(path);
+            }
+        }
+        if found.len() >= FILES_MAX {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether some part of the file's name behind a point is that of a format.
+fn may_be_rows(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.split('.').skip(1).any(|suffix| SourceFormat::of_suffix(suffix).is_some())
+}
+
+fn refuse(table: &Table, files: &Files, findings: &mut Findings) {
+    for source in table.texts("source").unwrap_or_default() {
+        let Some(path) = sources::as_path(source) else { continue };
+        if files.are_reserved(&[path.to_owned()]).contains(&true) {
+            let message = format!("`{source}` is declared for another purpose, and is no dataset");
+            let hint =
+                "databases, streams, functions, users, keys and settings are served as what they are, or not at all";
+            findings.mistake(Mistake::new(table.place_of("source"), message).with_hint(hint));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Checkpoints in plans: each operator's output passes one, and so does each filter of a join, which can look at
+//! billions of pairs before it gives a row. There a query ends that nobody waits for, and one that has computed for
+//! long lets others go on.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{JoinType, Result, Statistics};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::expressions::lit;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{
+    HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder, SortMergeJoinExec,
+};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties};
+use futures::Stream;
+
+use super::turn;
+use super::work::Work;
+
+/// The plan with its checkpoints.
+pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
+    let place = |node: Arc<dyn ExecutionPlan>| {
+        // This one passes on what another gives.
+        if node.is::<CooperativeExec>() {
+            return Ok(Transformed::no(node));
+        }
+        let input = checked_join(node, work)?;
+        Ok(Transformed::yes(Arc::new(CheckpointExec { input }) as Arc<dyn ExecutionPlan>))
+    };
+    Ok(plan.transform_up(place)?.data)
+}
+
+/// The operator, whose filter has a checkpoint when it is a join.
+fn checked_join(node: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
+        return Ok(Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?));
+    }
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
+        return match filter {
+            Some(filter) => join.builder().with_filter(Some(filter)).build_exec(),
+            None => Ok(node),
+        };
+    }
+    if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
+        let Some(filter) = checked(join.filter().as_ref(), false, work) else { return Ok(node) };
+        let (left, right) = (Arc::clone(join.left()), Arc::clone(join.right()));
+        let (on, options) = (join.on().to_vec(), join.sort_options().to_vec());
+        let (kind, nulls) = (join.join_type(), join.null_equality());
+        return Ok(Arc::new(SortMergeJoinExec::try_new(left, right, on, Some(filter), kind, options, nulls)?));
+    }
+    Ok(node)
+}
+
+/// Whether a join of this kind may look at many pairs and give none of them.
+fn gives_no_pairs(kind: &JoinType) -> bool {
+    use JoinType::{LeftAnti, LeftMark, LeftSemi, RightAnti, RightMark, RightSemi};
+    matches!(kind, LeftAnti | LeftMark | LeftSemi | RightAnti | RightMark | RightSemi)
+}
+
+/// The filter with a checkpoint; one that lets everything through where there is none and one is `needed`.
+fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<JoinFilter> {
+    let check = |inner| Arc::new(Checked { inner, work: work.clone() });
+    match filter {
+        Some(filter) => {
+            let (columns, schema) = (filter.column_indices().to_vec(), Arc::clone(filter.schema()));
+            Some(JoinFilter::new(check(Arc::clone(filter.expression())), columns, schema))
+        }
+        None => needed.then(|| JoinFilter::new(check(lit(true)), Vec::new(), Arc::new(Schema::empty()))),
+    }
+}
+
+/// Passes on what its input gives, as long as somebody waits for it.
+#[derive(Debug)]
+struct CheckpointExec {
+    input: Arc<dyn ExecutionPlan>,
+}
+
+impl DisplayAs for CheckpointExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CheckpointExec")
+    }
+}
+
+impl ExecutionPlan for CheckpointExec {
+    fn name(&self) -> &'static str {
+        "CheckpointExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.pop() {
+            Some(input) => Ok(Arc::new(Self { input })),
+            None => Ok(self),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.pop() {
+            Some(input) => Ok(Arc::new(Self { input })),
+            None => Ok(self),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let work = Work::of_task(&context);
+        work.check()?;
+        let inner = self.input.execute(partition, context)?;
+        Ok(Box::pin(Checkpoint { inner, work, ended: false }))
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(inputs.first().map_or_else(|| Arc::new(Statistics::new_unknown(&self.schema())), Arc::clone))
+    }
+}
+
+struct Checkpoint {
+    inner: SendableRecordBatchStream,
+    work: Work,
+    ended: bool,
+}
+
+impl Stream for Checkpoint {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        if self.work.is_cancelled() {
+            self.ended = true;
+            return Poll::Ready(Some(Err(self.work.stopped())));
+        }
+        if turn::is_long() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.inner.as_mut().poll_next(context)
+    }
+}
+
+impl RecordBatchStream for Checkpoint {
+    fn schema(&self) -> SchemaRef {
+        self.inner.schema()
+    }
+}
+
+/// An expression that is computed as long as somebody waits for it.
+#[derive(Debug)]
+struct Checked {
+    inner: Arc<dyn PhysicalExpr>,
+    work: Work,
+}
+
+impl PartialEq for Checked {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.eq(&other.inner)
+    }
+}
+
+impl Eq for Checked {}
+
+impl Hash for Checked {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl PhysicalExpr for Checked {
+    fn data_type(&self, schema: &Schema) -> Result<DataType> {
+        self.inner.data_type(schema)
+    }
+
+    fn nullable(&self, schema: &Schema) -> Result<bool> {
+        self.inner.nullable(schema)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        self.work.check()?;
+        self.inner.evaluate(batch)
+    }
+
+    fn return_field(&self, schema: &Schema) -> Result<FieldRef> {
+        self.inner.return_field(schema)
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+        match children.pop() {
+            Some(inner) => Ok(Arc::new(Self { inner, work: self.work.clone() })),
+            None => Ok(self),
+        }
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt_sql(f)
+    }
+}

@@ -1,0 +1,124 @@
+//! Functions that can give more than they take, kept within what a query may have: each is reckoned before it makes
+//! anything, and what it made is held against the memory of queries as long as it lives.
+//!
+//! The bounds stand around the functions in the session, and around those that the planner takes past it; `||` and
+//! casts become functions for it. What operators make of wide rows is bounded in `wide`.
+
+mod allowance;
+mod bounded;
+mod growth;
+mod measure;
+mod operators;
+mod rewrite;
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::execution::{FunctionRegistry, SessionState};
+
+pub(crate) use allowance::{Allowance, shown, too_large};
+pub(crate) use measure::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
+
+/// Puts the functions of a session within bounds.
+///
+/// # Errors
+/// A session that takes no functions.
+pub(crate) fn bound_all(state: &mut SessionState, allowance: &Arc<Allowance>) -> Result<()> {
+    let functions: Vec<_> = state.scalar_functions().values().cloned().collect();
+    for function in functions {
+        if let Some(bounded) = rewrite::bound(&function, allowance) {
+            state.register_udf(bounded)?;
+        }
+    }
+    state.add_analyzer_rule(Arc::new(rewrite::BoundExpressions(Arc::clone(allowance))));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use datafusion::execution::session_state::SessionStateBuilder;
+
+    use super::growth;
+
+    /// Aggregates whose state is accounted by the operators that keep it, and whose one value is no larger: they keep
+    /// so much for each group, or the values themselves. Of those that put values together, `string_agg` has its
+    /// separator bounded as a constant, and as windows they are bounded in `wide`.
+    const AGGREGATES: &[&str] = &[
+        "any_value",
+        "approx_distinct",
+        "approx_median",
+        "approx_percentile_cont",
+        "approx_percentile_cont_with_weight",
+        "array_agg",
+        "avg",
+        "bit_and",
+        "bit_or",
+        "bit_xor",
+        "bool_and",
+        "bool_or",
+        "corr",
+        "count",
+        "covar_pop",
+        "covar_samp",
+        "first_value",
+        "grouping",
+        "last_value",
+        "max",
+        "median",
+        "min",
+        "nth_value",
+        "percentile_cont",
+        "regr_avgx",
+        "regr_avgy",
+        "regr_count",
+        "regr_intercept",
+        "regr_r2",
+        "regr_slope",
+        "regr_sxx",
+        "regr_sxy",
+        "regr_syy",
+        "stddev",
+        "stddev_pop",
+        "string_agg",
+        "sum",
+        "var",
+        "var_pop",
+    ];
+    /// Window functions of numbers, and those that give values of other rows, which `wide` bounds.
+    const WINDOWS: &[&str] = &[
+        "cume_dist",
+        "dense_rank",
+        "first_value",
+        "lag",
+        "last_value",
+        "lead",
+        "nth_value",
+        "ntile",
+        "percent_rank",
+        "rank",
+        "row_number",
+    ];
+
+    #[test]
+    fn every_function_is_known() {
+        let mut state = SessionStateBuilder::new().with_default_features().build();
+        datafusion_functions_json::register_all(&mut state).unwrap();
+        let scalar: BTreeSet<_> = state.scalar_functions().values().map(|function| function.name()).collect();
+        let unknown: Vec<_> = scalar.iter().filter(|name| growth::bounds(name).is_none()).collect();
+        assert!(unknown.is_empty(), "say in `growth.rs` what these can give: {unknown:?}");
+        let aggregates: BTreeSet<_> = state.aggregate_functions().values().map(|function| function.name()).collect();
+        let unknown: Vec<_> = aggregates.iter().filter(|name| !AGGREGATES.contains(*name)).collect();
+        assert!(unknown.is_empty(), "aggregates that nobody looked at: {unknown:?}");
+        let windows: BTreeSet<_> = state.window_functions().values().map(|function| function.name()).collect();
+        let unknown: Vec<_> = windows.iter().filter(|name| !WINDOWS.contains(*name)).collect();
+        assert!(unknown.is_empty(), "window functions that nobody looked at: {unknown:?}");
+        // They can be called with lambdas only, which the dialect does not have.
+        let lambdas: BTreeSet<_> = state.higher_order_functions().values().map(|function| function.name()).collect();
+        let known = BTreeSet::from(["array_any_match", "array_filter", "array_first", "array_transform"]);
+        assert_eq!(lambdas, known, "functions of functions that nobody looked at");
+        let tables: BTreeSet<_> = state.table_functions().keys().map(String::as_str).collect();
+        assert_eq!(tables, BTreeSet::from(["generate_series", "range"]), "they give their rows as they are read");
+    }
+}

@@ -1,0 +1,139 @@
+//! Functions in the place of operators and around casts, so that these can be bounded as functions are.
+
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::compute::kernels::concat_elements::concat_elements_dyn;
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+    binary_expr,
+};
+use salver_model::limits::SHARED_VALUE_BYTES_MAX;
+
+use super::allowance::{shown, too_large};
+use super::measure::{scalar_bytes, widest};
+
+/// `||` of two texts.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Concatenate {
+    signature: Signature,
+}
+
+impl Concatenate {
+    pub(super) fn new() -> Self {
+        Self { signature: Signature::any(2, Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Concatenate {
+    fn name(&self) -> &'static str {
+        "||"
+    }
+
+    fn display_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(as_operator(args).map_or_else(|| "||".to_owned(), |expr| expr.to_string()))
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(as_operator(args).map_or_else(|| "||".to_owned(), |expr| expr.schema_name().to_string()))
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [DataType::Null, other] | [other, _] => Ok(other.clone()),
+            _ => internal_err!("`||` has two sides"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        let rows = if all_scalar { 1 } else { args.number_rows };
+        let sides = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<ArrayRef>>>()?;
+        let [left, right] = sides.as_slice() else { return internal_err!("`||` has two sides") };
+        let joined = concat_elements_dyn(left, right)?;
+        if all_scalar {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&joined, 0)?));
+        }
+        Ok(ColumnarValue::Array(joined))
+    }
+}
+
+fn as_operator(args: &[Expr]) -> Option<Expr> {
+    let [left, right] = args else { return None };
+    Some(binary_expr(left.clone(), Operator::StringConcat, right.clone()))
+}
+
+/// What it is given, on its way into a cast.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Same {
+    signature: Signature,
+    narrow: bool,
+}
+
+impl Same {
+    /// Of any size.
+    pub(super) fn new() -> Self {
+        Self { signature: Signature::any(1, Volatility::Immutable), narrow: false }
+    }
+
+    /// Of values that may be shown in many rows without being there more than once.
+    pub(super) fn narrow() -> Self {
+        Self { narrow: true, ..Self::new() }
+    }
+}
+
+impl ScalarUDFImpl for Same {
+    fn name(&self) -> &'static str {
+        "cast"
+    }
+
+    fn display_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(args.first().map_or_else(String::new, ToString::to_string))
+    }
+
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(args.first().map_or_else(String::new, |expr| expr.schema_name().to_string()))
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [only] => Ok(only.clone()),
+            _ => internal_err!("a cast takes one value"),
+        }
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        match args.arg_fields {
+            [only] => Ok(Arc::clone(only)),
+            _ => internal_err!("a cast takes one value"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let Some(given) = args.args.into_iter().next() else { return internal_err!("a cast takes one value") };
+        if self.narrow {
+            let bytes = match &given {
+                ColumnarValue::Array(array) => widest(array),
+                ColumnarValue::Scalar(value) => scalar_bytes(value),
+            };
+            if bytes > SHARED_VALUE_BYTES_MAX {
+                let most = shown(SHARED_VALUE_BYTES_MAX);
+                return Err(too_large(format!(
+                    "a value of {} can't be made one of a type that repeats values, of which {most} is the most",
+                    shown(bytes)
+                )));
+            }
+        }
+        Ok(given)
+    }
+}

@@ -1,0 +1,166 @@
+//! Puts plans within bounds: functions that were planned past the session, `||` and casts, which are no functions.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
+use datafusion::optimizer::AnalyzerRule;
+use salver_model::limits::FIXED_BYTES_MAX;
+
+use super::allowance::{Allowance, shown, too_large};
+use super::bounded::Bounded;
+use super::growth::{self, Bounds, Growth};
+use super::operators::{Concatenate, Same};
+
+/// Puts every expression of a plan within bounds, when the types of all of them are known.
+#[derive(Debug)]
+pub(super) struct BoundExpressions(pub(super) Arc<Allowance>);
+
+impl AnalyzerRule for BoundExpressions {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let bounded = plan.transform_up_with_subqueries(|node| {
+            let mut schema = merge_schema(&node.inputs());
+            if let LogicalPlan::TableScan(scan) = &node {
+                schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
+            }
+            node.map_expressions(|expr| {
+                let type_of = |part: &Expr| part.get_type(&schema);
+                expr.transform_up(|part| bound_expr(part, &type_of, &self.0))
+            })
+        })?;
+        Ok(bounded.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "bound_expressions"
+    }
+}
+
+/// What a function was simplified to, within bounds.
+fn within(expr: Expr, info: &SimplifyContext, allowance: &Arc<Allowance>) -> Result<Expr> {
+    let type_of = |part: &Expr| info.get_data_type(part);
+    Ok(expr.transform_up(|part| bound_expr(part, &type_of, allowance))?.data)
+}
+
+/// One expression within bounds; those below it are already.
+fn bound_expr(
+    expr: Expr,
+    type_of: &dyn Fn(&Expr) -> Result<DataType>,
+    allowance: &Arc<Allowance>,
+) -> Result<Transformed<Expr>> {
+    match expr {
+        Expr::ScalarFunction(ScalarFunction { func, args }) => Ok(match bound(&func, allowance) {
+            Some(func) => Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args })),
+            None => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
+        }),
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::StringConcat, right }) => {
+            let inner = ScalarUDF::new_from_impl(Concatenate::new());
+            Ok(Transformed::yes(call(inner, growth::sum, vec![*left, *right], allowance)))
+        }
+        Expr::Cast(Cast { expr, field }) => {
+            let (expr, changed) = bound_cast(*expr, field.data_type(), type_of, allowance)?;
+            let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
+            Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
+        }
+        Expr::TryCast(TryCast { expr, field }) => {
+            let (expr, changed) = bound_cast(*expr, field.data_type(), type_of, allowance)?;
+            let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
+            Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
+        }
+        // It is one value that will stand in every row.
+        Expr::ScalarSubquery(subquery) => {
+            let expr = Expr::ScalarSubquery(subquery);
+            if type_of(&expr).is_ok_and(|own| own.primitive_width().is_none()) {
+                let same = ScalarUDF::new_from_impl(Same::new());
+                return Ok(Transformed::yes(call(same, growth::sum, vec![expr], allowance)));
+            }
+            Ok(Transformed::no(expr))
+        }
+        other => Ok(Transformed::no(other)),
+    }
+}
+
+/// The function within its bounds; `None` where it has none, or is within them.
+pub(super) fn bound(function: &Arc<ScalarUDF>, allowance: &Arc<Allowance>) -> Option<Arc<ScalarUDF>> {
+    if function.inner().is::<Bounded>() {
+        return None;
+    }
+    let bounds = growth::bounds(function.name())?;
+    if matches!(bounds.growth, Growth::None) && bounds.steps.is_none() {
+        return None;
+    }
+    Some(Arc::new(ScalarUDF::new_from_impl(Bounded::new(Arc::clone(function), bounds, allowance, within))))
+}
+
+/// What is cast, where the cast can make more of it.
+fn bound_cast(
+    expr: Expr,
+    to: &DataType,
+    type_of: &dyn Fn(&Expr) -> Result<DataType>,
+    allowance: &Arc<Allowance>,
+) -> Result<(Expr, bool)> {
+    let fixed = fixed_bytes(to);
+    if fixed > FIXED_BYTES_MAX {
+        let message =
+            format!("a value of this type always has {}, and {} is the most", shown(fixed), shown(FIXED_BYTES_MAX));
+        return Err(too_large(message));
+    }
+    // Numbers and the like are no larger than what they are made of.
+    if to.primitive_width().is_some() {
+        return Ok((expr, false));
+    }
+    // What can't be told is said by the planner, where it matters.
+    let Ok(from) = type_of(&expr) else { return Ok((expr, false)) };
+    let is_text = matches!(to, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let shares = matches!(to, DataType::Utf8View | DataType::BinaryView | DataType::Dictionary(_, _));
+    if matches!(to, DataType::ListView(_) | DataType::LargeListView(_) | DataType::RunEndEncoded(_, _)) {
+        return Err(too_large("a cast to a type that repeats values without end is not supported".to_owned()));
+    }
+    if is_text && (from.is_nested() || super::bounded::shares_values(&from)) {
+        let same = ScalarUDF::new_from_impl(Same::new());
+        return Ok((call(same, growth::text, vec![expr], allowance), true));
+    }
+    if shares || super::bounded::shares_values(&from) {
+        let narrow = ScalarUDF::new_from_impl(Same::narrow());
+        return Ok((Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(narrow), vec![expr])), true));
+    }
+    Ok((expr, false))
+}
+
+fn call(
+    inner: ScalarUDF,
+    most: fn(&[super::measure::Cell]) -> u64,
+    args: Vec<Expr>,
+    allowance: &Arc<Allowance>,
+) -> Expr {
+    let bounds = Bounds { growth: Growth::Grows(most), steps: None };
+    let bounded = ScalarUDF::new_from_impl(Bounded::new(Arc::new(inner), bounds, allowance, within));
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(bounded), args))
+}
+
+/// The bytes that each value of a type has, also a null.
+fn fixed_bytes(data_type: &DataType) -> u64 {
+    match data_type {
+        DataType::FixedSizeBinary(size) => u64::try_from(*size).unwrap_or(0),
+        DataType::FixedSizeList(field, size) => {
+            u64::try_from(*size).unwrap_or(0).saturating_mul(fixed_bytes(field.data_type()).max(1))
+        }
+        DataType::Struct(fields) => {
+            fields.iter().fold(0, |sum: u64, field| sum.saturating_add(fixed_bytes(field.data_type())))
+        }
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::Map(field, _) => fixed_bytes(field.data_type()),
+        DataType::Dictionary(_, values) => fixed_bytes(values),
+        DataType::RunEndEncoded(_, values) => fixed_bytes(values.data_type()),
+        other => other.primitive_width().unwrap_or(8) as u64,
+    }
+}

@@ -1,0 +1,133 @@
+//! The last bound on memory: on what the process really has, where all others are on what queries reckon.
+//!
+//! What operators hold between two reckonings, the states of aggregates above all, can be several times what they
+//! tell. While queries run, a thread looks at the memory of the process every few milliseconds; when that is beyond the
+//! bound, it ends the query that came last of those since whose beginning much was added. Ended work notices at its
+//! next checkpoint.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
+use datafusion::common::{DataFusionError, Result};
+use salver_model::limits::PROCESS_BYTES_BESIDE;
+
+use super::work::State;
+
+/// How often the process is looked at while queries run.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a query that was ended may take to give back what it had, before another one is.
+const GIVE_BACK_WITHIN: Duration = Duration::from_millis(200);
+/// Looks without a query until the thread ends: about a second.
+const IDLE_LOOKS_MAX: u32 = 50;
+
+/// The bound, and the queries that run under it. Clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Pressure(Arc<Watch>);
+
+#[derive(Debug)]
+struct Watch {
+    /// What the process may have.
+    bytes_max: u64,
+    /// What must have been added since a query began, before it is taken for the cause.
+    added_bytes_min: u64,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    /// In the order in which they began, each with what the process had then.
+    queries: Vec<(Weak<State>, u64)>,
+    /// Whether the thread is there.
+    is_watched: bool,
+}
+
+impl Pressure {
+    /// The bound for an engine that may have `memory_bytes`.
+    pub(super) fn new(memory_bytes: u64) -> Self {
+        let bytes_max = memory_bytes.saturating_add(memory_bytes / 4).saturating_add(PROCESS_BYTES_BESIDE);
+        Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running: Mutex::default() }))
+    }
+
+    /// Watches one more query, for as long as it lives.
+    pub(super) fn watch(&self, query: &Arc<State>) {
+        let Some(bytes) = resident_bytes() else { return };
+        let mut running = self.0.lock();
+        running.queries.retain(|(query, _)| query.strong_count() > 0);
+        running.queries.push((Arc::downgrade(query), bytes));
+        if !running.is_watched {
+            let watch = Arc::clone(&self.0);
+            let thread = std::thread::Builder::new().name("salver-memory".into()).spawn(move || watch.run());
+            // Without a thread the other bounds hold; the next query tries again.
+            running.is_watched = thread.is_ok();
+        }
+    }
+}
+
+impl Watch {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut idle = 0;
+        loop {
+            std::thread::sleep(LOOK_EVERY);
+            let bytes = resident_bytes().unwrap_or(0);
+            let mut running = self.lock();
+            running.queries.retain(|(query, _)| query.strong_count() > 0);
+            idle = if running.queries.is_empty() { idle + 1 } else { 0 };
+            if idle > IDLE_LOOKS_MAX {
+                running.is_watched = false;
+                return;
+            }
+            if bytes <= self.bytes_max {
+                continue;
+            }
+            let last =
+                running.queries.iter().rev().filter(|(_, then)| bytes.saturating_sub(*then) > self.added_bytes_min);
+            let Some(query) = last.filter_map(|(query, _)| query.upgrade()).find(|query| !query.is_cancelled()) else {
+                continue;
+            };
+            drop(running);
+            tracing::warn!(bytes, "a query was ended because the process has more in memory than it may");
+            query.press();
+            drop(query);
+            std::thread::sleep(GIVE_BACK_WITHIN);
+        }
+    }
+}
+
+/// What the process has in memory; `None` where the system does not say.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+impl ConfigExtension for Pressure {
+    const PREFIX: &'static str = "salver_memory";
+}
+
+impl ExtensionOptions for Pressure {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, _: &str) -> Result<()> {
+        Err(DataFusionError::Configuration(format!("`{key}` is no setting")))
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,111 @@
+//! The rules by which the planner makes plans better, each with a checkpoint before it: planning ends with whoever
+//! waits for it, and a rule that makes a plan grow beyond measure ends it too.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, plan_err};
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
+use datafusion::optimizer::{Analyzer, AnalyzerRule, OptimizerConfig, OptimizerRule};
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
+use datafusion::physical_plan::ExecutionPlan;
+use salver_model::limits::SQL_EXPRESSIONS_MAX;
+
+use super::work::Work;
+
+/// Gives the session the rules it has by itself, with their checkpoints.
+pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
+    let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
+    let analyzers = Analyzer::new().rules.into_iter().map(|rule| Arc::new(Analysis(rule)) as _);
+    let physical = PhysicalOptimizer::new().rules.into_iter().map(|rule| Arc::new(Physical(rule)) as _);
+    session
+        .with_analyzer_rules(analyzers.collect())
+        .with_optimizer_rules(logical.collect())
+        .with_physical_optimizer_rules(physical.collect())
+}
+
+#[derive(Debug)]
+struct Logical(Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for Logical {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        Work::of(&config.options()).check()?;
+        let rewritten = self.0.rewrite(plan, config)?;
+        // A filter that goes below a projection takes over what the projection computes, as often as it names it.
+        if rewritten.transformed && self.0.name() == "push_down_filter" {
+            bound(&rewritten.data)?;
+        }
+        Ok(rewritten)
+    }
+}
+
+/// Refuses a node whose expressions have grown beyond measure.
+fn bound(node: &LogicalPlan) -> Result<()> {
+    let mut left = SQL_EXPRESSIONS_MAX;
+    for node in std::iter::once(node).chain(node.inputs()) {
+        node.apply_expressions(|expression| {
+            expression.apply(|part| {
+                // Lists of values are as long as they were written.
+                left = left.saturating_sub(usize::from(!matches!(part, Expr::Literal(..))));
+                Ok(if left == 0 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+            })
+        })?;
+    }
+    if left == 0 {
+        return plan_err!("the statement computes more than {SQL_EXPRESSIONS_MAX} expressions when it is written out");
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+struct Analysis(Arc<dyn AnalyzerRule + Send + Sync>);
+
+impl AnalyzerRule for Analysis {
+    fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
+        Work::of(config).check()?;
+        self.0.analyze(plan, config)
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+}
+
+#[derive(Debug)]
+struct Physical(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+
+impl PhysicalOptimizerRule for Physical {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        Work::of(config).check()?;
+        self.0.optimize(plan, config)
+    }
+
+    fn optimize_with_context(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        context: &dyn PhysicalOptimizerContext,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Work::of(context.config_options()).check()?;
+        self.0.optimize_with_context(plan, context)
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
+    }
+}

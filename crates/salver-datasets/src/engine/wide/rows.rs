@@ -1,0 +1,321 @@
+//! The operator that looks at the width of rows on their way into another.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use arrow::array::{Array, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, Statistics};
+use futures::{Stream, StreamExt};
+
+use super::{NARROW_ROWS, is_wide};
+use crate::engine::functions::{Allowance, held_bytes, shown, span, too_large, widest};
+
+/// Columns that are held against the memory of queries between operators.
+const LARGE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What the rows go into.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    /// Anything, a few rows at a time.
+    Anything,
+    /// Anything: they were made by an operator that gives up what it held of the memory of queries with them.
+    Reader,
+    /// A join, which may repeat every row for a whole batch.
+    Join,
+    /// `unnest` of the lists in these columns, which repeats the other columns for every element.
+    Unnest(Vec<usize>),
+    /// Window functions: so many that may give the widest value they see for each row, and so many that may give all
+    /// values for each.
+    Window { whole: bool, picks: u64, collects: u64, given: Arc<Given> },
+    /// Whoever reads what windows gave.
+    WindowReader(Arc<Given>),
+}
+
+/// How many rows windows gave in each partition: those that went in and did not come out wait in them.
+#[derive(Debug)]
+pub(super) struct Given(Vec<AtomicU64>);
+
+impl Given {
+    pub(super) fn new(partitions: usize) -> Self {
+        Self((0..partitions).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn begin(&self, partition: usize) {
+        if let Some(rows) = self.0.get(partition) {
+            rows.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn add(&self, partition: usize, given: usize) {
+        if let Some(rows) = self.0.get(partition) {
+            rows.fetch_add(given as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn rows(&self, partition: usize) -> u64 {
+        self.0.get(partition).map_or(0, |rows| rows.load(Ordering::Relaxed))
+    }
+}
+
+/// Looks at the width of rows.
+#[derive(Debug)]
+pub(super) struct WideRowsExec {
+    input: Arc<dyn ExecutionPlan>,
+    next: Next,
+    allowance: Arc<Allowance>,
+}
+
+impl WideRowsExec {
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>, next: Next, allowance: &Arc<Allowance>) -> Self {
+        Self { input, next, allowance: Arc::clone(allowance) }
+    }
+}
+
+impl DisplayAs for WideRowsExec {
+    fn fmt_as(&self, _: DisplayFormatType, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "WideRowsExec")
+    }
+}
+
+impl ExecutionPlan for WideRowsExec {
+    fn name(&self) -> &'static str {
+        "WideRowsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = children.into_iter().next().unwrap_or_else(|| Arc::clone(&self.input));
+        Ok(Arc::new(Self::new(input, self.next.clone(), &self.allowance)))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if let Next::Window { given, .. } = &self.next {
+            given.begin(partition);
+        }
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let fields = input.schema();
+        let wide =
+            |(column, field): (usize, &Arc<arrow::datatypes::Field>)| is_wide(field.data_type()).then_some(column);
+        let columns: Vec<usize> = fields.fields().iter().enumerate().filter_map(wide).collect();
+        let batch_rows = context.session_config().batch_size();
+        if columns.is_empty() && matches!(self.next, Next::Join | Next::Reader) {
+            return Ok(input);
+        }
+        Ok(Box::pin(WideRows {
+            input,
+            next: self.next.clone(),
+            columns,
+            batch_rows,
+            reserved: self.allowance.reserve("rows of a window", 0)?,
+            allowance: Arc::clone(&self.allowance),
+            seen: Seen::default(),
+            partition,
+            rest: None,
+        }))
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(Arc::clone(&inputs[0]))
+    }
+}
+
+/// What has gone by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    rows: u64,
+    bytes: u64,
+    widest: u64,
+}
+
+struct WideRows {
+    input: SendableRecordBatchStream,
+    next: Next,
+    /// Those whose values may be of any size.
+    columns: Vec<usize>,
+    batch_rows: usize,
+    reserved: MemoryReservation,
+    allowance: Arc<Allowance>,
+    seen: Seen,
+    partition: usize,
+    rest: Option<RecordBatch>,
+}
+
+impl WideRows {
+    fn check(&mut self, batch: &RecordBatch) -> Result<()> {
+        match &self.next {
+            Next::Anything | Next::Reader | Next::WindowReader(_) => Ok(()),
+            Next::Join => self.check_join(batch),
+            Next::Unnest(lists) => self.check_unnest(batch, lists),
+            Next::Window { whole, picks, collects, given } => {
+                let given = (!whole).then(|| given.rows(self.partition));
+                let (picks, collects) = (*picks, *collects);
+                self.check_window(batch, given, picks, collects)
+            }
+        }
+    }
+
+    fn widest(&self, batch: &RecordBatch) -> u64 {
+        self.columns.iter().map(|column| widest(batch.column(*column))).sum()
+    }
+
+    fn check_join(&self, batch: &RecordBatch) -> Result<()> {
+        let widest = self.widest(batch);
+        self.check_bytes(widest.saturating_mul(self.batch_rows as u64), || {
+            format!("a row of {} may stand in every row of a join", shown(widest))
+        })
+    }
+
+    fn check_unnest(&self, batch: &RecordBatch, lists: &[usize]) -> Result<()> {
+        let others = || (0..batch.num_columns()).filter(|column| !lists.contains(column));
+        let width = |row: usize| others().map(|column| span(batch.column(column), row, row + 1)).sum::<u64>();
+        let most: u64 = others().map(|column| widest(batch.column(column))).sum();
+        self.check_bytes(most.saturating_mul(self.batch_rows as u64), || {
+            format!("a row of {} may stand beside every element of a list", shown(most))
+        })?;
+        for row in 0..batch.num_rows() {
+            let list = lists.iter().map(|column| span(batch.column(*column), row, row + 1)).sum::<u64>();
+            // An element has a byte at least, but for nulls and nothing.
+            let all = list.saturating_mul(width(row)).max(list.saturating_mul(8));
+            if all > self.allowance.column_bytes_max() {
+                let elements = lists.iter().map(|column| elements(batch.column(*column), row)).max().unwrap_or(0);
+                let all = elements.saturating_mul(width(row)).saturating_add(list);
+                self.check_bytes(all, || format!("`unnest` makes {elements} rows of {} of one", shown(width(row))))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_window(&mut self, batch: &RecordBatch, given: Option<u64>, picks: u64, collects: u64) -> Result<()> {
+        let rows = batch.num_rows();
+        let bytes: u64 = batch.columns().iter().map(|column| span(column, 0, rows)).sum();
+        let widest = if picks > 0 { self.widest(batch) } else { 0 };
+        let seen = &mut self.seen;
+        *seen = Seen {
+            rows: seen.rows + rows as u64,
+            bytes: seen.bytes.saturating_add(bytes),
+            widest: seen.widest.max(widest),
+        };
+        let at_once = if given.is_none() { seen.rows } else { rows as u64 };
+        let made = seen.widest.saturating_mul(picks).saturating_add(seen.bytes.saturating_mul(collects));
+        let made = made.saturating_mul(at_once);
+        let seen = *seen;
+        // The rows that wait are put together once more, with every batch that comes.
+        let waiting = seen.rows.saturating_sub(given.unwrap_or(0));
+        let waiting = (seen.bytes / seen.rows.max(1)).saturating_mul(waiting).saturating_mul(2);
+        let all = if given.is_none() { waiting.saturating_add(made) } else { waiting };
+        if all >= LARGE_BYTES || self.reserved.size() > 0 {
+            self.allowance.resize(&self.reserved, all)?;
+        }
+        self.check_bytes(made, || format!("a window function may give {} for its rows", shown(made)))
+    }
+
+    fn check_bytes(&self, bytes: u64, what: impl Fn() -> String) -> Result<()> {
+        let most = self.allowance.column_bytes_max();
+        if bytes > most {
+            return Err(too_large(format!(
+                "{}, which makes {}, and {} is the most",
+                what(),
+                shown(bytes),
+                shown(most)
+            )));
+        }
+        Ok(())
+    }
+
+    /// The batch with its large columns held against the memory of queries.
+    fn hold(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let large = |column: &usize| held_bytes(batch.column(*column)) >= LARGE_BYTES;
+        let large: Vec<usize> = self.columns.iter().copied().filter(large).collect();
+        if large.is_empty() {
+            return Ok(batch);
+        }
+        let (schema, mut columns, rows) = batch.into_parts();
+        for column in large {
+            columns[column] = self.allowance.account("rows of an answer", Arc::clone(&columns[column]))?;
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+    }
+
+    /// The first rows of a batch; the others wait.
+    fn cut(&mut self, batch: RecordBatch) -> RecordBatch {
+        if self.batch_rows > NARROW_ROWS || batch.num_rows() <= self.batch_rows {
+            return batch;
+        }
+        self.rest = Some(batch.slice(self.batch_rows, batch.num_rows() - self.batch_rows));
+        batch.slice(0, self.batch_rows)
+    }
+}
+
+/// The elements of a row's list, those of lists in it counted too.
+fn elements(list: &dyn Array, row: usize) -> u64 {
+    crate::engine::functions::leaves(list, row, row + 1)
+}
+
+impl Stream for WideRows {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(rest) = self.rest.take() {
+            let part = self.cut(rest);
+            return Poll::Ready(Some(Ok(part)));
+        }
+        self.input.poll_next_unpin(context).map(|received| {
+            let batch = match received? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            };
+            let batch = match self.next {
+                Next::Reader => self.hold(batch),
+                Next::WindowReader(ref given) => {
+                    given.add(self.partition, batch.num_rows());
+                    self.hold(batch)
+                }
+                _ => self.check(&batch).map(|()| batch),
+            };
+            Some(batch.map(|batch| self.cut(batch)))
+        })
+    }
+}
+
+impl RecordBatchStream for WideRows {
+    fn schema(&self) -> SchemaRef {
+        self.input.schema()
+    }
+}

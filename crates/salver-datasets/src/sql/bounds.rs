@@ -1,0 +1,376 @@
+//! Bounds on statements: what is parsed, and then planned, is known to be small enough for the stack and for the time
+//! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
+//! the parsed statement, before anything else looks at it.
+
+use std::ops::ControlFlow;
+
+use ahash::{AHashMap, AHashSet};
+use datafusion::sql::sqlparser::ast::{
+    AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName,
+    ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor, Visit, Visitor,
+};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use salver_model::limits::{
+    SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_ITEMS_MAX, SQL_RELATIONS_MAX, SQL_SUBQUERY_DEPTH_MAX,
+};
+use salver_model::{Code, Error, Result};
+
+/// Words behind which `<` begins the type of what is inside, and no comparison.
+const NESTED_TYPES: [&str; 6] = ["ARRAY", "LIST", "MAP", "NULLABLE", "STRUCT", "TABLE"];
+/// Words that put another query behind the one before.
+const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
+
+/// Functions that are planned as a `case`, whose arguments but the last then stand there twice.
+const COPYING: [&str; 4] = ["COALESCE", "IFNULL", "NVL", "NVL2"];
+
+/// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
+const WITH_DEPTH_MAX: usize = 8;
+
+/// What one JSON operator counts in a chain: the names of the later ones have those of all before in them.
+const JSON_LEVELS: usize = 5;
+
+/// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
+const KEYS_MAX: usize = 400;
+
+/// Most groupings that `cube`, `rollup` and `grouping sets` make together.
+const GROUPING_SETS_MAX: usize = 1_024;
+
+/// Checks the text of a statement, of which each word or operator may put its tree one level deeper.
+pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result<()> {
+    let mut words = 0_usize;
+    let mut combined = 0_usize;
+    let mut nesting = Nesting::default();
+    for token in tokens.iter().map(|token| &token.token) {
+        match token {
+            Token::Whitespace(_) | Token::EOF => continue,
+            // How deep parentheses nest is counted by itself.
+            Token::Comma | Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen | Token::RParen => {}
+            Token::VerticalBarRightAngleBracket => combined += 1,
+            Token::Word(word) if COMBINING.iter().any(|own| word.value.eq_ignore_ascii_case(own)) => combined += 1,
+            _ => words += 1,
+        }
+        nesting.see(token)?;
+    }
+    if words > words_max {
+        return Err(Error::new(
+            Code::InvalidSql,
+            format!("the statement has {words} words and operators, and {words_max} are the most"),
+        )
+        .with_hint("put many values into an `IN` list, or split the statement"));
+    }
+    relations(combined)
+}
+
+/// What is open at a place in the text.
+#[derive(Default)]
+struct Nesting {
+    brackets: usize,
+    types: usize,
+    /// `[1][2][3]` or `[][][]` so far.
+    indexes: usize,
+    after_index: bool,
+    after_type: bool,
+}
+
+impl Nesting {
+    fn see(&mut self, token: &Token) -> Result<()> {
+        let begins_type = std::mem::take(&mut self.after_type);
+        let goes_on = std::mem::take(&mut self.after_index);
+        match token {
+            Token::LBracket => {
+                self.indexes = if goes_on { self.indexes + 1 } else { 1 };
+                self.brackets += 1;
+            }
+            Token::LParen | Token::LBrace => self.brackets += 1,
+            Token::RBracket => {
+                self.after_index = true;
+                self.brackets = self.brackets.saturating_sub(1);
+            }
+            Token::RParen | Token::RBrace => self.brackets = self.brackets.saturating_sub(1),
+            Token::Lt if begins_type => self.types += 1,
+            Token::Gt => self.types = self.types.saturating_sub(1),
+            Token::ShiftRight => self.types = self.types.saturating_sub(2),
+            Token::Word(word) => {
+                self.after_type = NESTED_TYPES.iter().any(|own| word.value.eq_ignore_ascii_case(own));
+            }
+            _ => {}
+        }
+        if self.brackets.max(self.types).max(self.indexes) > SQL_DEPTH_MAX {
+            return Err(too_deep());
+        }
+        Ok(())
+    }
+}
+
+/// What a statement is refused with that nests too deep.
+pub(super) fn too_deep() -> Error {
+    Error::new(Code::InvalidSql, format!("the statement nests deeper than {SQL_DEPTH_MAX} levels"))
+        .with_hint("use `WITH` to name its parts")
+}
+
+/// Checks a parsed statement.
+pub(super) fn check(statement: &Statement) -> Result<()> {
+    let mut measure = Measure { frames: vec![Frame::default()], ..Measure::default() };
+    match Visit::visit(statement, &mut measure) {
+        ControlFlow::Continue(()) => relations(measure.frames.pop().map_or(0, |frame| frame.own.relations)),
+        ControlFlow::Break(error) => Err(*error),
+    }
+}
+
+fn relations(count: usize) -> Result<()> {
+    if count <= SQL_RELATIONS_MAX {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::InvalidSql,
+        format!("the statement reads more than {SQL_RELATIONS_MAX} tables and queries, each as often as it is used"),
+    )
+    .with_hint("split it, or read one table in place of many"))
+}
+
+/// What a query reads, each table and each query of a `WITH` as often as it is used.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    relations: usize,
+}
+
+impl Size {
+    fn add(&mut self, other: Self) {
+        self.relations = self.relations.saturating_add(other.relations);
+    }
+}
+
+/// A query that is being measured.
+#[derive(Default)]
+struct Frame {
+    own: Size,
+    /// The queries of its `WITH` that come next, the last one first.
+    ahead: Vec<String>,
+    /// Those it has had.
+    named: AHashMap<String, Size>,
+}
+
+#[derive(Default)]
+struct Measure {
+    /// How deep the expression is that is being visited, and what each of its levels added.
+    depth: usize,
+    levels: Vec<usize>,
+    /// The parts of expressions that planning copies, by their places in memory, and how many are around it.
+    copied: AHashSet<usize>,
+    copies: usize,
+    /// How many queries with a `WITH` are around it.
+    withs: usize,
+    /// How many subqueries are around it.
+    subqueries: usize,
+    /// The queries around what is being visited; the first stands for the statement.
+    frames: Vec<Frame>,
+}
+
+type Flow = ControlFlow<Box<Error>>;
+
+impl Measure {
+    fn read(&mut self, size: Size) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.own.add(size);
+        }
+    }
+
+    fn enter(&mut self, levels: usize) -> Flow {
+        self.depth += levels;
+        self.levels.push(levels);
+        if self.depth > SQL_CHAIN_MAX {
+            let message = format!("an expression of the statement is a chain of more than {SQL_CHAIN_MAX} operators");
+            let hint = "use an `IN` list, or name its parts in a subquery";
+            return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Notes the parts of an expression that stand in several places of what planning makes of it.
+    fn note_copied(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Between { expr, .. } => self.note(expr),
+            Expr::Case { conditions, .. } => conditions.iter().for_each(|when| self.note(&when.condition)),
+            Expr::Function(function) => {
+                let FunctionArguments::List(list) = &function.args else { return };
+                let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return };
+                if COPYING.iter().any(|own| name.value.eq_ignore_ascii_case(own)) {
+                    let all_but_last = list.args.len().saturating_sub(1);
+                    list.args.iter().take(all_but_last).for_each(|argument| {
+                        if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
+                            self.note(expr);
+                        }
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, expr: &Expr) {
+        self.copied.insert(place(expr));
+    }
+
+    fn leave(&mut self) -> Flow {
+        self.depth -= self.levels.pop().unwrap_or_default();
+        ControlFlow::Continue(())
+    }
+}
+
+/// Where an expression lies, which tells it from others as long as the statement is not changed.
+fn place(expr: &Expr) -> usize {
+    std::ptr::from_ref(expr).addr()
+}
+
+/// How many groupings a list of expressions stands for.
+fn grouping_sets(groups: &[Expr]) -> usize {
+    groups.iter().fold(1, |sets, group| {
+        let own = match group {
+            Expr::Cube(columns) => u32::try_from(columns.len()).map_or(usize::MAX, |n| 2_usize.saturating_pow(n)),
+            Expr::Rollup(columns) => columns.len() + 1,
+            Expr::GroupingSets(sets) => sets.iter().fold(0, |all, set| usize::saturating_add(all, grouping_sets(set))),
+            _ => 1,
+        };
+        usize::saturating_mul(sets, own)
+    })
+}
+
+fn keys(count: usize) -> Flow {
+    if count <= KEYS_MAX {
+        return ControlFlow::Continue(());
+    }
+    let message = format!("the statement sorts or groups by {count} expressions, and {KEYS_MAX} are the most");
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("sort or group by fewer")))
+}
+
+fn items(count: usize) -> Flow {
+    if count <= SQL_ITEMS_MAX {
+        return ControlFlow::Continue(());
+    }
+    let message = format!("a list of the statement has {count} columns or arguments, and {SQL_ITEMS_MAX} are the most");
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("split the statement")))
+}
+
+/// The name of a query as it is looked up; of two that differ in case only the larger counts.
+fn key(name: &str) -> String {
+    name.to_lowercase()
+}
+
+impl Visitor for Measure {
+    type Break = Box<Error>;
+
+    fn pre_visit_query(&mut self, query: &Query) -> Flow {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables).rev();
+        let ahead = ctes.map(|cte| key(&cte.alias.name.value)).collect();
+        self.frames.push(Frame { own: Size { relations: 1 }, ahead, ..Frame::default() });
+        self.withs += usize::from(query.with.is_some());
+        if self.withs > WITH_DEPTH_MAX {
+            let message = format!("`WITH` nests deeper than {WITH_DEPTH_MAX} levels");
+            let error = Error::new(Code::InvalidSql, message).with_hint("name all queries in one `WITH`");
+            return ControlFlow::Break(Box::new(error));
+        }
+        if let Some(OrderByKind::Expressions(keys)) = query.order_by.as_ref().map(|order| &order.kind) {
+            self::keys(keys.len())?;
+        }
+        self.enter(1)
+    }
+
+    fn post_visit_query(&mut self, query: &Query) -> Flow {
+        self.withs -= usize::from(query.with.is_some());
+        let size = self.frames.pop().map(|frame| frame.own).unwrap_or_default();
+        if let Some(around) = self.frames.last_mut() {
+            match around.ahead.pop() {
+                Some(name) => {
+                    let named = around.named.entry(name).or_default();
+                    named.relations = named.relations.max(size.relations);
+                }
+                None => around.own.add(size),
+            }
+        }
+        self.leave()
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> Flow {
+        self.read(Size { relations: 1 });
+        items(select.projection.len())?;
+        let GroupByExpr::Expressions(groups, _) = &select.group_by else { return ControlFlow::Continue(()) };
+        if grouping_sets(groups) > GROUPING_SETS_MAX {
+            let message = format!("`cube`, `rollup` and `grouping sets` make more than {GROUPING_SETS_MAX} groupings");
+            let error = Error::new(Code::InvalidSql, message).with_hint("group by fewer columns");
+            return ControlFlow::Break(Box::new(error));
+        }
+        keys(groups.len())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> Flow {
+        let only = match relation.0.as_slice() {
+            [ObjectNamePart::Identifier(only)] => Some(key(&only.value)),
+            _ => None,
+        };
+        let named = only.and_then(|name| self.frames.iter().rev().find_map(|frame| frame.named.get(&name)).copied());
+        self.read(named.unwrap_or_default());
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+        self.read(Size { relations: 1 });
+        self.enter(1)
+    }
+
+    fn post_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+        self.leave()
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
+        use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, Question};
+        if self.copied.contains(&place(expr)) {
+            self.copies += 1;
+            if self.copies > SQL_COPIED_DEPTH_MAX {
+                let message = format!("`coalesce`, `between` or `case` nest deeper than {SQL_COPIED_DEPTH_MAX} levels");
+                let hint = "name the inner ones in a subquery";
+                return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
+            }
+        }
+        self.note_copied(expr);
+        match expr {
+            Expr::Function(function) => {
+                if let FunctionArguments::List(list) = &function.args {
+                    items(list.args.len())?;
+                }
+                self.enter(1)
+            }
+            Expr::CompoundIdentifier(parts) => self.enter(parts.len()),
+            Expr::CompoundFieldAccess { access_chain, .. } => {
+                let fields = access_chain.iter().filter(|access| matches!(access, AccessExpr::Dot(_))).count();
+                self.enter(1 + access_chain.len() + fields)
+            }
+            Expr::BinaryOp { op: Arrow | HashArrow | HashLongArrow | LongArrow | Question, .. } => {
+                self.enter(JSON_LEVELS)
+            }
+            Expr::Case { conditions, .. } => {
+                items(conditions.len())?;
+                self.enter(1)
+            }
+            Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => {
+                self.subqueries += 1;
+                if self.subqueries > SQL_SUBQUERY_DEPTH_MAX {
+                    let message = format!("subqueries nest deeper than {SQL_SUBQUERY_DEPTH_MAX} levels");
+                    let error = Error::new(Code::InvalidSql, message).with_hint("join the tables in place of some");
+                    return ControlFlow::Break(Box::new(error));
+                }
+                self.enter(1)
+            }
+            _ => self.enter(1),
+        }
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> Flow {
+        if matches!(expr, Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. }) {
+            self.subqueries -= 1;
+        }
+        if self.copied.contains(&place(expr)) {
+            self.copies -= 1;
+        }
+        self.leave()
+    }
+}

@@ -1,0 +1,97 @@
+//! What a process of user code has of the server's surroundings: variables that programs are found and set up by, and
+//! those the settings name; no descriptors. What else the server knows, as the settings in its environment, is not user
+//! code's business, nor that of the libraries it loads.
+
+use std::ffi::OsStr;
+
+use salver_model::spec::matches_pattern;
+use tokio::process::Command;
+
+/// Variables that are passed on. `*` stands for any part.
+const PASSED: [&str; 34] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TZDIR",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "LD_LIBRARY_PATH",
+    "DYLD_*",
+    "R_*",
+    "RENV_*",
+    "PYTHON*",
+    "PYENV_*",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "JAVA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "OMP_*",
+    "OPENBLAS_*",
+    "MKL_*",
+    "CUDA_VISIBLE_DEVICES",
+    "ASAN_OPTIONS",
+];
+/// What the server's own settings in its environment begin with; they are never passed on.
+const OWN: &str = "SALVER_";
+
+/// Gives `command` of the server's environment what every program needs, and what `inherited` names.
+pub(crate) fn keep(command: &mut Command, inherited: &[String]) {
+    command.env_clear();
+    command.envs(std::env::vars_os().filter(|(name, _)| is_passed(name, inherited)));
+}
+
+fn is_passed(name: &OsStr, inherited: &[String]) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let mut patterns = PASSED.into_iter().chain(inherited.iter().map(String::as_str));
+    !name.starts_with(OWN) && patterns.any(|pattern| matches_pattern(pattern, name))
+}
+
+/// Has the process begin with no descriptors but the first three. The server's own close themselves; those of its
+/// libraries, and those it was started with, may not.
+pub(crate) fn close_descriptors(command: &mut Command) {
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "neither std nor tokio closes descriptors of a child")]
+    // SAFETY: between fork and exec only close_range(2) is called, a bare system call on numbers. It marks what is to
+    // be closed by exec, so that what std itself has open until then stays open.
+    unsafe {
+        command.pre_exec(|| {
+            // A kernel before 5.11 does not know it; descriptors that close themselves do so all the same.
+            libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+            Ok(())
+        });
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = command;
+}
+
+/// The variables among `names` that a process would get; for tests of what it does not.
+#[cfg(test)]
+fn passed<'n>(names: &[&'n str], inherited: &[&str]) -> Vec<&'n str> {
+    let inherited: Vec<String> = inherited.iter().map(|name| (*name).to_owned()).collect();
+    names.iter().copied().filter(|name| is_passed(OsStr::new(name), &inherited)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::passed;
+
+    #[test]
+    fn what_is_passed_on() {
+        let names = ["PATH", "LC_ALL", "R_LIBS", "PYTHONPATH", "AWS_SECRET", "SALVER_AUTH_API_KEYS", "DATABASE_URL"];
+        assert_eq!(passed(&names, &[]), ["PATH", "LC_ALL", "R_LIBS", "PYTHONPATH"]);
+        assert_eq!(passed(&names[4..], &["AWS_*", "SALVER_*", "*"]), ["AWS_SECRET", "DATABASE_URL"]);
+    }
+}

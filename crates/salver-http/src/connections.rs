@@ -1,0 +1,384 @@
+//! Open connections: how many there may be, who has them, and which yields when another comes.
+//!
+//! A connection that waits for its client (for the head of a request, for a body, for somebody to take an answer) can
+//! be closed for another that comes when all places are taken; one for whose request the server works can't. So a
+//! client that opens connections and says nothing keeps nobody out. When every connection works, the next ones are
+//! still accepted, in the lobby: there `/health` is answered, and everything else gets 503 at once.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use ahash::AHashMap;
+use salver_model::Holder;
+use salver_model::limits::{CONNECTION_YIELD_MS, LOBBY_MAX, SHARE_OF_FREE};
+use tokio::task::AbortHandle;
+
+/// Every open connection.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    connections_max: usize,
+    /// Most of one client; none where all come from one address, a proxy's.
+    of_one_max: Option<usize>,
+    state: Mutex<State>,
+    began: Instant,
+    /// Milliseconds since then, as far as somebody looked.
+    now_ms: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: AHashMap<u64, Arc<Connection>>,
+    peers: AHashMap<Holder, Arc<Peer>>,
+    lobby: AHashMap<u64, Arc<Connection>>,
+    next: u64,
+}
+
+/// A client, as far as connections are counted.
+#[derive(Debug)]
+struct Peer {
+    holder: Holder,
+    open: AtomicUsize,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    peer: Arc<Peer>,
+    all: Arc<Connections>,
+    number: u64,
+    is_in_lobby: bool,
+    /// Requests that are not answered to their end.
+    open: AtomicI32,
+    /// Those of them for which the server works, and not the client is waited for.
+    working: AtomicI32,
+    /// When the client last did something.
+    used_ms: AtomicU64,
+    closing: AtomicBool,
+    task: OnceLock<AbortHandle>,
+}
+
+/// Who has how many connections.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) connections_max: usize,
+    pub(crate) open: usize,
+    /// Most first.
+    pub(crate) holders: Vec<(Holder, usize)>,
+}
+
+impl Connections {
+    /// Room for so many; clients share them, unless all come from a proxy.
+    pub(crate) fn new(connections_max: usize, shared_out: bool) -> Arc<Self> {
+        let connections_max = connections_max.max(1);
+        Arc::new(Self {
+            connections_max,
+            of_one_max: shared_out.then(|| (connections_max * SHARE_OF_FREE).div_ceil(SHARE_OF_FREE + 1)),
+            state: Mutex::default(),
+            began: Instant::now(),
+            now_ms: AtomicU64::new(0),
+        })
+    }
+
+    /// A place for a connection of `address`, for which another may have to go; one in the lobby when none can.
+    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Arc<Connection> {
+        let now = self.look();
+        let mut state = self.lock();
+        let holder = Holder::of_address(address);
+        let known = state.peers.get(&holder).cloned();
+        let peer = known.unwrap_or_else(|| Arc::new(Peer { holder, open: AtomicUsize::new(0) }));
+        // This machine is not a client like others: its programs come from one address.
+        let own_max = self.of_one_max.filter(|_| !address.is_loopback()).unwrap_or(usize::MAX);
+        let has_enough = peer.open.load(Ordering::Relaxed) >= own_max;
+        let mut gone = None;
+        let is_in_lobby = if has_enough || state.open.len() >= self.connections_max {
+            gone = state.yielding(now, |other| !has_enough || Arc::ptr_eq(&other.peer, &peer));
+            gone.is_none()
+        } else {
+            false
+        };
+        state.next += 1;
+        let number = state.next;
+        let connection = Arc::new(Connection {
+            peer,
+            all: Arc::clone(self),
+            number,
+            is_in_lobby,
+            open: AtomicI32::new(0),
+            working: AtomicI32::new(0),
+            used_ms: AtomicU64::new(now),
+            closing: AtomicBool::new(false),
+            task: OnceLock::new(),
+        });
+        if is_in_lobby {
+            if state.lobby.len() >= LOBBY_MAX
+                && let Some(oldest) = state.lobby.keys().min().copied()
+            {
+                gone = state.lobby.remove(&oldest);
+            }
+            state.lobby.insert(number, Arc::clone(&connection));
+        } else {
+            connection.peer.open.fetch_add(1, Ordering::Relaxed);
+            state.peers.insert(connection.peer.holder.clone(), Arc::clone(&connection.peer));
+            state.open.insert(number, Arc::clone(&connection));
+        }
+        drop(state);
+        if let Some(gone) = gone {
+            gone.close();
+        }
+        connection
+    }
+
+    /// Closes a connection that waits for its client, when the system has no room for another; whether there was one.
+    pub(crate) fn make_room(&self) -> bool {
+        let now = self.look();
+        let gone = self.lock().yielding(now, |_| true);
+        gone.inspect(|gone| gone.close()).is_some()
+    }
+
+    /// Looks at the clock, which requests don't.
+    pub(crate) fn look(&self) -> u64 {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.now_ms.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// Who has how many.
+    pub(crate) fn counted(&self) -> Counted {
+        let state = self.lock();
+        let open = state.open.len();
+        let count = |peer: &Arc<Peer>| (peer.holder.clone(), peer.open.load(Ordering::Relaxed));
+        let mut holders: Vec<_> = state.peers.values().map(count).collect();
+        drop(state);
+        holders.sort_by_key(|(_, open)| std::cmp::Reverse(*open));
+        Counted { connections_max: self.connections_max, open, holders }
+    }
+
+    fn leave(&self, connection: &Connection) {
+        let mut state = self.lock();
+        state.remove(connection.number);
+        state.lobby.remove(&connection.number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes out the connection that should go first, of those that `may` go: of who has most, rather one without a
+    /// request than one in the middle of it, and of these the one whose client did nothing for longest.
+    fn yielding(&mut self, now: u64, may: impl Fn(&Connection) -> bool) -> Option<Arc<Connection>> {
+        loop {
+            let rank = |connection: &Arc<Connection>| {
+                let in_request = connection.open.load(Ordering::SeqCst) > 0;
+                let used = connection.used_ms.load(Ordering::Relaxed);
+                let is_idle = now.saturating_sub(used) >= CONNECTION_YIELD_MS;
+                let waits = connection.working.load(Ordering::SeqCst) <= 0;
+                let most = std::cmp::Reverse(connection.peer.open.load(Ordering::Relaxed));
+                (may(connection) && waits && (!in_request || is_idle)).then_some((most, in_request, used))
+            };
+            let ranked = self.open.values().filter_map(|connection| Some((rank(connection)?, connection.number)));
+            let (_, number) = ranked.min()?;
+            let chosen = Arc::clone(self.open.get(&number)?);
+            chosen.closing.store(true, Ordering::SeqCst);
+            if chosen.working.load(Ordering::SeqCst) <= 0 {
+                self.remove(number);
+                return Some(chosen);
+            }
+            // A request came in between.
+            chosen.closing.store(false, Ordering::SeqCst);
+        }
+    }
+
+    fn remove(&mut self, number: u64) {
+        if let Some(gone) = self.open.remove(&number)
+            && gone.peer.open.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            self.peers.remove(&gone.peer.holder);
+        }
+    }
+}
+
+impl Connection {
+    /// Whether it has no place, so that hardly anything is answered.
+    pub(crate) fn is_in_lobby(&self) -> bool {
+        self.is_in_lobby
+    }
+
+    /// Whether it is to go, so that nothing is begun any more.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::SeqCst)
+    }
+
+    /// The client did something. Costs no look at the clock.
+    pub(crate) fn used(&self) {
+        self.used_ms.store(self.all.now_ms.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Says what serves it.
+    pub(crate) fn is_served_by(&self, task: AbortHandle) {
+        // Set once, by who began the task.
+        let _ = self.task.set(task);
+        // Whoever closed it before that had nothing to end.
+        if self.is_closing() {
+            self.close();
+        }
+    }
+
+    fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        if let Some(task) = self.task.get() {
+            task.abort();
+        }
+    }
+
+    fn works(&self, by: i32) {
+        self.working.fetch_add(by, Ordering::SeqCst);
+        self.used();
+    }
+}
+
+/// Keeps the place of a connection until it ends.
+#[derive(Debug)]
+pub(crate) struct Seat(pub(crate) Arc<Connection>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.all.leave(&self.0);
+    }
+}
+
+/// A request that is being answered.
+pub(crate) struct Turn {
+    connection: Arc<Connection>,
+    works: bool,
+}
+
+impl Turn {
+    /// A request that begins on `connection`, for which the server works.
+    pub(crate) fn begin(connection: &Arc<Connection>) -> Self {
+        connection.open.fetch_add(1, Ordering::SeqCst);
+        connection.works(1);
+        Self { connection: Arc::clone(connection), works: true }
+    }
+
+    /// The server works on.
+    pub(crate) fn work(&mut self) {
+        if !std::mem::replace(&mut self.works, true) {
+            self.connection.works(1);
+        }
+    }
+
+    /// The client has what is there, and is waited for.
+    pub(crate) fn wait(&mut self) {
+        if std::mem::take(&mut self.works) {
+            self.connection.works(-1);
+        } else {
+            self.connection.used();
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.wait();
+        self.connection.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Turn(works: {})", self.works)
+    }
+}
+
+/// The client is waited for in the middle of a request, for as long as this is set.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    connection: Arc<Connection>,
+    is_set: bool,
+}
+
+impl Waiting {
+    pub(crate) fn of(connection: &Arc<Connection>) -> Self {
+        Self { connection: Arc::clone(connection), is_set: false }
+    }
+
+    /// Who is counted for what the client sends.
+    pub(crate) fn holder(&self) -> &Holder {
+        &self.connection.peer.holder
+    }
+
+    pub(crate) fn set(&mut self, waits: bool) {
+        if std::mem::replace(&mut self.is_set, waits) != waits {
+            self.connection.works(if waits { -1 } else { 1 });
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.set(false);
+    }
+}
+
+/// How often the clock is looked at.
+pub(crate) const LOOK: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::{Connections, Seat, Turn, Waiting};
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, last])
+    }
+
+    #[test]
+    fn one_client_leaves_a_quarter() {
+        let all = Connections::new(8, true);
+        let seats: Vec<_> = (0..6).map(|_| Seat(all.enter(address(1)))).collect();
+        let turns: Vec<_> = seats.iter().map(|seat| Turn::begin(&seat.0)).collect();
+        assert!(all.enter(address(1)).is_in_lobby(), "its share is used up, and all of it works");
+        assert!(!all.enter(address(2)).is_in_lobby());
+        drop(turns);
+        let seventh = all.enter(address(1));
+        assert!(!seventh.is_in_lobby(), "one of its own went");
+        assert_eq!(seats.iter().filter(|seat| seat.0.is_closing()).count(), 1);
+        assert_eq!(all.counted().holders[0].1, 6);
+    }
+
+    #[test]
+    fn who_waits_yields_and_who_works_does_not() {
+        let all = Connections::new(3, true);
+        let works = Seat(all.enter(IpAddr::from([127, 0, 0, 1])));
+        let _turn = Turn::begin(&works.0);
+        let idle = Seat(all.enter(address(1)));
+        let sends = Seat(all.enter(address(2)));
+        let _sending = Turn::begin(&sends.0);
+        let mut waiting = Waiting::of(&sends.0);
+        waiting.set(true);
+        let next = Seat(all.enter(address(3)));
+        assert!(!next.0.is_in_lobby() && idle.0.is_closing(), "who has no request goes first");
+        let _next_turn = Turn::begin(&next.0);
+        assert!(all.enter(address(4)).is_in_lobby(), "a body may pause for a moment");
+        std::thread::sleep(std::time::Duration::from_millis(super::CONNECTION_YIELD_MS + 10));
+        assert!(!all.enter(address(4)).is_in_lobby() && sends.0.is_closing());
+        assert!(!works.0.is_closing() && !next.0.is_closing());
+    }
+
+    #[test]
+    fn the_lobby_is_bounded() {
+        let all = Connections::new(1, true);
+        let seat = Seat(all.enter(address(1)));
+        let _turn = Turn::begin(&seat.0);
+        let lobby: Vec<_> = (0..=super::LOBBY_MAX).map(|_| Seat(all.enter(address(2)))).collect();
+        assert!(lobby[0].0.is_closing() && lobby[1..].iter().all(|seat| !seat.0.is_closing()));
+        drop((lobby, seat));
+        assert_eq!((all.counted().open, all.lock().peers.len()), (0, 0));
+    }
+}

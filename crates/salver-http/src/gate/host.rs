@@ -1,0 +1,216 @@
+//! Which hosts the server answers as. A page whose name was made to point at this machine (DNS rebinding) asks under
+//! that name, so that a server which only this machine can reach answers to the names of this machine alone.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use http::{HeaderMap, HeaderValue, Request, Version, header};
+use salver_model::spec::matches_pattern;
+use salver_model::{Code, Error, Result};
+
+use crate::options::HttpOptions;
+
+/// The hosts that are answered as.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    /// What most requests say, compared first.
+    own: String,
+    /// Where the server listens; `None` when it is not known.
+    listens: Option<SocketAddr>,
+    /// Names with `*` for any part.
+    named: Vec<String>,
+    /// Whether any host will do.
+    any: bool,
+}
+
+impl Hosts {
+    /// The hosts that the options name, and those that follow from where the server listens. A proxy before it knows
+    /// the names.
+    pub(super) fn new(options: &HttpOptions) -> Self {
+        let HttpOptions { listens, ref hosts, reverse_proxy, ref listen_host, .. } = *options;
+        let named = hosts.iter().chain([listen_host]).map(|name| name.trim().to_ascii_lowercase());
+        let is_local = listens.is_some_and(|address| address.ip().to_canonical().is_loopback());
+        Self {
+            own: listens.map(|address| address.to_string()).unwrap_or_default(),
+            listens,
+            named: named.filter(|name| !name.is_empty()).collect(),
+            any: hosts.is_empty() && (reverse_proxy || !is_local),
+        }
+    }
+
+    /// That the request is for one of them.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when it does not say which host it means, or says several; `HostForbidden`.
+    pub(super) fn admit(&self, version: Version, headers: &HeaderMap) -> Result<()> {
+        let Some(host) = headers.get(header::HOST) else {
+            // HTTP/1.0 has no such header; those who still speak it are probes and not pages.
+            if version < Version::HTTP_11 {
+                return Ok(());
+            }
+            return Err(Error::new(Code::InvalidRequest, "the request does not say which host it means")
+                .with_hint("send the header `Host`"));
+        };
+        if host.as_bytes() == self.own.as_bytes() && !self.own.is_empty() && is_alone(headers) {
+            return Ok(());
+        }
+        if !is_alone(headers) {
+            return Err(Error::new(Code::InvalidRequest, "the request says more than once which host it means")
+                .with_hint("send the header `Host` once"));
+        }
+        let shown = host.to_str().unwrap_or_default();
+        if self.any || self.is_one(shown) {
+            return Ok(());
+        }
+        let shown: String = shown.chars().take(255).collect();
+        Err(Error::new(Code::HostForbidden, format!("this server is not `{shown}`"))
+            .with_hint("ask it by its address, or add the name to `server.hosts`"))
+    }
+
+    fn is_one(&self, host: &str) -> bool {
+        let name = without_port(host);
+        let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        if let Some(address) = address(&bare) {
+            // Nobody can make an address point elsewhere: a page there is the server's own.
+            let is_local = self.listens.is_some_and(|own| own.ip().to_canonical().is_loopback());
+            let is_own = self.listens.is_some_and(|own| own.ip().to_canonical() == address);
+            return !is_local || address.is_loopback() || is_own || self.is_named(&bare, host);
+        }
+        bare == "localhost" || bare.ends_with(".localhost") || self.is_named(&bare, host)
+    }
+
+    fn is_named(&self, bare: &str, host: &str) -> bool {
+        let whole = host.to_ascii_lowercase();
+        self.named.iter().any(|named| matches_pattern(named, bare) || matches_pattern(named, &whole))
+    }
+}
+
+/// Has `Host` say which host is meant where the request line says so, as requests of HTTP/2 and those to a proxy do
+/// (RFC 9112, section 3.2.2; RFC 9113, section 8.3.1).
+pub(crate) fn settle<B>(request: &mut Request<B>) {
+    let Some(authority) = request.uri().authority() else { return };
+    let host = authority.as_str();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    if let Ok(value) = HeaderValue::from_str(host)
+        && is_alone(request.headers())
+    {
+        request.headers_mut().insert(header::HOST, value);
+    }
+}
+
+/// Whether there is no second `Host`.
+fn is_alone(headers: &HeaderMap) -> bool {
+    headers.get_all(header::HOST).iter().nth(1).is_none()
+}
+
+/// A host without its port.
+pub(super) fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// The address that `name` is, IPv6 in brackets.
+pub(super) fn address(name: &str) -> Option<IpAddr> {
+    match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().ok().map(|address| IpAddr::V6(address).to_canonical()),
+        None => name.parse().ok().map(IpAddr::V4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, Request, Version, header};
+
+    use super::{Hosts, settle};
+    use crate::options::HttpOptions;
+
+    fn hosts(listens: &str, named: &[&str], reverse_proxy: bool) -> Hosts {
+        let hosts = named.iter().map(|name| (*name).to_owned()).collect();
+        Hosts::new(&HttpOptions { listens: listens.parse().ok(), hosts, reverse_proxy, ..HttpOptions::default() })
+    }
+
+    fn admits(hosts: &Hosts, host: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        hosts.admit(Version::HTTP_11, &headers).is_ok()
+    }
+
+    const LOCAL: [&str; 12] = [
+        "127.0.0.1:8080",
+        "127.0.0.1",
+        "127.9.9.9:1",
+        "localhost",
+        "LocalHost:8080",
+        "localhost.",
+        "a.localhost:80",
+        "[::1]:8080",
+        "[::1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]:8080",
+        "localhost:",
+    ];
+    const FOREIGN: [&str; 12] = [
+        "evil.example",
+        "evil.example:8080",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "evillocalhost",
+        "127.0.0.1:8080.evil.example",
+        "2130706433",
+        "0x7f.0.0.1",
+        "[::1].evil.example",
+        "192.0.2.7:8080",
+        "0.0.0.0:8080",
+        "",
+    ];
+
+    #[test]
+    fn a_local_server_has_local_names() {
+        let hosts = hosts("127.0.0.1:8080", &[], false);
+        for host in LOCAL {
+            assert!(admits(&hosts, host), "{host}");
+        }
+        for host in FOREIGN {
+            assert!(!admits(&hosts, host), "{host}");
+        }
+        let named = super::tests::hosts("127.0.0.1:8080", &["Data.Example.org", "*.corp:8443"], true);
+        for (host, expected) in [
+            ("data.example.ORG:99", true),
+            ("data.example.org.", true),
+            ("a.corp:8443", true),
+            ("a.corp", false),
+            ("x.data.example.org", false),
+            ("localhost", true),
+            ("192.0.2.7", false),
+        ] {
+            assert_eq!(admits(&named, host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn others_have_any_name_unless_named() {
+        for (listens, proxied) in [("0.0.0.0:80", false), ("192.0.2.7:80", false), ("127.0.0.1:80", true)] {
+            assert!(admits(&hosts(listens, &[], proxied), "evil.example"), "{listens}");
+        }
+        let named = hosts("0.0.0.0:80", &["data.example.org"], false);
+        for (host, expected) in [("evil.example", false), ("data.example.org", true), ("192.0.2.7:80", true)] {
+            assert_eq!(admits(&named, host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn one_host_and_no_more() {
+        let hosts = hosts("", &[], false);
+        let mut headers = HeaderMap::new();
+        assert!(hosts.admit(Version::HTTP_10, &headers).is_ok());
+        assert!(hosts.admit(Version::HTTP_11, &headers).is_err());
+        assert!(hosts.admit(Version::HTTP_2, &headers).is_err());
+        headers.append(header::HOST, "a".parse().unwrap());
+        headers.append(header::HOST, "a".parse().unwrap());
+        assert!(hosts.admit(Version::HTTP_11, &headers).is_err());
+        let mut request = Request::get("http://user@b:1/x").header(header::HOST, "a").body(()).unwrap();
+        settle(&mut request);
+        assert_eq!(request.headers()[header::HOST], "b:1");
+    }
+}

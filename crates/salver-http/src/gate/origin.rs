@@ -1,0 +1,133 @@
+//! Whose page a request comes from. A browser says so in `Origin` whenever a script could read the answer and whenever
+//! something is sent, and in `Sec-Fetch-Site` with everything else (<https://www.w3.org/TR/fetch-metadata/>).
+
+use http::{HeaderMap, HeaderName, header};
+
+use super::host::{address, without_port};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// Whether a browser says nothing of a page, as programs never do.
+pub(super) fn is_of_no_page(headers: &HeaderMap) -> bool {
+    !headers.contains_key(header::ORIGIN) && !headers.contains_key(FETCH_SITE)
+}
+
+/// Whether `origin` is that of the server itself, as the client or its proxy named it. Whether TLS was spoken only the
+/// proxy knows, so that both schemes are.
+pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
+    let Some((default, own)) = server_of(origin) else { return false };
+    let is_same = |host: &str| same(own, host.trim(), default);
+    let named = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    if named.is_some_and(is_same) {
+        return true;
+    }
+    let forwarded = headers.get_all(FORWARDED_HOST).iter().filter_map(|line| line.to_str().ok());
+    proxied && forwarded.flat_map(|line| line.split(',')).any(is_same)
+}
+
+/// Whether a request without `Origin` comes from a page of another site. `writes` is for what browsers send an origin
+/// with: one without is nobody's own. What a person opens, by a link or the address bar, is hers.
+pub(super) fn is_from_elsewhere(headers: &HeaderMap, writes: bool) -> bool {
+    let said = |name: &HeaderName| headers.get(name).map(|value| value.as_bytes());
+    match said(&FETCH_SITE) {
+        None | Some(b"same-origin" | b"none") => false,
+        Some(_) => writes || said(&FETCH_MODE) != Some(b"navigate") || said(&FETCH_DEST) != Some(b"document"),
+    }
+}
+
+/// The default port and the rest of an origin of the web.
+fn server_of(origin: &str) -> Option<(u16, &str)> {
+    let (scheme, rest) = origin.split_once("://")?;
+    let default = match scheme {
+        _ if scheme.eq_ignore_ascii_case("http") => 80,
+        _ if scheme.eq_ignore_ascii_case("https") => 443,
+        _ => return None,
+    };
+    (!rest.is_empty() && !rest.contains(['/', '@'])).then_some((default, rest))
+}
+
+/// Whether both name the same host and port, where `default` is the port of who names none.
+fn same(one: &str, other: &str, default: u16) -> bool {
+    if one.eq_ignore_ascii_case(other) {
+        return true;
+    }
+    let port = |text: &str| {
+        let name = without_port(text);
+        let port = text[name.len()..].trim_start_matches(':');
+        if port.is_empty() { Some(default) } else { port.parse().ok() }
+    };
+    let (Some(one_port), Some(other_port)) = (port(one), port(other)) else { return false };
+    let (one, other) = (without_port(one), without_port(other));
+    let is_same_address = || address(one).is_some_and(|own| address(other) == Some(own));
+    one_port == other_port && (one.eq_ignore_ascii_case(other) || is_same_address())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, header};
+
+    use super::{is_from_elsewhere, is_own};
+
+    #[test]
+    fn own_origins() {
+        for (origin, host, expected) in [
+            ("http://127.0.0.1:8080", "127.0.0.1:8080", true),
+            ("http://localhost:8080", "LOCALHOST:8080", true),
+            ("http://example.org", "example.org", true),
+            ("http://example.org", "example.org:80", true),
+            ("https://example.org", "example.org:443", true),
+            ("https://example.org", "example.org", true),
+            ("https://example.org:8443", "example.org:8443", true),
+            ("http://[::1]:8080", "[::1]:8080", true),
+            ("http://[::1]:8080", "[0:0:0:0:0:0:0:1]:8080", true),
+            ("http://example.org", "example.org:8080", false),
+            ("https://example.org", "example.org:80", false),
+            ("http://example.org:8081", "example.org:8080", false),
+            ("http://localhost:8080", "127.0.0.1:8080", false),
+            ("http://evil.example", "example.org", false),
+            ("http://example.org.evil.example", "example.org", false),
+            ("null", "null", false),
+            ("", "", false),
+            ("file://", "", false),
+            ("http://", "", false),
+            ("chrome-extension://example.org", "example.org", false),
+            ("http://user@example.org", "example.org", false),
+            ("http://example.org/", "example.org", false),
+            ("example.org", "example.org", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            assert_eq!(is_own(origin, &headers, false), expected, "{origin} {host}");
+        }
+    }
+
+    #[test]
+    fn behind_a_proxy() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "backend:8080".parse().unwrap());
+        headers.insert("x-forwarded-host", "data.example.org".parse().unwrap());
+        assert!(is_own("https://data.example.org", &headers, true));
+        assert!(!is_own("https://data.example.org", &headers, false));
+    }
+
+    #[test]
+    fn pages_elsewhere() {
+        let says = |site: &str, mode: &str, dest: &str, writes: bool| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)] {
+                if !value.is_empty() {
+                    headers.insert(name, value.parse().unwrap());
+                }
+            }
+            is_from_elsewhere(&headers, writes)
+        };
+        assert!(!says("", "", "", true) && !says("none", "navigate", "document", true));
+        assert!(!says("same-origin", "cors", "empty", true));
+        assert!(says("same-site", "cors", "empty", true) && says("same-site", "no-cors", "image", false));
+        assert!(says("cross-site", "no-cors", "image", false) && says("cross-site", "navigate", "iframe", false));
+        assert!(says("cross-site", "navigate", "document", true) && !says("cross-site", "navigate", "document", false));
+    }
+}

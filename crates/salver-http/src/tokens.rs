@@ -1,0 +1,251 @@
+//! What clients hold of what the server keeps for them: sealed under keys of the server's own, and bound to who asked.
+//!
+//! There are two kinds of tokens. A *position* tells where to go on and allows nothing: the `after` of a page. It is
+//! signed (`salver_model::cursor`), the same for every caller, and who may read on is decided anew for each request. A
+//! *capability* stands for something that was opened for a caller: an export, a cursor, a job, a consumer, an answer
+//! under a key. It is of use to that caller alone. In the hands of any other it is what a token is that never was, to
+//! the letter of the answer.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
+use salver_model::seal::{self, RootKey};
+use salver_model::{Caller, Error, Result};
+
+/// Ids have as many bits as a signed number of 64 bits has room for: clients of ArangoDB may read them as one.
+pub(crate) const ID_MAX: u64 = u64::MAX >> 1;
+
+/// What a token of an identity provider tells of a login and not of who logged in (OpenID Connect Core, section 2):
+/// with the next login it is another.
+const OF_LOGIN: [&str; 7] = ["auth_time", "sid", "session_state", "nonce", "at_hash", "c_hash", "s_hash"];
+
+/// Who a token is for: what was proved of a caller and how, or else nothing at all. Who is another for rules over rows,
+/// by a tenant or a role, is another here. The address is no part of it, since addresses change.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Owner(Box<[u8]>);
+
+impl Owner {
+    /// Who `caller` is.
+    pub(crate) fn of(caller: &Caller) -> Self {
+        let has = |name: &str, value: &str| caller.attributes.iter().any(|(n, v)| n == name && v == value);
+        let is_named = caller.attributes.iter().any(|(name, _)| name == "user");
+        // A user of the table of users is who is called so there. The other columns may change at any time.
+        let is_lasting = |name: &str| match is_named && has("auth", "user") {
+            true => matches!(name, "auth" | "user"),
+            false => !OF_LOGIN.contains(&name),
+        };
+        let mut owner = Vec::new();
+        for (name, value) in caller.attributes.iter().filter(|(name, _)| is_lasting(name)) {
+            parts([name, value], &mut owner);
+        }
+        Self(owner.into())
+    }
+
+    /// Bytes it occupies.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Appends texts so that they can't run into each other.
+fn parts<const N: usize>(texts: [&str; N], out: &mut Vec<u8>) {
+    for text in texts {
+        out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Seals and opens tokens.
+pub(crate) struct Tokens {
+    sealing: LessSafeKey,
+    masking: hmac::Key,
+}
+
+impl Tokens {
+    /// Tokens under keys of `root`.
+    pub(crate) fn new(root: &RootKey) -> Self {
+        let sealing = LessSafeKey::new(sealing_key(root));
+        let masking = hmac::Key::new(hmac::HMAC_SHA256, &root.derive("ids of leases"));
+        Self { sealing, masking }
+    }
+
+    /// Hides `content` for its owner, at one door.
+    ///
+    /// # Errors
+    /// `Internal` when the system has no random numbers.
+    pub(crate) fn seal(&self, door: &str, owner: &Owner, mut content: Vec<u8>) -> Result<Vec<u8>> {
+        let nonce: [u8; NONCE_LEN] = seal::random()?;
+        let aad = Aad::from(about(door, owner));
+        let sealed = self.sealing.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut content);
+        sealed.map_err(|_| Error::internal("a token can't be sealed"))?;
+        let mut out = nonce.to_vec();
+        out.append(&mut content);
+        Ok(out)
+    }
+
+    /// What was sealed for just this owner at just this door; `None` for anything else.
+    pub(crate) fn open(&self, door: &str, owner: &Owner, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
+        let (nonce, _) = sealed.split_first_chunk::<NONCE_LEN>()?;
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let opened = self.sealing.open_within(nonce, Aad::from(about(door, owner)), &mut sealed, NONCE_LEN..).ok()?;
+        Some(opened.to_vec())
+    }
+
+    /// What the lease `id` is called before its owner, and back: each caller sees ids under a mask of its own, so that
+    /// the same number names nothing in another's hand. Nothing is to be remembered for that, and what is gone tells no
+    /// more to others than what never was.
+    pub(crate) fn masked(&self, owner: &Owner, id: u64) -> u64 {
+        let tag = hmac::sign(&self.masking, &owner.0);
+        let mut mask = [0; 8];
+        mask.copy_from_slice(&tag.as_ref()[..8]);
+        (id ^ u64::from_le_bytes(mask)) & ID_MAX
+    }
+}
+
+fn sealing_key(root: &RootKey) -> UnboundKey {
+    let key = root.derive("tokens of exports");
+    match UnboundKey::new(&CHACHA20_POLY1305, &key) {
+        Ok(key) => key,
+        // A key of this algorithm has 32 bytes, as these are.
+        Err(_) => unreachable!("a key of 32 bytes is one of ChaCha20"),
+    }
+}
+
+fn about(door: &str, owner: &Owner) -> Vec<u8> {
+    let mut about = Vec::with_capacity(64);
+    parts([door], &mut about);
+    about.extend_from_slice(&owner.0);
+    about
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tokens(...)")
+    }
+}
+
+/// A target as it may stand in a log: of tokens only how they begin.
+pub(crate) fn shown(target: &str) -> String {
+    let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+    let mut shown = String::with_capacity(target.len());
+    let mut before = "";
+    for (at, part) in path.split('/').enumerate() {
+        shown.push_str(if at > 0 { "/" } else { "" });
+        let is_token = matches!(before, "export" | "cursor" | "jobs" | "instances") && is_secret(part);
+        push(part, is_token, &mut shown);
+        before = part;
+    }
+    for (at, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
+        shown.push(if at == 0 { '?' } else { '&' });
+        match pair.split_once('=') {
+            Some((name @ "after", value)) => {
+                shown.push_str(name);
+                shown.push('=');
+                push(value, true, &mut shown);
+            }
+            _ => shown.push_str(pair),
+        }
+    }
+    shown
+}
+
+/// Whether a segment, where tokens stand, is one and not a name.
+fn is_secret(segment: &str) -> bool {
+    let has_digit = segment.bytes().any(|byte| byte.is_ascii_digit());
+    segment.starts_with("x_") || (segment.len() > 8 && has_digit)
+}
+
+fn push(text: &str, is_token: bool, out: &mut String) {
+    if is_token {
+        out.push_str(&beginning(text));
+    } else {
+        out.push_str(text);
+    }
+}
+
+/// A token as it may stand in a log: enough to tell it from others, and too little to use it.
+pub(crate) fn beginning(token: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 6;
+    match token.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &token[..end])),
+        None => Cow::Borrowed(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::{Caller, RootKey};
+
+    use super::{Owner, Tokens, shown};
+
+    fn owner(attributes: &[(&str, &str)]) -> Owner {
+        let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Owner::of(&Caller { address: None, attributes })
+    }
+
+    #[test]
+    fn owners_are_who_was_proved_and_how() {
+        let ann = owner(&[("auth", "api_key"), ("user", "ann")]);
+        let row = |seen: &str| owner(&[("auth", "user"), ("user", "ann"), ("seen", seen)]);
+        assert_eq!(row("today"), row("yesterday"));
+        let login = |sid: &str| owner(&[("auth", "jwt"), ("sub", "ann"), ("sid", sid)]);
+        assert_eq!(login("1"), login("2"));
+        assert_eq!(owner(&[]), Owner::of(&Caller { address: "192.0.2.1".parse().ok(), ..Caller::default() }));
+        let others = [
+            owner(&[]),
+            owner(&[("user", "ann")]),
+            owner(&[("auth", "jwt"), ("user", "ann")]),
+            owner(&[("auth", "jwt"), ("user", "ann"), ("tenant", "north")]),
+            owner(&[("auth", "jwt"), ("user", "ann"), ("tenant", "south")]),
+            row("today"),
+            owner(&[("auth", "jwt"), ("sub", "ann"), ("iss", "here")]),
+            owner(&[("auth", "jwt"), ("sub", "ann"), ("iss", "there")]),
+            owner(&[("auth", "api_key"), ("user", "ben")]),
+            owner(&[("auth", "api_key"), ("api_key", "1")]),
+            owner(&[("auth", "api_key"), ("api_key", "2")]),
+        ];
+        for (at, other) in others.iter().enumerate() {
+            assert_ne!(*other, ann);
+            assert!(others[at + 1..].iter().all(|another| another != other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_for_one_owner_at_one_door_under_one_key() {
+        let root = RootKey::random();
+        let (tokens, ann) = (Tokens::new(&root), owner(&[("user", "ann")]));
+        let sealed = tokens.seal("export", &ann, b"content".to_vec()).unwrap();
+        assert_ne!(sealed, tokens.seal("export", &ann, b"content".to_vec()).unwrap());
+        assert_eq!(Tokens::new(&root).open("export", &ann, sealed.clone()).as_deref(), Some(&b"content"[..]));
+        assert_eq!(tokens.open("cursor", &ann, sealed.clone()), None);
+        assert_eq!(tokens.open("export", &Owner::default(), sealed.clone()), None);
+        assert_eq!(Tokens::new(&RootKey::random()).open("export", &ann, sealed.clone()), None);
+        for at in 0..sealed.len() {
+            let mut damaged = sealed.clone();
+            damaged[at] ^= 1;
+            assert_eq!(tokens.open("export", &ann, damaged), None, "{at}");
+            assert_eq!(tokens.open("export", &ann, sealed[..at].to_vec()), None, "{at}");
+        }
+        let masked = tokens.masked(&ann, 12);
+        assert_eq!(tokens.masked(&ann, masked), 12);
+        assert_ne!(tokens.masked(&Owner::default(), masked), 12);
+    }
+
+    #[test]
+    fn logs_show_how_tokens_begin() {
+        for (target, expected) in [
+            ("/api/export/x_AbCdEfGhIj/0?offset=1", "/api/export/x_AbCd.../0?offset=1"),
+            ("/api/export/people_2026", "/api/export/people..."),
+            ("/api/export/people.csv?columns=a", "/api/export/people.csv?columns=a"),
+            ("/_api/cursor/1234567890/2", "/_api/cursor/123456.../2"),
+            ("/api/jobs/01234567-89ab/result", "/api/jobs/012345.../result"),
+            ("/consumers/g/instances/rest-consumer-0123/records", "/consumers/g/instances/rest-c.../records"),
+            ("/api/tables/t?limit=2&after=0123456789&count=true", "/api/tables/t?limit=2&after=012345...&count=true"),
+            ("/", "/"),
+        ] {
+            assert_eq!(shown(target), expected);
+        }
+    }
+}

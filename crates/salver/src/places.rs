@@ -1,0 +1,56 @@
+//! Where the server's things lie on the machine, and its secrets: what clients, and what the log, must not show.
+
+use std::path::{Path, PathBuf};
+
+use salver_config::Checked;
+use salver_model::secrecy::{is_secret_name, password_of};
+
+/// Shorter texts are found in too many others to be left out of them.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// The directories of all entries, and the server's own.
+pub(crate) fn of(checked: &Checked) -> Vec<PathBuf> {
+    let parent = |path: &Path| path.parent().map(Path::to_owned);
+    let sources = checked.datasets.iter().flat_map(|spec| &spec.sources);
+    let sources = sources.filter(|source| !source.contains("://")).map(|source| PathBuf::from(source.as_str()));
+    // Of a glob, what comes before it.
+    let fixed = |path: PathBuf| {
+        let is_fixed = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+        path.components().take_while(is_fixed).collect::<PathBuf>()
+    };
+    let databases = checked.databases.iter().filter_map(|spec| spec.url.strip_prefix("sqlite:")).map(PathBuf::from);
+    let files = checked.functions.iter().map(|spec| spec.file.clone());
+    let mut directories: Vec<PathBuf> =
+        sources.map(fixed).chain(databases).chain(files).filter_map(|path| parent(&path)).collect();
+    directories.extend(checked.streams.iter().filter_map(|spec| parent(&spec.dir)));
+    directories.extend(checked.server.data_dir.clone());
+    directories.extend([std::env::temp_dir()]);
+    directories.extend(std::env::current_dir());
+    directories.extend(std::env::current_exe().ok().as_deref().and_then(parent));
+    directories.retain(|directory| !directory.as_os_str().is_empty());
+    directories
+}
+
+/// Every secret of the settings.
+pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
+    let mut secrets: Vec<String> = checked.databases.iter().filter_map(|spec| password_of(&spec.url)).collect();
+    for password in secrets.clone() {
+        let decoded = percent_encoding::percent_decode_str(&password).decode_utf8_lossy().into_owned();
+        secrets.push(decoded);
+    }
+    let headers = checked.datasets.iter().flat_map(|spec| &spec.headers);
+    let kafka = checked.streams.iter().filter_map(|spec| spec.kafka.as_ref()).flat_map(|kafka| &kafka.properties);
+    let environment = checked.functions.iter().flat_map(|spec| &spec.environment);
+    let named = headers.chain(kafka).chain(environment).filter(|(name, _)| is_secret_name(name));
+    secrets.extend(named.map(|(_, value)| value.clone()));
+    if let Some(auth) = &checked.auth {
+        let keys = auth.api_keys.iter().chain(&auth.jwt.secrets).map(|(_, secret)| secret);
+        let hashes = auth.basic_users.iter().map(|(_, secret)| secret);
+        let told = keys.chain(hashes).map(|secret| secret.reveal().to_owned());
+        secrets.extend(told.filter(|secret| !secret.trim_start().starts_with("-----BEGIN ")));
+    }
+    secrets.retain(|secret| secret.len() >= SECRET_BYTES_MIN);
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.dedup();
+    secrets
+}

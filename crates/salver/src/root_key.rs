@@ -1,0 +1,186 @@
+//! The root key of tokens, kept in a file of the data directory, so that exports and pages outlive the process.
+//!
+//! The file is for the user who runs the server and nobody else. It is made once, whole, under its name or not at all:
+//! of two servers that begin at the same time one makes it and both use it. Servers that are to know each other's
+//! tokens have the same file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use salver_config::Server;
+use salver_model::{Code, Error, Result, RootKey, seal};
+
+/// What the file is called.
+const NAME: &str = "tokens.key";
+/// What its text begins with, which will be another when the rest means something else.
+const START: &str = "salver-tokens-1 ";
+/// More than the file ever has.
+const TEXT_BYTES_MAX: u64 = 256;
+
+/// The key of the server `about` with the settings in `file`: from where it is kept; of this process where nothing is.
+/// A directory that the operator named must do.
+///
+/// # Errors
+/// `Config`: the file is damaged, or can't be read or made in the directory that was named.
+pub(crate) fn open(about: &Server, file: Option<&Path>) -> Result<RootKey> {
+    let Some(dir) = about.keep_dir(file) else { return Ok(RootKey::random()) };
+    match kept_in(&dir) {
+        Err(error) if about.data_dir.is_none() && !dir.join(NAME).exists() => {
+            tracing::warn!(
+                "{}; exports and the tokens of pages end with this process, unless `server.data_dir` names another \
+                 directory",
+                error.message
+            );
+            Ok(RootKey::random())
+        }
+        found => found,
+    }
+}
+
+/// The key that `dir` has, or gets.
+fn kept_in(dir: &Path) -> Result<RootKey> {
+    let path = dir.join(NAME);
+    let failed = |what: &str, error: io::Error| {
+        Error::new(Code::Config, format!("can't {what} the key of tokens `{}`: {error}", path.display()))
+            .with_hint("name a directory of the user who runs the server with `server.data_dir` or `--data-dir`")
+            .with_source(error)
+    };
+    if let Some(text) = read(&path).map_err(|error| failed("read", error))? {
+        return parse(&text).ok_or_else(|| damaged(&path));
+    }
+    make(dir, &path).map_err(|error| failed("make", error))?;
+    // Of several processes one made it.
+    let text = read(&path).map_err(|error| failed("read", error))?.unwrap_or_default();
+    parse(&text).ok_or_else(|| damaged(&path))
+}
+
+fn damaged(path: &Path) -> Error {
+    Error::new(Code::Config, format!("`{}` is not a key of tokens, or it is damaged", path.display()))
+        .with_hint("restore it; or remove it, and every export and page that clients hold is over")
+}
+
+/// The text of the file; `None` when there is none.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
+    warn_of_readers(&file, path)?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes)?;
+    // What is not text is not the key either, and said to be damaged.
+    Ok(Some(String::from_utf8(bytes).unwrap_or_default()))
+}
+
+#[cfg(unix)]
+fn warn_of_readers(file: &File, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        tracing::warn!("`{}` can be read by others, who can make tokens with it: chmod 600", path.display());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn warn_of_readers(_: &File, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn parse(text: &str) -> Option<RootKey> {
+    let (key, check) = text.strip_prefix(START)?.strip_suffix('\n')?.split_once(' ')?;
+    let digits = key.len() == 2 * RootKey::BYTES && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut bytes = [0; RootKey::BYTES];
+    for (at, byte) in bytes.iter_mut().enumerate().filter(|_| digits) {
+        *byte = u8::from_str_radix(&key[2 * at..2 * at + 2], 16).ok()?;
+    }
+    let key = RootKey::of(bytes);
+    (digits && check == check_of(&key)).then_some(key)
+}
+
+fn write(key: &RootKey) -> String {
+    let digits: String = key.reveal().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{START}{digits} {}\n", check_of(key))
+}
+
+/// What tells a key from one that was damaged.
+fn check_of(key: &RootKey) -> String {
+    key.derive("check of the file")[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes the file, unless it is there by then.
+fn make(dir: &Path, path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)?;
+    let suffix: [u8; 8] = seal::random().map_err(io::Error::other)?;
+    let unnamed = Unnamed(dir.join(format!("{NAME}.{:016x}", u64::from_le_bytes(suffix))));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&unnamed.0)?;
+    file.write_all(write(&RootKey::random()).as_bytes())?;
+    file.sync_all()?;
+    // A link is made only where nothing has the name. Where there are no links, the last of several that begin at once
+    // counts.
+    match fs::hard_link(&unnamed.0, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(_) => fs::rename(&unnamed.0, path)?,
+        Ok(()) => {}
+    }
+    // What is not on the disk yet is made anew after a crash: nothing but tokens is lost.
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+    Ok(())
+}
+
+/// A file that goes with this value.
+struct Unnamed(PathBuf);
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use salver_model::RootKey;
+
+    use super::{NAME, kept_in, parse, write};
+
+    #[test]
+    fn there_and_back_and_nothing_else() {
+        let text = write(&RootKey::random());
+        assert!(parse(&text).is_some());
+        for at in 0..text.len() {
+            assert!(parse(&text[..at]).is_none(), "{at}");
+            let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
+            let damaged = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+            assert!(parse(&damaged).is_none(), "{damaged}");
+        }
+    }
+
+    #[test]
+    fn all_who_begin_at_once_have_one_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let keep = dir.path().join("below");
+        let keys: Vec<_> = thread::scope(|scope| {
+            let begun: Vec<_> = (0..8).map(|_| scope.spawn(|| kept_in(&keep).unwrap())).collect();
+            begun.into_iter().map(|begun| begun.join().unwrap()).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0]));
+        let files: Vec<_> = std::fs::read_dir(&keep).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(files, [NAME]);
+        std::fs::write(keep.join(NAME), "nothing").unwrap();
+        assert!(kept_in(&keep).unwrap_err().message.contains("damaged"));
+    }
+}

@@ -1,0 +1,177 @@
+//! Work without an end: it stops with its limit and with its client, and others go on being answered meanwhile.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::siege::{Siege, ticks};
+use crate::server::Server;
+
+/// What the server serves.
+const TABLE: &[(&str, &[u8])] = &[("t.csv", b"a\n1\n2\n")];
+
+/// Statements that would take hours.
+const ENDLESS: [(&str, &str); 22] = [
+    (
+        "a cross join with a filter",
+        "select count(*) as n from range(1, 3000000) a, range(1, 3000000) b where (a.value * b.value) % 7 = 9",
+    ),
+    ("a cross join", "select sum(a.value % 3 + b.value) as n from range(1, 3000000) a, range(1, 3000000) b"),
+    (
+        "three of them",
+        "select max(a.value + b.value + c.value) as n from range(1, 90000) a, range(1, 90000) b, range(1, 90000) c",
+    ),
+    (
+        "a semi join by comparison",
+        "select count(*) as n from range(1, 2000000) a where exists \
+         (select 1 from range(1, 2000000) b where b.value < 0 - a.value)",
+    ),
+    (
+        "an anti join by comparison",
+        "select count(*) as n from range(1, 2000000) a where not exists \
+         (select 1 from range(1, 2000000) b where b.value < 0 - a.value)",
+    ),
+    (
+        "a left join by comparison",
+        "select count(b.value) as n from range(1, 2000000) a left join range(1, 2000000) b on b.value < 0 - a.value",
+    ),
+    (
+        "a full join by comparison",
+        "select count(b.value) as n from range(1, 2000000) a full join range(1, 2000000) b on b.value < 0 - a.value",
+    ),
+    (
+        "equal keys with a filter",
+        "select count(*) as n from (select value % 2 as k, value as v from range(1, 2000000)) a \
+         join (select value % 2 as k, value as v from range(1, 2000000)) b on a.k = b.k and a.v + b.v < 0",
+    ),
+    (
+        "equal keys",
+        "select sum(a.v - b.v) as n from (select value % 2 as k, value as v from range(1, 2000000)) a \
+         join (select value % 2 as k, value as v from range(1, 2000000)) b on a.k = b.k",
+    ),
+    (
+        "equal keys that only match",
+        "select count(*) as n from (select value % 2 as k from range(1, 2000000)) a \
+         left semi join (select value % 2 as k from range(1, 2000000)) b on a.k = b.k",
+    ),
+    (
+        "recursion that counts",
+        "with recursive r as (select 1 as n union all select n + 1 as n from r) select count(*) as n from r",
+    ),
+    (
+        "recursion that repeats",
+        "with recursive r as (select 1 as n union all select n * 0 + 1 as n from r) select max(n) as n from r",
+    ),
+    (
+        "recursion that finds nothing new",
+        "with recursive r as (select 1 as n union all select n + 1 as n from r) select n from r where n < 0",
+    ),
+    ("a large aggregate", "select value % 7 as k, sum(value) as n from range(1, 900000000000) group by 1"),
+    ("a sum that goes on", "select sum(value) as n from range(1, 900000000000)"),
+    ("a search that finds nothing", "select value from range(1, 900000000000) where value % 10 = 11"),
+    (
+        "a window",
+        "select max(n) as n from (select sum(value) over (order by value rows between 1000 preceding and current row) \
+         as n from range(1, 90000000000))",
+    ),
+    (
+        "a sort of what is filtered",
+        "select value from range(1, 900000000000) where value % 100 = 101 order by value % 13, value desc",
+    ),
+    ("the largest few", "select value from range(1, 900000000000) order by value % 1000003 desc, value limit 5"),
+    (
+        "a union",
+        "select count(*) as n from (select value from range(1, 900000000000) union all \
+         select value from range(1, 900000000000)) u where value < 0",
+    ),
+    (
+        "lists of lists",
+        "select count(*) as n from (select unnest(range(1, 1000)) as x from range(1, 3000000)) u where x < 0",
+    ),
+    ("an explained one", "explain analyze select sum(value) as n from range(1, 900000000000)"),
+];
+
+/// Sends a statement and waits for no answer.
+fn begin(server: &Server, text: &str) -> TcpStream {
+    let mut stream = server.connect();
+    let head =
+        format!("POST /api/sql HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\r\n", server.address(), text.len());
+    stream.write_all(head.as_bytes()).expect("sent");
+    stream.write_all(text.as_bytes()).expect("sent");
+    stream
+}
+
+/// Waits until the server works.
+fn until_busy(server: &Server) {
+    let before = ticks(server.pid());
+    server.until(|server| ticks(server.pid()) > before + 20);
+}
+
+#[test]
+fn work_ends_with_its_limit() {
+    let siege = Siege::of("[limits]\nquery_ms_max = 500\n", TABLE);
+    for (name, text) in ENDLESS {
+        let answer = siege.server().post("/api/sql", text);
+        assert_eq!(answer.status, 503, "{name}: {}", answer.text());
+        assert_eq!(answer.json()["error"], "timeout", "{name}");
+        siege.is_at_rest(name);
+    }
+}
+
+#[test]
+fn work_ends_with_its_client() {
+    let siege = Siege::of("", TABLE);
+    for (name, text) in ENDLESS {
+        let stream = begin(siege.server(), text);
+        until_busy(siege.server());
+        drop(stream);
+        siege.is_at_rest(name);
+    }
+}
+
+#[test]
+fn endless_work_leaves_room_for_others() {
+    let siege = Siege::of("", TABLE);
+    let streams: Vec<TcpStream> = ENDLESS.iter().map(|(_, text)| begin(siege.server(), text)).collect();
+    until_busy(siege.server());
+    for round in 0..5 {
+        let began = Instant::now();
+        let answer = siege.server().post("/api/sql", &format!("select a + {round} as a from t order by a desc"));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        // A guard against hanging: the processor is shared with all the others.
+        assert!(began.elapsed() < Duration::from_secs(30), "answered, but late");
+    }
+    drop(streams);
+    siege.is_at_rest("many endless statements");
+}
+
+#[test]
+fn rows_without_an_end_stop_with_their_reader() {
+    let siege = Siege::of("", TABLE);
+    let mut stream =
+        begin(siege.server(), "select a.value, b.value as c from range(1, 3000000) a, range(1, 3000000) b");
+    let mut some = [0; 100_000];
+    stream.read_exact(&mut some).expect("the first rows");
+    thread::sleep(Duration::from_millis(200));
+    drop(stream);
+    siege.is_at_rest("a reader who left");
+}
+
+#[test]
+fn planning_ends_too() {
+    let siege = Siege::of("[limits]\nquery_ms_max = 1000\n", TABLE);
+    let cubes = |n: usize| {
+        let columns: Vec<String> = (0..n).map(|i| format!("a + {i}")).collect();
+        format!("select count(*) from t group by cube({})", columns.join(", "))
+    };
+    let joins = |n: usize| {
+        let joins: Vec<String> = (0..n).map(|i| format!(" full join t t{i} on t.a < t{i}.a or t.a = {i}")).collect();
+        format!("select * from t{}", joins.concat())
+    };
+    for text in [cubes(10), cubes(15), cubes(30), joins(60), joins(400)] {
+        let answer = siege.server().post("/api/sql", &text);
+        assert_ne!(answer.status, 500, "{}", answer.text());
+        siege.is_at_rest(&text[..80]);
+    }
+}
