@@ -31,6 +31,7 @@ pub(crate) use checkpoint::place as place_checkpoints;
 use lanes::Lanes;
 pub(crate) use lanes::STACK_BYTES;
 use pressure::Pressure;
+pub use pressure::own_bytes;
 pub(crate) use run::{Answer, Cancel, Started};
 pub(crate) use session::{CATALOG, SCHEMA};
 pub(crate) use work::Work;
@@ -52,6 +53,9 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Disk for what queries spill, all together, in bytes; 0 takes half of what is free.
     pub spill_bytes_max: u64,
+    /// Whether the process is the engine's alone: queries are ended then when the process has in memory what
+    /// `memory_bytes_max` does not explain.
+    pub owns_process: bool,
 }
 
 /// Runs plans. One per server, shared by every dataset; it is also the catalog's SQL engine.
@@ -98,9 +102,11 @@ impl Engine {
         // Half is for rows that stay, half for queries that run: neither can starve the other.
         let query_bytes = memory_bytes - memory_bytes / 2;
         let environment = session::environment(query_bytes, threads, &options.data_dir, options.spill_bytes_max)?;
-        let pressure = Pressure::new(memory_bytes);
+        let pressure = options.owns_process.then(|| Pressure::new(memory_bytes));
         let watched = |mut state: SessionState| {
-            state.config_mut().options_mut().extensions.insert(pressure.clone());
+            if let Some(pressure) = &pressure {
+                state.config_mut().options_mut().extensions.insert(pressure.clone());
+            }
             state
         };
         turn::trace_operators();

@@ -38,7 +38,7 @@ mod stamp;
 pub use chunk::CHUNK_ROWS;
 pub use dataset::Dataset;
 pub use discover::discover;
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Engine, EngineOptions, own_bytes};
 pub use growing::growing;
 pub use loader::DatasetLoader;
 pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, load, probe};

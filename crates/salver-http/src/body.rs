@@ -45,10 +45,15 @@ pub(crate) enum Body {
     Stream(Pieces),
 }
 
+/// Hears of an error in the middle of a body.
+type Failed = Box<dyn FnOnce(&Error) + Send>;
+
 /// The pieces of a body. Its end must be said: an outlet that goes away without it means that the work was cut off.
-#[derive(Debug)]
 pub(crate) struct Pieces {
     receiver: mpsc::UnboundedReceiver<outlet::Part>,
+    /// What was received to see whether the body begins.
+    first: Option<outlet::Part>,
+    failed: Option<Failed>,
     /// How many bytes are still to come, where that is known.
     left: Option<u64>,
     ended: bool,
@@ -61,7 +66,10 @@ impl Pieces {
         if self.ended {
             return Poll::Ready(None);
         }
-        let polled = self.receiver.poll_recv(context);
+        let polled = match self.first.take() {
+            Some(first) => Poll::Ready(Some(first)),
+            None => self.receiver.poll_recv(context),
+        };
         if let Some(turn) = &mut self.turn {
             if polled.is_pending() { turn.work() } else { turn.wait() }
         }
@@ -74,11 +82,24 @@ impl Pieces {
                 self.ended = true;
                 trailers.map(|trailers| Ok(Frame::trailers(trailers)))
             }
+            Some(outlet::Part::Failed(error)) => {
+                self.ended = true;
+                if let Some(failed) = self.failed.take() {
+                    failed(&error);
+                }
+                Some(Err(Aborted))
+            }
             None => {
                 self.ended = true;
                 Some(Err(Aborted))
             }
         })
+    }
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pieces").field("left", &self.left).field("ended", &self.ended).finish_non_exhaustive()
     }
 }
 
@@ -95,6 +116,21 @@ impl fmt::Display for Aborted {
 impl std::error::Error for Aborted {}
 
 impl Body {
+    /// Waits until the first piece is there, so that what fails before it can still be answered as what it is.
+    ///
+    /// # Errors
+    /// What the body failed with.
+    pub(crate) async fn begun(&mut self) -> Result<()> {
+        let Self::Stream(pieces) = self else { return Ok(()) };
+        match pieces.receiver.recv().await {
+            Some(outlet::Part::Failed(error)) => Err(error),
+            first => {
+                pieces.first = first;
+                Ok(())
+            }
+        }
+    }
+
     /// Says which request this answers, for as long as it is being sent.
     pub(crate) fn belongs_to(&mut self, turn: Option<Turn>) {
         if let Self::Stream(pieces) = self {
@@ -194,8 +230,11 @@ pub(crate) fn made<F>(
 where
     F: Future<Output = Result<(), Broken>> + Send + 'static,
 {
-    let (outlet, body) = Outlet::new(bytes);
-    let left = outlet.left();
+    let (outlet, mut body) = Outlet::new(bytes);
+    if let Body::Stream(pieces) = &mut body {
+        pieces.failed = Some(Box::new(failed));
+    }
+    let (left, failure) = (outlet.left(), outlet.failure());
     let making = make(outlet);
     tokio::spawn(async move {
         // Also when it leaves between two pieces.
@@ -204,7 +243,7 @@ where
             () = left => return,
         };
         if let Err(Broken::Failed(error)) = outcome {
-            failed(&error);
+            failure(error);
         }
     });
     body

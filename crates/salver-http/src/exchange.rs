@@ -67,12 +67,11 @@ impl<'a> Exchange<'a> {
 
     /// All lines of a header as one list; `None` when there is none.
     pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
-        let lines: Vec<&str> = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
-        match lines.as_slice() {
-            [] => None,
-            [only] => Some(Cow::Borrowed(*only)),
-            several => Some(Cow::Owned(several.join(", "))),
-        }
+        let mut lines = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let first = lines.next()?;
+        let Some(second) = lines.next() else { return Some(Cow::Borrowed(first)) };
+        let all: Vec<&str> = [first, second].into_iter().chain(lines).collect();
+        Some(Cow::Owned(all.join(", ")))
     }
 
     /// The client's `If-None-Match`, which has a meaning for GET and HEAD only.

@@ -28,7 +28,11 @@ const XSRF_COOKIE: &str = "XSRF-TOKEN";
 const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 const AJAX: &str = "XMLHttpRequest";
 /// Headers of requests that PHP-CRUD-API does not know.
-const OWN_HEADERS: [&str; 12] = [
+const OWN_HEADERS: [&str; 16] = [
+    "Authorization",
+    "X-API-Key",
+    "X-Requested-With",
+    "Range",
     "If-Match",
     "If-None-Match",
     "Idempotency-Key",
@@ -42,6 +46,10 @@ const OWN_HEADERS: [&str; 12] = [
     "Salver-Time",
     "X-Callback-Url",
 ];
+
+/// The headers that pages of any origin may read.
+const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
+    salver-next, salver-offset, salver-rows, x-total-count";
 
 /// What the options say about who may ask, made ready.
 #[derive(Debug)]
@@ -102,7 +110,9 @@ impl Gate {
         let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: proved.to_vec() };
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
-                if let Some(value) = headers.get(header).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
+                // A proxy that adds its own behind the client's means the last.
+                let last = headers.get_all(header).iter().next_back();
+                if let Some(value) = last.and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
                     caller.attributes.push((name.clone(), value.to_owned()));
                 }
             }
@@ -163,7 +173,7 @@ impl Gate {
         if let (Some(_), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
             if self.is_named(origin) {
                 pass.origin = Some(origin.clone());
-            } else if !self.is_own(origin, headers) {
+            } else if !self.is_own(origin, headers) && !origin::is_said_to_be_own(headers) {
                 return Err(forbidden(headers));
             }
         }
@@ -222,6 +232,9 @@ impl Gate {
     }
 
     fn is_of_foreign_page(&self, headers: &HeaderMap, writes: bool) -> bool {
+        if origin::is_said_to_be_own(headers) {
+            return false;
+        }
         let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
         if origins.peek().is_none() {
             return origin::is_from_elsewhere(headers, writes);
@@ -253,7 +266,7 @@ impl Gate {
                 headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
             }
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &origins.expose_headers);
+            put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &exposed(&origins.expose_headers));
             headers.append(header::VARY, HeaderValue::from_static("origin"));
         }
         if let Some(cookie) = pass.cookie {
@@ -261,9 +274,18 @@ impl Gate {
         }
     }
 
-    /// What an answer of any door tells the page that `asked`, when the options name it.
+    /// What an answer of any door tells pages of any origin, where the options let them read.
+    pub(crate) fn release_all(&self, headers: &mut HeaderMap) {
+        if self.cors && !headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        }
+    }
+
+    /// What an answer of any door tells the page that `asked`, when the options name it: more than pages of any origin.
     pub(crate) fn release_named(&self, asked: &HeaderMap, headers: &mut HeaderMap) {
-        if self.origins.is_none() || headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        let told = headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+        if self.origins.is_none() || told.is_some_and(|told| told != "*") {
             return;
         }
         let origin = asked.get(header::ORIGIN).filter(|origin| self.is_named(origin)).cloned();
@@ -285,12 +307,21 @@ impl Gate {
     }
 }
 
+/// The headers a page may read: those of the options, and Salver's own.
+fn exposed(options: &str) -> String {
+    let named = |name: &str| options.split(',').any(|option| option.trim().eq_ignore_ascii_case(name));
+    let own = EXPOSED.split(", ").filter(|name| !named(name));
+    let options = Some(options.trim()).filter(|options| !options.is_empty());
+    options.into_iter().chain(own).collect::<Vec<_>>().join(", ")
+}
+
 /// The headers a page may send: those of the options, and of Salver's own the ones it asks for.
 fn allow_headers(origins: &OriginOptions, asked: &HeaderMap) -> String {
     let mut allowed = origins.allow_headers.clone();
     let asked = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok()).unwrap_or("");
     for name in asked.split(',').map(str::trim) {
-        if let Some(own) = OWN_HEADERS.iter().find(|own| own.eq_ignore_ascii_case(name)) {
+        let is_allowed = allowed.split(',').any(|other| other.trim().eq_ignore_ascii_case(name));
+        if let Some(own) = OWN_HEADERS.iter().find(|own| !is_allowed && own.eq_ignore_ascii_case(name)) {
             let comma = if allowed.is_empty() { "" } else { ", " };
             allowed.push_str(comma);
             allowed.push_str(own);

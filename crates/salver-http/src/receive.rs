@@ -6,25 +6,59 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, header};
+use http::{HeaderMap, Request, header};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
-use salver_model::limits::RECEIVING_BYTES_FREE;
+use salver_model::limits::{RECEIVING_BYTES_FREE, UNREAD_BYTES_MAX, UNREAD_MS_MAX};
 use salver_model::{Code, Error, Result, Share, Shares};
 
 use crate::app::{App, RECEIVED_BYTES};
 use crate::connections::{Connection, Waiting};
 
 /// The body of a request as it arrives. While it does not, its connection waits for its client.
+///
+/// A request can be answered before its body was read. Some is read all the same then: a client that is still sending
+/// would find its connection or stream reset, and never see the answer.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    body: hyper::body::Incoming,
+    /// None when there is nothing more to read.
+    body: Option<hyper::body::Incoming>,
     waiting: Waiting,
+    /// Whether the client sends it without being asked to (RFC 9110, section 10.1.1).
+    comes_anyway: bool,
 }
 
 impl Incoming {
-    pub(crate) fn of(body: hyper::body::Incoming, connection: &Arc<Connection>) -> Self {
-        Self { body, waiting: Waiting::of(connection) }
+    /// The body of `request`, which came on `connection`.
+    pub(crate) fn of(request: Request<hyper::body::Incoming>, connection: &Arc<Connection>) -> Request<Self> {
+        let (head, body) = request.into_parts();
+        let body = Some(body).filter(|body| !body.is_end_stream());
+        let comes_anyway = body.is_some() && !head.headers.contains_key(header::EXPECT);
+        Request::from_parts(head, Self { body, waiting: Waiting::of(connection), comes_anyway })
+    }
+
+    /// Reads on, for a while and up to a bound.
+    async fn drain(mut body: hyper::body::Incoming) {
+        let mut bytes = 0;
+        let reading = async {
+            while let Some(Ok(frame)) = body.frame().await {
+                bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+                if bytes > UNREAD_BYTES_MAX {
+                    return;
+                }
+            }
+        };
+        // Who sends more, or nothing, is cut off.
+        let _ = tokio::time::timeout(Duration::from_millis(UNREAD_MS_MAX), reading).await;
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        let Some(body) = self.body.take().filter(|body| self.comes_anyway && !body.is_end_stream()) else { return };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(Self::drain(body));
+        }
     }
 }
 
@@ -36,17 +70,21 @@ impl http_body::Body for Incoming {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let polled = Pin::new(body).poll_frame(context);
         self.waiting.set(polled.is_pending());
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.body = None;
+        }
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(hyper::body::Incoming::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or(SizeHint::with_exact(0), hyper::body::Incoming::size_hint)
     }
 }
 

@@ -117,7 +117,9 @@ pub(crate) async fn rows(
     let headers = head_of(exchange, heading, &rows, links, encoding.coding);
     let service = Arc::clone(&exchange.app.service);
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
-    let mut response = Response::new(body::stream(rows.schema, head, rest, encoding, failed));
+    let mut body = body::stream(rows.schema, head, rest, encoding, failed);
+    body.begun().await?;
+    let mut response = Response::new(body);
     *response.headers_mut() = headers;
     Ok(response)
 }

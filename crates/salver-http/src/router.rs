@@ -180,7 +180,10 @@ pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<stre
 /// What is asked before any door is: for which host the request is, and whether the page it comes from may send it.
 fn screen<B>(app: &App, request: &Request<B>) -> Result<()> {
     let headers = request.headers();
-    app.gate.admit_host(request.version(), headers)?;
+    // Probes tell nothing, and know no name.
+    if below_base(app, request.uri().path()) != Some("/health") {
+        app.gate.admit_host(request.version(), headers)?;
+    }
     if Gate::is_of_no_page(headers) {
         return Ok(());
     }
@@ -379,10 +382,6 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     exchange.app.cache.get_or_lead(&exchange.key, service.catalog(), patience).await
 }
 
-/// The headers that pages of any origin may read.
-const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
-    salver-next, salver-offset, salver-rows, x-total-count";
-
 /// What every answer gets on its way out.
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     caution::add(response.headers_mut(), app.options.cors);
@@ -391,12 +390,7 @@ pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
 
 /// The same for an answer that was finished with its caution.
 fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
-    if app.options.cors && !response.headers().contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-        let exposed = HeaderValue::from_static(EXPOSED);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    }
+    app.gate.release_all(response.headers_mut());
     if app.auth.is_some() {
         keep_private(response.headers_mut());
     }
@@ -430,8 +424,11 @@ fn options(route: &Route) -> Response<Body> {
     headers.insert(header::ALLOW, HeaderValue::from_static(route.methods()));
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(route.methods()));
     let allowed = match route {
-        Route::Records => "accept, content-type, if-match, if-none-match, idempotency-key",
-        _ => "accept, content-type, if-none-match",
+        Route::Records => {
+            "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
+             x-requested-with"
+        }
+        _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
     };
     let allowed = HeaderValue::from_static(allowed);
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);

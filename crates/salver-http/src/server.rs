@@ -185,11 +185,11 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
 
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
+        crate::gate::settle(&mut request);
+        let request = Incoming::of(request, &self.connection);
         if self.connection.is_in_lobby() {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
-        crate::gate::settle(&mut request);
-        let request = request.map(|body| Incoming::of(body, &self.connection));
         if let Some(mut response) = crate::router::answer_now(&self.app, &request, self.peer) {
             if matches!(response.body(), Body::Stream(_)) {
                 response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));

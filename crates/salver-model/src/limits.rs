@@ -218,6 +218,10 @@ pub const LOBBY_MS_MAX: u64 = 2_000;
 pub const RECEIVING_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bodies of this many bytes or less are not counted.
 pub const RECEIVING_BYTES_FREE: u64 = 16 * 1024;
+/// What is still read of a body whose request is answered without it, in bytes, so that the client sees the answer.
+pub const UNREAD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// For how long it is read, in milliseconds.
+pub const UNREAD_MS_MAX: u64 = 2_000;
 
 /// Largest load of rows that comes too slowly to be written while it comes, and waits in a file beside the database, in
 /// bytes.

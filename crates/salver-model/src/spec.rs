@@ -374,6 +374,8 @@ pub struct DatabaseSpec {
     pub rules: Vec<RecordRule>,
     /// Functions around requests for records; `None` for none.
     pub customization: Option<Customization>,
+    /// Files of other databases, which have other rules, so that none of them may be this one's.
+    pub reserved: Reserved,
 }
 
 impl DatabaseSpec {
@@ -410,6 +412,7 @@ impl DatabaseSpec {
             tenancy: Vec::new(),
             rules: Vec::new(),
             customization: None,
+            reserved: Reserved::default(),
         }
     }
 }

@@ -128,9 +128,15 @@ impl<'a> Ground<'a> {
             .with_hint("rules or tenants of the database name it: change them first, where they are written"))
     }
 
+    /// Whether the two can't both be names of one kind.
+    fn same(&self, one: &str, other: &str) -> bool {
+        if self.dialect == Dialect::Postgres { one == other } else { one.eq_ignore_ascii_case(other) }
+    }
+
     /// That there is no table of this name.
     fn free(&self, name: &str) -> Result<()> {
-        let taken = self.scope.schema.tables().iter().any(|table| table.name == name || table.real_name == name);
+        let mut tables = self.scope.schema.tables().iter();
+        let taken = tables.any(|table| self.same(&table.name, name) || self.same(&table.real_name, name));
         if taken { Err(exists_table(name)) } else { Ok(()) }
     }
 }

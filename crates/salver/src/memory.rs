@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use salver_datasets::own_bytes;
+
 /// How often the process is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Processor time between two looks up to which the process is at rest, in hundredths of a second.
@@ -22,13 +24,13 @@ pub(crate) fn give_back_at_rest() {
     let looking = std::thread::Builder::new().name("salver-give-back".into()).spawn(|| {
         let (mut least, mut ticks) = (u64::MAX, 0);
         // Where the system does not say how a process stands, there is nothing to go by.
-        while let Some((resident, now)) = resident_bytes().zip(processor_ticks()) {
-            least = least.min(resident);
-            if now.saturating_sub(ticks) <= REST_TICKS_MAX && resident - least >= ADDED_BYTES_MIN {
+        while let Some((bytes, now)) = own_bytes().zip(processor_ticks()) {
+            least = least.min(bytes);
+            if now.saturating_sub(ticks) <= REST_TICKS_MAX && bytes - least >= ADDED_BYTES_MIN {
                 // SAFETY: the function has no arguments that could be wrong, may be called by any thread, and touches
                 // only what is free.
                 unsafe { mi_collect(true) };
-                least = resident_bytes().unwrap_or(resident);
+                least = own_bytes().unwrap_or(bytes);
             }
             ticks = now;
             std::thread::sleep(LOOK_EVERY);
@@ -36,13 +38,6 @@ pub(crate) fn give_back_at_rest() {
     });
     // Without the thread memory comes back later.
     drop(looking);
-}
-
-/// What the process has in memory.
-fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Processor time that the process has used, in hundredths of a second.

@@ -202,7 +202,7 @@ pub(super) fn once(specs: &[(DatabaseSpec, &Table)], findings: &mut Findings) {
 }
 
 /// Whether the two let everybody do the same.
-fn is_alike(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
+pub(super) fn is_alike(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
     let other = DatabaseSpec {
         name: one.name.clone(),
         url: one.url.clone(),

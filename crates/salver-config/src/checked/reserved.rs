@@ -83,6 +83,13 @@ impl Files {
         own
     }
 
+    /// Those of the databases that let callers do something else than `database` does.
+    fn unlike(database: &DatabaseSpec, all: &[DatabaseSpec]) -> Self {
+        let mut others = Self::default();
+        all.iter().filter(|other| !home::is_alike(other, database)).for_each(|other| others.add_database(other));
+        others
+    }
+
     fn add_database(&mut self, database: &DatabaseSpec) {
         self.files.extend(database.init.clone());
         let parameters = database.url.split_once('?').map_or("", |(_, parameters)| parameters).split('&');
@@ -203,8 +210,8 @@ fn serves_from(dir: &Path, given: Given<'_>) -> bool {
         || found.chain(given.file).any(|path| home::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
 }
 
-/// Sees to it that no dataset of `checked` reads a file that is declared for another purpose: whoever says so makes a
-/// mistake, and what was found in a folder gives way.
+/// Sees to it that no dataset of `checked` reads a file that is declared for another purpose, and no database one of
+/// another with other rules: whoever says so makes a mistake, and what was found in a folder gives way.
 pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, findings: &mut Findings) {
     let files = Files::of(raw, checked, given);
     for table in &raw.datasets {
@@ -221,6 +228,11 @@ pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, fin
     let reserved = salver_model::spec::Reserved::new(std::sync::Arc::new(files));
     for spec in &mut checked.datasets {
         spec.reserved = reserved.clone();
+    }
+    // What lies at a path may become another database's file while the server runs.
+    let others: Vec<_> = checked.databases.iter().map(|spec| Files::unlike(spec, &checked.databases)).collect();
+    for (spec, others) in checked.databases.iter_mut().zip(others) {
+        spec.reserved = salver_model::spec::Reserved::new(std::sync::Arc::new(others));
     }
 }
 

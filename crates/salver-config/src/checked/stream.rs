@@ -85,7 +85,7 @@ fn check(table: &Table, data_dir: Option<&Path>, findings: &mut Findings) -> Opt
     let kafka = kafka::check(table, name.as_ref().map(Name::as_str), findings);
     let (disk_bytes_max, segment_bytes) = sizes(table, findings);
     let name = name?;
-    let dir = dir(table, &name, data_dir, findings);
+    let dir = dir(table, &name, data_dir, findings)?;
     Some(StreamSpec {
         kafka,
         ack: table.text("ack").and_then(Ack::named).unwrap_or_default(),
@@ -113,25 +113,26 @@ fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
 }
 
 /// `dir`; else in the directory of the operator, else beside the file, so that it is found again from wherever the
-/// server is started.
-fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> PathBuf {
+/// server is started. `None` where there is none of that name.
+fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> Option<PathBuf> {
     if let Some(dir) = table.text("dir") {
         if dir.is_empty() {
             let mistake = Mistake::new(table.place_of("dir"), "`dir` is empty");
             findings.mistake(mistake.with_hint("remove it, or name a directory"));
         }
-        return PathBuf::from(dir);
+        return Some(PathBuf::from(dir));
     }
     if matches!(name.as_str(), "." | "..") {
         let message = format!("no directory can be called `{name}`");
         findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the stream, or add `dir`"));
+        return None;
     }
     let beside = || match &table.place {
         Place::File(file, ..) => super::beside(file),
         _ => Path::new(""),
     };
     let data_dir = data_dir.map_or_else(|| beside().join(DATA_DIR), Path::to_owned);
-    data_dir.join("streams").join(name.as_str())
+    Some(data_dir.join("streams").join(name.as_str()))
 }
 
 fn place_in_event(table: &Table, key: &str, findings: &mut Findings) -> Option<Pick> {

@@ -6,6 +6,7 @@
 //! next checkpoint.
 
 use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ struct Watch {
     /// What must have been added since a query began, before it is taken for the cause.
     added_bytes_min: u64,
     running: Mutex<Running>,
+    /// What the process had when the thread last looked.
+    seen: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -47,15 +50,21 @@ impl Pressure {
     /// The bound for an engine that may have `memory_bytes`.
     pub(super) fn new(memory_bytes: u64) -> Self {
         let bytes_max = memory_bytes.saturating_add(memory_bytes / 4).saturating_add(PROCESS_BYTES_BESIDE);
-        Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running: Mutex::default() }))
+        let (running, seen) = (Mutex::default(), AtomicU64::new(0));
+        Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running, seen }))
     }
 
     /// Watches one more query, for as long as it lives.
     pub(super) fn watch(&self, query: &Arc<State>) {
-        let Some(bytes) = resident_bytes() else { return };
         let mut running = self.0.lock();
+        if !running.is_watched {
+            // While the thread runs, what it saw is at most a look old; asking the system again costs more than many a
+            // query does.
+            let Some(bytes) = own_bytes() else { return };
+            self.0.seen.store(bytes, Ordering::Relaxed);
+        }
         running.queries.retain(|(query, _)| query.strong_count() > 0);
-        running.queries.push((Arc::downgrade(query), bytes));
+        running.queries.push((Arc::downgrade(query), self.0.seen.load(Ordering::Relaxed)));
         if !running.is_watched {
             let watch = Arc::clone(&self.0);
             let thread = std::thread::Builder::new().name("salver-memory".into()).spawn(move || watch.run());
@@ -74,7 +83,8 @@ impl Watch {
         let mut idle = 0;
         loop {
             std::thread::sleep(LOOK_EVERY);
-            let bytes = resident_bytes().unwrap_or(0);
+            let bytes = own_bytes().unwrap_or(0);
+            self.seen.store(bytes, Ordering::Relaxed);
             let mut running = self.lock();
             running.queries.retain(|(query, _)| query.strong_count() > 0);
             idle = if running.queries.is_empty() { idle + 1 } else { 0 };
@@ -99,10 +109,12 @@ impl Watch {
     }
 }
 
-/// What the process has in memory; `None` where the system does not say.
-fn resident_bytes() -> Option<u64> {
+/// What the process has in memory of its own, in bytes, without the pages of files that the system takes back when it
+/// needs them; `None` where the system does not say.
+#[must_use]
+pub fn own_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::HeaderMap;
+use salver_model::Error;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::{Body, Pieces};
@@ -41,6 +42,8 @@ pub(super) enum Part {
     Bytes(Bytes),
     /// Its end, with what is said after it.
     End(Option<HeaderMap>),
+    /// What it failed with, in place of its end.
+    Failed(Error),
 }
 
 /// The side of a body where its pieces are put in. Dropping it without [`Outlet::end`] aborts the answer.
@@ -65,7 +68,8 @@ impl Outlet {
         let (sender, receiver) = mpsc::unbounded_channel();
         let (home, returned) = mpsc::unbounded_channel();
         let outlet = Self { sender, home, returned, spare: Vec::new(), untaken_bytes: 0, run_bytes: 0 };
-        (outlet, Body::Stream(Pieces { receiver, left: bytes, ended: false, turn: None }))
+        let pieces = Pieces { receiver, first: None, failed: None, left: bytes, ended: false, turn: None };
+        (outlet, Body::Stream(pieces))
     }
 
     /// An empty buffer for the next piece; one that was used before where there is one.
@@ -141,6 +145,13 @@ impl Outlet {
     pub(crate) fn left(&self) -> impl Future<Output = ()> + Send + 'static {
         let sender = self.sender.clone();
         async move { sender.closed().await }
+    }
+
+    /// Says, once the outlet is gone, what the body failed with.
+    pub(super) fn failure(&self) -> impl FnOnce(Error) + Send + 'static {
+        let sender = self.sender.clone();
+        // Nobody is there any more when this fails.
+        move |error| drop(sender.send(Part::Failed(error)))
     }
 
     /// Drops the buffers that are kept for other pieces.

@@ -1,7 +1,7 @@
 //! Which hosts the server answers as. A page whose name was made to point at this machine (DNS rebinding) asks under
-//! that name, so that a server which only this machine can reach answers to the names of this machine alone.
+//! that name, so that a server which only this machine can reach answers to addresses and the names of this machine alone.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use http::{HeaderMap, HeaderValue, Request, Version, header};
 use salver_model::spec::matches_pattern;
@@ -14,8 +14,6 @@ use crate::options::HttpOptions;
 pub(super) struct Hosts {
     /// What most requests say, compared first.
     own: String,
-    /// Where the server listens; `None` when it is not known.
-    listens: Option<SocketAddr>,
     /// Names with `*` for any part.
     named: Vec<String>,
     /// Whether any host will do.
@@ -31,7 +29,6 @@ impl Hosts {
         let is_local = listens.is_some_and(|address| address.ip().to_canonical().is_loopback());
         Self {
             own: listens.map(|address| address.to_string()).unwrap_or_default(),
-            listens,
             named: named.filter(|name| !name.is_empty()).collect(),
             any: hosts.is_empty() && (reverse_proxy || !is_local),
         }
@@ -69,13 +66,11 @@ impl Hosts {
     fn is_one(&self, host: &str) -> bool {
         let name = without_port(host);
         let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-        if let Some(address) = address(&bare) {
-            // Nobody can make an address point elsewhere: a page there is the server's own.
-            let is_local = self.listens.is_some_and(|own| own.ip().to_canonical().is_loopback());
-            let is_own = self.listens.is_some_and(|own| own.ip().to_canonical() == address);
-            return !is_local || address.is_loopback() || is_own || self.is_named(&bare, host);
-        }
-        bare == "localhost" || bare.ends_with(".localhost") || self.is_named(&bare, host)
+        // Nobody can make an address point elsewhere: a page there is the server's own, also behind a forwarded port.
+        address(&bare).is_some()
+            || bare == "localhost"
+            || bare.ends_with(".localhost")
+            || self.is_named(&bare, host)
     }
 
     fn is_named(&self, bare: &str, host: &str) -> bool {
@@ -136,7 +131,7 @@ mod tests {
         hosts.admit(Version::HTTP_11, &headers).is_ok()
     }
 
-    const LOCAL: [&str; 12] = [
+    const LOCAL: [&str; 14] = [
         "127.0.0.1:8080",
         "127.0.0.1",
         "127.9.9.9:1",
@@ -149,8 +144,10 @@ mod tests {
         "[0:0:0:0:0:0:0:1]",
         "[::ffff:127.0.0.1]:8080",
         "localhost:",
+        "192.0.2.7:8080",
+        "0.0.0.0:8080",
     ];
-    const FOREIGN: [&str; 12] = [
+    const FOREIGN: [&str; 10] = [
         "evil.example",
         "evil.example:8080",
         "127.0.0.1.evil.example",
@@ -160,8 +157,6 @@ mod tests {
         "2130706433",
         "0x7f.0.0.1",
         "[::1].evil.example",
-        "192.0.2.7:8080",
-        "0.0.0.0:8080",
         "",
     ];
 
@@ -182,7 +177,7 @@ mod tests {
             ("a.corp", false),
             ("x.data.example.org", false),
             ("localhost", true),
-            ("192.0.2.7", false),
+            ("192.0.2.7", true),
         ] {
             assert_eq!(admits(&named, host), expected, "{host}");
         }

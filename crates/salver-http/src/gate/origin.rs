@@ -9,6 +9,7 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 
 /// Whether a browser says nothing of a page, as programs never do.
 pub(super) fn is_of_no_page(headers: &HeaderMap) -> bool {
@@ -24,8 +25,23 @@ pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
     if named.is_some_and(is_same) {
         return true;
     }
+    if !proxied {
+        return false;
+    }
+    let port = headers.get(FORWARDED_PORT).and_then(|port| port.to_str().ok()).map(str::trim);
+    let is_forwarded = |host: &str| match port {
+        Some(port) if without_port(host) == host => same(own, &format!("{host}:{port}"), default),
+        _ => same(own, host, default),
+    };
     let forwarded = headers.get_all(FORWARDED_HOST).iter().filter_map(|line| line.to_str().ok());
-    proxied && forwarded.flat_map(|line| line.split(',')).any(is_same)
+    forwarded.flat_map(|line| line.split(',')).map(str::trim).any(is_forwarded)
+}
+
+/// Whether the browser itself says that the page is of this server, which no page can have it say: also where a proxy
+/// between them does not forward the host.
+pub(super) fn is_said_to_be_own(headers: &HeaderMap) -> bool {
+    let mut said = headers.get_all(FETCH_SITE).iter();
+    said.next().is_some_and(|site| site == "same-origin") && said.next().is_none()
 }
 
 /// Whether a request without `Origin` comes from a page of another site. `writes` is for what browsers send an origin
@@ -111,6 +127,9 @@ mod tests {
         headers.insert("x-forwarded-host", "data.example.org".parse().unwrap());
         assert!(is_own("https://data.example.org", &headers, true));
         assert!(!is_own("https://data.example.org", &headers, false));
+        headers.insert("x-forwarded-port", "8443".parse().unwrap());
+        assert!(is_own("https://data.example.org:8443", &headers, true));
+        assert!(!is_own("https://data.example.org", &headers, true));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub trait Reserve: Send + Sync {
     fn are_reserved(&self, files: &[PathBuf]) -> Vec<bool>;
 }
 
-/// The files that no dataset may read. It is no setting of a dataset: two that differ in nothing else are equal.
+/// The files that an entry may not read. It is no setting of the entry: two that differ in nothing else are equal.
 #[derive(Clone, Default)]
 pub struct Reserved(Option<Arc<dyn Reserve>>);
 

@@ -12,7 +12,7 @@ use crate::dialect::define::Type;
 /// `ALTER TABLE ... ADD COLUMN`.
 pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefinition) -> Result<Vec<String>> {
     let name = new_name(column.name.as_deref())?;
-    if table.columns.iter().any(|own| own.name == name || own.real_name == name) {
+    if table.columns.iter().any(|own| ground.same(&own.name, name) || ground.same(&own.real_name, name)) {
         return Err(exists_column(name));
     }
     let own = type_of(column)?;
@@ -75,10 +75,10 @@ pub(super) fn update(
         return Err(unsupported("SQLite renames columns and changes nothing else of them"));
     }
     if let Some(name) = change.name
-        && table
-            .columns
-            .iter()
-            .any(|other| other.real_name == name || other.name == name && other.real_name != own.real_name)
+        && table.columns.iter().any(|other| {
+            other.real_name != own.real_name
+                && (ground.same(&other.real_name, name) || ground.same(&other.name, name))
+        })
     {
         return Err(exists_column(name));
     }

@@ -76,7 +76,9 @@ pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> 
     if name == table.real_name {
         return Ok(Vec::new());
     }
-    ground.free(name)?;
+    if !ground.same(&table.real_name, name) {
+        ground.free(name)?;
+    }
     ground.stays_ruled(!ground.scope.access.moves_table(&table.name, name))?;
     Ok(vec![format!("ALTER TABLE {} RENAME TO {}", ground.name(&table.real_name), ground.name(name))])
 }

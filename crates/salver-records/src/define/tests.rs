@@ -142,3 +142,20 @@ fn new_columns_of_old_rows() {
     );
     assert_eq!(told(Dialect::Mysql, &column), ["ALTER TABLE `posts` ADD COLUMN `n` integer NOT NULL"]);
 }
+
+/// SQLite and MySQL take names in another case for the same.
+#[test]
+fn names_that_are_taken_in_another_case() {
+    let code = |dialect, definition: &Definition| {
+        with_scope(dialect, schema(), |_| {}, |scope| statements(scope, definition)).err().map(|error| error.code)
+    };
+    let renamed = |name: &str| {
+        update("title", ColumnDefinition { name: Some(name.to_owned()), ..ColumnDefinition::default() })
+    };
+    for dialect in [Dialect::Sqlite, Dialect::Mysql] {
+        assert_eq!(code(dialect, &renamed("USER_ID")), Some(Code::ColumnExists));
+        assert_eq!(code(dialect, &renamed("TITLE")), None);
+    }
+    assert_eq!(code(Dialect::Postgres, &renamed("USER_ID")), None);
+    assert_eq!(code(Dialect::Postgres, &renamed("user_id")), Some(Code::ColumnExists));
+}

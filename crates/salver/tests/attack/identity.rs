@@ -272,3 +272,39 @@ fn a_second_name_is_a_mistake() {
     let said = checked("[server]\ndata_dir = \"x\"\n[[dataset]]\nname = \"d\"\nsource = \"x/a.parquet\"\n", &[]);
     assert!(said.contains("is declared for another purpose"), "{said}");
 }
+
+/// What lies at the path of a database becomes the file of another while the server runs.
+#[test]
+fn a_database_does_not_become_another() {
+    const TOML: &str = "[[database]]\nname = \"app\"\nurl = \"sqlite:app.db\"\nrefresh = \"100ms\"\n\
+        [[database.rule]]\ntables = [\"users\"]\ndeny = true\n\
+        [[database]]\nname = \"open\"\nurl = \"sqlite:open.db\"\nrefresh = \"100ms\"\nwritable = true\n";
+    let (ruled, open) = (users(), database(Kind::Sqlite, "create table notes (id integer primary key)"));
+    let open = fs::read(open.url().trim_start_matches("sqlite:")).expect("the database");
+    for is_hard in [false, true] {
+        let server = Server::with(TOML, &[("app.db", &ruled), ("open.db", &open)]);
+        let listed = |server: &Server| server.get("/api/records/open.notes");
+        server.until(|server| listed(server).status == 200);
+        let path = server.file("open.db");
+        fs::remove_file(&path).expect("it was there");
+        if is_hard {
+            fs::hard_link(server.file("app.db"), &path).expect("a link");
+        } else {
+            symlink("app.db", &path).expect("a link");
+        }
+        server.until(|server| {
+            let answer = server.get("/api/records/open.users");
+            assert_kept(answer.text());
+            let sql = server.get("/api/sql?query=select%20*%20from%20open.users");
+            assert_kept(sql.text());
+            listed(server).status == 503
+        });
+        let answer = listed(&server);
+        assert!(answer.text().contains("is that of another, with other rules"), "{}", answer.text());
+        assert_eq!(server.get("/api/records/app.posts").status, 200);
+        // Once it is its own again, it is served.
+        fs::remove_file(&path).expect("it was there");
+        fs::write(&path, &open).expect("the database");
+        server.until(|server| listed(server).status == 200);
+    }
+}

@@ -2,6 +2,8 @@
 
 mod second;
 
+use std::io::{Read, Write};
+
 use crate::server::{Answer, Server};
 
 const FUNCTIONS: &[u8] = br#"
@@ -237,6 +239,20 @@ fn pages_are_let_in_by_the_settings() {
         assert!(!is_refused(&answer), "named: {door:?}: {answer:?}");
         assert_eq!(answer.header("access-control-allow-origin"), Some(friend[0].1), "named: {door:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), Some("true"), "named: {door:?}");
+        let exposed = answer.header("access-control-expose-headers").unwrap_or_default().to_ascii_lowercase();
+        assert!(exposed.contains("etag") && exposed.contains("x-total-count"), "named: {door:?}: {exposed}");
+    }
+    // A name says more than that all may read.
+    let both = serve("cors = true\ncors_origins = [\"https://*.example.org\"]");
+    for door in DOORS {
+        let told = |origin| {
+            let answer = send(&both, door, &[("origin", origin)]);
+            (answer.header("access-control-allow-origin").map(str::to_owned), is_refused(&answer))
+        };
+        assert_eq!(told(friend[0].1), (Some(friend[0].1.to_owned()), false), "both: {door:?}");
+        if door.3 == Reads {
+            assert_eq!(told("https://other.example").0.as_deref(), Some("*"), "both: {door:?}");
+        }
     }
     for door in DOORS.iter().filter(|door| door.3 != Reads) {
         assert!(is_refused(&send(&named, door, &foreign)), "not named: {door:?}");
@@ -249,6 +265,10 @@ fn pages_are_let_in_by_the_settings() {
         let answer = named.ask("OPTIONS", target, &asks, b"");
         assert_eq!(answer.header("access-control-allow-origin"), Some(friend[0].1), "{target}");
         assert!(answer.header("access-control-allow-methods").is_some_and(|said| said.contains("POST")), "{target}");
+        let asks = [asks[0], asks[1], ("access-control-request-headers", "authorization,x-api-key,x-requested-with")];
+        let answer = named.ask("OPTIONS", target, &asks, b"");
+        let allowed = answer.header("access-control-allow-headers").unwrap_or_default().to_ascii_lowercase();
+        assert!(["authorization", "x-api-key", "x-requested-with"].iter().all(|name| allowed.contains(name)), "{target}");
     }
 }
 
@@ -285,8 +305,9 @@ fn hosts_that_are_not_ours_are_refused_at_every_door() {
     let whole = format!("GET http://{address}/health HTTP/1.1\r\nhost: evil.example\r\n");
     assert_eq!(raw(&server, &whole, ""), 200, "the request line says it");
     assert_eq!(raw(&server, "GET /health HTTP/1.0\r\n", ""), 200, "probes of HTTP/1.0 name no host");
-    let said = server.ask("GET", "/health", &[("host", "x")], b"");
+    let said = server.ask("GET", "/api/version", &[("host", "x")], b"");
     assert_eq!(said.status, 400, "{said:?}");
+    assert_eq!(raw(&server, "GET /health HTTP/1.1\r\nhost: balancer.example\r\n", ""), 200, "probes know no name");
     let told = server.raw(b"GET /api/tables/people HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n");
     let told = String::from_utf8_lossy(&told).into_owned();
     assert!(told.contains("host_forbidden") && told.contains("server.hosts"), "{told}");
@@ -311,6 +332,13 @@ fn hosts_are_named_by_the_settings() {
     assert_eq!(write("host: backend\r\norigin: https://a.example\r\n"), 403);
     assert_eq!(write("host: backend\r\norigin: https://a.example\r\nx-forwarded-host: a.example\r\n"), 200);
     assert_eq!(write("host: a.example\r\norigin: https://a.example\r\n"), 200);
+    let forwarded = "host: backend\r\norigin: https://a.example:8443\r\nx-forwarded-host: a.example\r\n";
+    assert_eq!(write(forwarded), 403);
+    assert_eq!(write(&format!("{forwarded}x-forwarded-port: 8443\r\n")), 200);
+    let browser = "host: backend\r\norigin: https://a.example\r\nsec-fetch-site: ";
+    assert_eq!(write(&format!("{browser}same-origin\r\n")), 200, "the browser says that the page is the server's");
+    assert_eq!(write(&format!("{browser}same-site\r\n")), 403);
+    assert_eq!(write(&format!("{browser}same-origin\r\nsec-fetch-site: cross-site\r\n")), 403);
     let direct = serve("");
     let head = "POST /api/streams/clicks HTTP/1.1\r\nhost: localhost\r\norigin: https://a.example\r\n\
         x-forwarded-host: a.example\r\n";
@@ -337,5 +365,38 @@ fn the_same_holds_over_http_2() {
         if method == "POST" {
             assert_eq!(ask(server.address(), &[("origin", "http://evil.example")]), 403, "{target}: a page elsewhere");
         }
+    }
+}
+
+/// What is answered before its body is read is answered all the same.
+#[test]
+fn who_is_still_sending_sees_the_answer() {
+    let server = serve("");
+    let body = vec![b' '; 1 << 20];
+    let asks: [(&str, &str, &[(&str, &str)], u16); 4] = [
+        ("POST", "/api/sql", &[("origin", "http://evil.example")], 403),
+        ("POST", "/api/nothing", &[], 404),
+        ("DELETE", "/api/sql", &[], 405),
+        ("PUT", "/api/streams/clicks", &[], 405),
+    ];
+    for (method, target, headers, expected) in asks {
+        let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let mut stream = server.connect();
+        let head = format!(
+            "{method} {target} HTTP/1.1\r\nhost: {}\r\n{lines}content-length: {}\r\nconnection: close\r\n\r\n",
+            server.address(),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // By then it is answered.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        stream.write_all(&body).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let start = format!("HTTP/1.1 {expected} ");
+        assert!(answer.starts_with(start.as_bytes()), "{target}: {}", String::from_utf8_lossy(&answer));
+        // No more than a stream's window, which a server need not widen for what it does not want.
+        let told = second::ask(&server, (method, target, server.address()), headers, &body[..60_000]);
+        assert_eq!(told, expected, "{target} over HTTP/2");
     }
 }

@@ -6,13 +6,13 @@
 //! connection to the old file would share its log's name with the new one.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use salver_model::spec::DatabaseSpec;
+use salver_model::spec::{DatabaseSpec, Reserve, Reserved};
 use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -108,6 +108,7 @@ pub(super) struct Connections {
     /// The entry's name, for messages.
     pub(super) name: String,
     location: Location,
+    reserved: Reserved,
     writable: bool,
     lanes: Box<[Lane]>,
     pool: Mutex<Vec<Reader>>,
@@ -164,6 +165,7 @@ impl Connections {
         Ok(Self {
             name: spec.name.to_string(),
             location: Location::of_url(&spec.url)?,
+            reserved: spec.reserved.clone(),
             writable: spec.writable || spec.definable,
             lanes: std::iter::repeat_with(Lane::default).take(lanes).collect(),
             pool: Mutex::default(),
@@ -356,6 +358,7 @@ impl Connections {
         {
             return Err(self.missing(error));
         }
+        self.is_own(path)?;
         let mut writer = None;
         if self.writable {
             let opened = open::writer(&self.location, create, log_pages);
@@ -364,7 +367,19 @@ impl Connections {
             era.still = open::must_be_still(&self.location).map_err(|error| self.named(error))?;
         }
         era.file = Some(FileId::of(path, era.still).map_err(|error| self.missing(error))?);
+        // Once more, of the file that was opened.
+        self.is_own(path)?;
         Ok((era, writer))
+    }
+
+    /// That what lies at the path now is not a database with other rules.
+    fn is_own(&self, path: &Path) -> Result<()> {
+        if !self.reserved.are_reserved(&[path.to_owned()]).contains(&true) {
+            return Ok(());
+        }
+        let message = format!("the file of the database `{}` is that of another, with other rules", self.name);
+        Err(Error::new(Code::DatabaseUnavailable, message)
+            .with_hint("give each database a file of its own, or declare them once"))
     }
 
     /// Ends `era`: no new work begins in it, and what is idle is closed.

@@ -9,9 +9,12 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const END_STREAM: u8 = 1;
+/// Most bytes of a frame that nobody has to be asked for.
+const FRAME_BYTES: usize = 16_384;
 const END_HEADERS: u8 = 4;
 
-/// Sends one request and gives the status of its answer; 0 without one.
+/// Sends one request and gives the status of its answer, once that is whole; 0 without one. A long body follows its
+/// head after a while, when the server may have answered.
 pub(super) fn ask(
     server: &Server,
     (method, path, authority): (&str, &str, &str),
@@ -31,12 +34,19 @@ pub(super) fn ask(
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     bytes.extend(frame(SETTINGS, 0, 0, &[]));
     bytes.extend(frame(HEADERS, END_HEADERS | if body.is_empty() { END_STREAM } else { 0 }, 1, &block));
-    if !body.is_empty() {
-        bytes.extend(frame(DATA, END_STREAM, 1, body));
-    }
     let mut stream = server.connect();
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+    if body.len() > FRAME_BYTES {
+        stream.write_all(&bytes).expect("sent");
+        bytes.clear();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut pieces = body.chunks(FRAME_BYTES).peekable();
+    while let Some(piece) = pieces.next() {
+        bytes.extend(frame(DATA, if pieces.peek().is_none() { END_STREAM } else { 0 }, 1, piece));
+    }
     stream.write_all(&bytes).expect("sent");
+    let mut told = 0;
     loop {
         let mut head = [0; 9];
         if stream.read_exact(&mut head).is_err() {
@@ -45,7 +55,10 @@ pub(super) fn ask(
         let mut payload = vec![0; usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2])];
         stream.read_exact(&mut payload).expect("a frame");
         if head[3] == HEADERS {
-            return status(&payload);
+            told = status(&payload);
+        }
+        if matches!(head[3], HEADERS | DATA) && head[4] & END_STREAM != 0 {
+            return told;
         }
         assert!(head[3] != 3 && head[3] != 7, "the stream or the connection was ended: {payload:?}");
     }
