@@ -4,8 +4,9 @@
     python bench/turns.py OLD NEW --only key,event-disk --rounds 5 --seconds 3
 
 Every round asks both builds, the one that begins changing from round to round. What counts is the median of the rounds'
-ratios: absolute numbers depend on the machine and on what else it does. Needs what bench/requirements.txt lists of
-pyarrow and numpy.
+ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say more than a few long ones.
+The second ratio is that of requests for the server's own processor time, all rounds together, of which the client takes
+no part. Needs what bench/requirements.txt lists of pyarrow and numpy.
 """
 
 import argparse
@@ -92,10 +93,13 @@ def measure(row: Row, builds: list[Salver], options) -> float:
         status, _, body = build.ask(row.request.numbered(1))
         if not 200 <= status < 300:
             raise SystemExit(f"{row.key}: {build.binary} answers {status}: {body[:300]!r}")
-    ratios, rates, first = [], [[], []], 1
+    ratios, rates, first, spent, answered = [], [[], []], 1, [0, 0], [0, 0]
     for turn in range(options.rounds):
         for at in (0, 1) if turn % 2 == 0 else (1, 0):
+            before = ticks(builds[at])
             done = load.wrk(builds[at], row.request, options.seconds, row.connections, first)
+            spent[at] += ticks(builds[at]) - before
+            answered[at] += done.requests
             first += 50_000_000
             if done.not_2xx or done.broken:
                 print(f"  WRONG: {row.key}: {done.not_2xx} not 2xx, {done.broken} broken", file=sys.stderr)
@@ -104,9 +108,18 @@ def measure(row: Row, builds: list[Salver], options) -> float:
     ratio = statistics.median(ratios)
     old, new = (statistics.median(rate) for rate in rates)
     mark = "  <" if ratio < options.least else ""
-    each = " ".join(f"{each:.2f}" for each in ratios)
-    print(f"{row.key:14} {old:10,.0f}/s {new:10,.0f}/s {ratio:6.3f}  ({each}){mark}", flush=True)
+    own = (answered[1] / max(spent[1], 1)) / (answered[0] / max(spent[0], 1))
+    low, high = (statistics.quantiles(ratios, n=4)[at] if len(ratios) > 1 else ratio for at in (0, 2))
+    print(f"{row.key:14} {old:10,.0f}/s {new:10,.0f}/s {ratio:6.3f}  (half of the rounds {low:.2f} to {high:.2f}; "
+          f"for processor time {own:.3f}){mark}", flush=True)
     return ratio
+
+
+def ticks(build: Salver) -> int:
+    """Processor time of the server so far, in the system's ticks (proc(5))."""
+    stat = Path(f"/proc/{build.process.pid}/stat").read_text()
+    user, system = stat.rsplit(")", 1)[1].split()[11:13]
+    return int(user) + int(system)
 
 
 if __name__ == "__main__":

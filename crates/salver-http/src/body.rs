@@ -41,8 +41,9 @@ pub(crate) use turns::off_the_loop;
 pub(crate) enum Body {
     /// All bytes at hand.
     Full(Bytes),
-    /// Bytes as they are made; an error aborts the connection, so that a cut answer never looks complete.
-    Stream(Pieces),
+    /// Bytes as they are made; an error aborts the connection, so that a cut answer never looks complete. Boxed, since a
+    /// body is moved from hand to hand and most are at hand.
+    Stream(Box<Pieces>),
 }
 
 /// Hears of an error in the middle of a body.
@@ -124,6 +125,7 @@ impl Body {
         let Self::Stream(pieces) = self else { return Ok(()) };
         match pieces.receiver.recv().await {
             Some(outlet::Part::Failed(error)) => Err(error),
+            None => Err(Error::internal("the answer ended before it began")),
             first => {
                 pieces.first = first;
                 Ok(())
@@ -161,8 +163,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Stream(Pieces { left: Some(bytes), .. }) => SizeHint::with_exact(*bytes),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(pieces) => pieces.left.map_or_else(SizeHint::default, SizeHint::with_exact),
         }
     }
 }

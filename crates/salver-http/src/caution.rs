@@ -1,5 +1,6 @@
-//! What every answer tells browsers not to do with it: guess its type, frame it, run scripts of it, give it to pages of
-//! other sites. What an answer says of this itself, as those of user code may, stands.
+//! What every answer tells browsers not to do with it: guess its type, frame it, run scripts of it. Pages also say who
+//! may have them as a part of theirs, and what links of them tell; for data the type, which may not be guessed, is enough.
+//! What an answer says of this itself, as those of user code may, stands.
 
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -27,17 +28,18 @@ const SAMEORIGIN: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
 
 /// Adds what is not said yet. `cors` says that pages of other sites may have it.
 pub(crate) fn add(headers: &mut HeaderMap, cors: bool) {
-    if !headers.contains_key(CONTENT_SECURITY_POLICY) {
-        let policy = match headers.get(CONTENT_TYPE) {
-            Some(media_type) if media_type.as_bytes().starts_with(b"text/html") => STYLE_ONLY,
-            _ => NOTHING,
-        };
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    // What has this has all: finished answers, and those of user code that say so themselves.
+    if headers.contains_key(X_CONTENT_TYPE_OPTIONS) {
+        return;
     }
-    headers.entry(X_CONTENT_TYPE_OPTIONS).or_insert(NOSNIFF);
-    headers.entry(X_FRAME_OPTIONS).or_insert(DENY);
-    headers.entry(REFERRER_POLICY).or_insert(SAME_ORIGIN);
-    headers.entry(RESOURCE_POLICY).or_insert(if cors { CROSS_ORIGIN } else { SAME_ORIGIN });
+    let is_page = headers.get(CONTENT_TYPE).is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/html"));
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(if is_page { STYLE_ONLY } else { NOTHING });
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    if is_page {
+        headers.entry(X_FRAME_OPTIONS).or_insert(DENY);
+        headers.entry(REFERRER_POLICY).or_insert(SAME_ORIGIN);
+        headers.entry(RESOURCE_POLICY).or_insert(if cors { CROSS_ORIGIN } else { SAME_ORIGIN });
+    }
 }
 
 /// Says so of GraphiQL and its files.
@@ -45,10 +47,12 @@ pub(crate) fn of_graphiql(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, OWN_FILES);
 }
 
-/// Says so of what user code answered, as far as it says nothing itself.
-pub(crate) fn of_user_code(headers: &mut HeaderMap) {
+/// Says so of what user code answered, of whatever type, as far as it says nothing itself.
+pub(crate) fn of_user_code(headers: &mut HeaderMap, cors: bool) {
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(OWN_FRAMES);
     headers.entry(X_FRAME_OPTIONS).or_insert(SAMEORIGIN);
+    headers.entry(REFERRER_POLICY).or_insert(SAME_ORIGIN);
+    headers.entry(RESOURCE_POLICY).or_insert(if cors { CROSS_ORIGIN } else { SAME_ORIGIN });
 }
 
 #[cfg(test)]
@@ -63,7 +67,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-frame-options", "ALLOWALL".parse().unwrap());
         headers.insert("cross-origin-resource-policy", "cross-origin".parse().unwrap());
-        of_user_code(&mut headers);
+        of_user_code(&mut headers, false);
         add(&mut headers, false);
         let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         assert_eq!(said("x-frame-options"), Some("ALLOWALL"));
@@ -74,5 +78,6 @@ mod tests {
         page.insert(CONTENT_TYPE, "text/html; charset=utf-8".parse().unwrap());
         add(&mut page, false);
         assert!(page[CONTENT_SECURITY_POLICY].to_str().unwrap().contains("style-src"));
+        assert_eq!(page.len(), 6);
     }
 }

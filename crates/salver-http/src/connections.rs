@@ -5,6 +5,8 @@
 //! client that opens connections and says nothing keeps nobody out. When every connection works, the next ones are
 //! still accepted, in the lobby: there `/health` is answered, and everything else gets 503 at once.
 
+mod timer;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +18,8 @@ use salver_model::Holder;
 use salver_model::limits::{CONNECTION_YIELD_MS, LOBBY_MAX, SHARE_OF_FREE};
 use tokio::task::AbortHandle;
 
+pub(crate) use self::timer::HeadTimer;
+
 /// Every open connection.
 #[derive(Debug)]
 pub(crate) struct Connections {
@@ -26,6 +30,8 @@ pub(crate) struct Connections {
     began: Instant,
     /// Milliseconds since then, as far as somebody looked.
     now_ms: AtomicU64,
+    /// How often somebody looks.
+    look_every: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +64,8 @@ pub(crate) struct Connection {
     used_ms: AtomicU64,
     closing: AtomicBool,
     task: OnceLock<AbortHandle>,
+    /// Until when its client may take for the head of the next request.
+    head_due: timer::Due,
 }
 
 /// Who has how many connections.
@@ -70,8 +78,9 @@ pub(crate) struct Counted {
 }
 
 impl Connections {
-    /// Room for so many; clients share them, unless all come from a proxy.
-    pub(crate) fn new(connections_max: usize, shared_out: bool) -> Arc<Self> {
+    /// Room for so many; clients share them, unless all come from a proxy. [`Connections::tick`] is to be called as often
+    /// as `look_every` says.
+    pub(crate) fn new(connections_max: usize, shared_out: bool, look_every: Duration) -> Arc<Self> {
         let connections_max = connections_max.max(1);
         Arc::new(Self {
             connections_max,
@@ -79,6 +88,7 @@ impl Connections {
             state: Mutex::default(),
             began: Instant::now(),
             now_ms: AtomicU64::new(0),
+            look_every,
         })
     }
 
@@ -111,6 +121,7 @@ impl Connections {
             used_ms: AtomicU64::new(now),
             closing: AtomicBool::new(false),
             task: OnceLock::new(),
+            head_due: timer::Due::default(),
         });
         if is_in_lobby {
             if state.lobby.len() >= LOBBY_MAX
@@ -140,9 +151,28 @@ impl Connections {
 
     /// Looks at the clock, which requests don't.
     pub(crate) fn look(&self) -> u64 {
-        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.now_ms.store(now, Ordering::Relaxed);
+        let now = self.ms_at(Instant::now());
+        self.now_ms.store(now, Ordering::Release);
         now
+    }
+
+    /// Looks at the clock, and has those connections go on whose clients had long enough.
+    pub(crate) fn tick(&self) {
+        let now = self.look();
+        let state = self.lock();
+        let all = state.open.values().chain(state.lobby.values());
+        let over: Vec<_> = all.filter(|connection| connection.head_due.is_over(now)).cloned().collect();
+        drop(state);
+        over.iter().for_each(|connection| connection.head_due.wake());
+    }
+
+    /// The time as it was at the last look.
+    fn seen(&self) -> Instant {
+        self.began + Duration::from_millis(self.now_ms.load(Ordering::Relaxed))
+    }
+
+    fn ms_at(&self, moment: Instant) -> u64 {
+        u64::try_from(moment.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Who has how many.
@@ -325,8 +355,10 @@ impl Drop for Waiting {
     }
 }
 
-/// How often the clock is looked at.
-pub(crate) const LOOK: Duration = Duration::from_millis(500);
+/// How often the clock is looked at where clients may take so long for the head of a request.
+pub(crate) fn look_every(head_ms_max: u64) -> Duration {
+    Duration::from_millis((head_ms_max / 4).clamp(10, 500))
+}
 
 #[cfg(test)]
 mod tests {
@@ -334,13 +366,15 @@ mod tests {
 
     use super::{Connections, Seat, Turn, Waiting};
 
+    const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+
     fn address(last: u8) -> IpAddr {
         IpAddr::from([192, 0, 2, last])
     }
 
     #[test]
     fn one_client_leaves_a_quarter() {
-        let all = Connections::new(8, true);
+        let all = Connections::new(8, true, LOOK);
         let seats: Vec<_> = (0..6).map(|_| Seat(all.enter(address(1)))).collect();
         let turns: Vec<_> = seats.iter().map(|seat| Turn::begin(&seat.0)).collect();
         assert!(all.enter(address(1)).is_in_lobby(), "its share is used up, and all of it works");
@@ -354,7 +388,7 @@ mod tests {
 
     #[test]
     fn who_waits_yields_and_who_works_does_not() {
-        let all = Connections::new(3, true);
+        let all = Connections::new(3, true, LOOK);
         let works = Seat(all.enter(IpAddr::from([127, 0, 0, 1])));
         let _turn = Turn::begin(&works.0);
         let idle = Seat(all.enter(address(1)));
@@ -373,7 +407,7 @@ mod tests {
 
     #[test]
     fn the_lobby_is_bounded() {
-        let all = Connections::new(1, true);
+        let all = Connections::new(1, true, LOOK);
         let seat = Seat(all.enter(address(1)));
         let _turn = Turn::begin(&seat.0);
         let lobby: Vec<_> = (0..=super::LOBBY_MAX).map(|_| Seat(all.enter(address(2)))).collect();

@@ -136,18 +136,20 @@ fn format_named(name: &str) -> Result<Format> {
 /// # Errors
 /// `InvalidRequest` when a part is not UTF-8 after decoding, or there are too many.
 pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
-    if query.split('&').nth(PARAMETERS_MAX).is_some() {
-        return Err(Error::new(Code::InvalidRequest, format!("there are more than {PARAMETERS_MAX} parameters"))
-            .with_hint("send fewer, or the values in a body of JSON"));
-    }
-    query
+    let all: Vec<_> = query
         .split('&')
         .filter(|pair| !pair.is_empty())
+        .take(PARAMETERS_MAX + 1)
         .map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Ok((decode(name)?, decode(value)?))
         })
-        .collect()
+        .collect::<Result<_>>()?;
+    if all.len() > PARAMETERS_MAX {
+        return Err(Error::new(Code::InvalidRequest, format!("there are more than {PARAMETERS_MAX} parameters"))
+            .with_hint("send fewer, or the values in a body of JSON"));
+    }
+    Ok(all)
 }
 
 fn decode(text: &str) -> Result<String> {

@@ -1,13 +1,13 @@
 //! Takes in the body of a request.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, header};
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use salver_model::limits::{RECEIVING_BYTES_FREE, UNREAD_BYTES_MAX, UNREAD_MS_MAX};
 use salver_model::{Code, Error, Result, Share, Shares};
@@ -31,10 +31,8 @@ pub(crate) struct Incoming {
 impl Incoming {
     /// The body of `request`, which came on `connection`.
     pub(crate) fn of(request: Request<hyper::body::Incoming>, connection: &Arc<Connection>) -> Request<Self> {
-        let (head, body) = request.into_parts();
-        let body = Some(body).filter(|body| !body.is_end_stream());
-        let comes_anyway = body.is_some() && !head.headers.contains_key(header::EXPECT);
-        Request::from_parts(head, Self { body, waiting: Waiting::of(connection), comes_anyway })
+        let comes_anyway = !request.body().is_end_stream() && !request.headers().contains_key(header::EXPECT);
+        request.map(|body| Self { body: Some(body), waiting: Waiting::of(connection), comes_anyway })
     }
 
     /// Reads on, for a while and up to a bound.
@@ -96,7 +94,11 @@ pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Res
         return Err(too_large(bytes_max));
     }
     let ms_max = app.service.limits().head_ms_max;
-    let receiving = receive(&app.receiving, body, bytes_max);
+    let mut receiving = pin!(receive(&app.receiving, body, bytes_max));
+    // Most are there with their head, and need no clock.
+    if let Poll::Ready(received) = futures::poll!(receiving.as_mut()) {
+        return received;
+    }
     match tokio::time::timeout(Duration::from_millis(ms_max), receiving).await {
         Err(_) => Err(Error::new(Code::InvalidBody, format!("the body did not arrive within {ms_max} ms"))
             .with_hint("send it faster, or raise `limits.head_ms_max`")),

@@ -64,6 +64,9 @@ pub(crate) fn again(if_none_match: Option<&HeaderValue>, finished: &Finished) ->
     response
 }
 
+/// Room for the headers of most answers, so that they are not moved while they are made.
+pub(crate) const HEADERS_USUAL: usize = 12;
+
 /// What an answer's head says also of an answer that is not sent again (RFC 9110, section 15.4.5).
 const OF_THE_UNCHANGED: [HeaderName; 10] = [
     header::CACHE_CONTROL,
@@ -151,7 +154,7 @@ pub(crate) async fn document(
     version: Version,
     made_from: Option<Vec<(Name, Version)>>,
 ) -> Result<(Arc<Finished>, Response<Body>)> {
-    let mut headers = HeaderMap::with_capacity(12);
+    let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
     let coding = exchange.coding();

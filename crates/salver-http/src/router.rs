@@ -18,7 +18,7 @@ use crate::auth::Identity;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::Exchange;
-use crate::gate::{Gate, Reach};
+use crate::gate::{Reach, Said};
 use crate::receive::Incoming;
 use crate::segment::segment;
 use crate::{
@@ -179,15 +179,15 @@ pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<stre
 
 /// What is asked before any door is: for which host the request is, and whether the page it comes from may send it.
 fn screen<B>(app: &App, request: &Request<B>) -> Result<()> {
-    let headers = request.headers();
+    let said = Said::of(request.headers());
     // Probes tell nothing, and know no name.
     if below_base(app, request.uri().path()) != Some("/health") {
-        app.gate.admit_host(request.version(), headers)?;
+        app.gate.admit_host(request.version(), &said)?;
     }
-    if Gate::is_of_no_page(headers) {
+    if !said.of_page {
         return Ok(());
     }
-    app.gate.admit_page(request.method(), headers, reach(app, request))
+    app.gate.admit_page(request.method(), request.headers(), reach(app, request))
 }
 
 /// How far a request goes.
@@ -278,16 +278,16 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     if let Some(call) = records_call(app, head, peer, &proved)
         && (head.method != Method::OPTIONS || app.gate.minds_origins())
     {
-        return Ok(records::answer(&call, stranger, body).await);
+        return Ok(Box::pin(records::answer(&call, stranger, body)).await);
     }
     stranger.map_or(Ok(()), Err)?;
     let caller = app.gate.caller(peer, &head.headers, &proved);
     if let Some(call) = streams_call(app, &caller, head) {
         let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
-        return Ok(streams::answer(&call, body, first).await);
+        return Ok(Box::pin(streams::answer(&call, body, first)).await);
     }
     if let Some(call) = cursor_call(app, &caller, head) {
-        return Ok(cursor::answer(&call, body).await);
+        return Ok(Box::pin(cursor::answer(&call, body)).await);
     }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
     let whole = (path, head.uri.query().unwrap_or(""));
@@ -295,10 +295,10 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         let body =
             if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
         let exchange = Exchange::new(app, &caller, &head.method, whole, &head.headers, body);
-        return export::answer(app, &exchange, target).await;
+        return Box::pin(export::answer(app, &exchange, target)).await;
     }
     if let Some(target) = functions::Target::of(app, &head.method, path) {
-        return functions::answer(app, head, body, target, caller).await;
+        return Box::pin(functions::answer(app, head, body, target, caller)).await;
     }
     let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
     match &head.method {
@@ -383,12 +383,14 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
 }
 
 /// What every answer gets on its way out.
+#[inline]
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     caution::add(response.headers_mut(), app.options.cors);
     leave_finished(app, response)
 }
 
 /// The same for an answer that was finished with its caution.
+#[inline]
 fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
     app.gate.release_all(response.headers_mut());
     if app.auth.is_some() {

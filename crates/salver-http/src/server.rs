@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::body::Body;
-use crate::connections::{self, Connection, Connections, Seat, Turn};
+use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
 use crate::streams::{Begun, Plan, Taken};
@@ -37,7 +37,8 @@ pub async fn serve(
 ) -> io::Result<()> {
     let limits = service.limits().clone();
     options.listens = listener.local_addr().ok();
-    let connections = Connections::new(limits.connections_max, !options.reverse_proxy);
+    let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
+    let connections = Connections::new(limits.connections_max, !options.reverse_proxy, look_every);
     let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
     let graceful = GracefulShutdown::new();
     // Dropped when the end begins: who has not said anything yet is not waited for.
@@ -45,7 +46,7 @@ pub async fn serve(
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
     let builders = [builder(head_ms_max), builder(Duration::from_millis(LOBBY_MS_MAX))];
     let mut shutdown = std::pin::pin!(shutdown);
-    let mut clock = tokio::time::interval(connections::LOOK);
+    let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
     loop {
         let (stream, peer) = tokio::select! {
@@ -64,7 +65,7 @@ pub async fn serve(
                 }
             },
             _ = clock.tick() => {
-                connections.look();
+                connections.tick();
                 spare.take();
                 continue;
             }
@@ -74,7 +75,8 @@ pub async fn serve(
         let connection = connections.enter(peer);
         let is_in_lobby = connection.is_in_lobby();
         let seat = Seat(Arc::clone(&connection));
-        let builder = builders[usize::from(is_in_lobby)].clone();
+        let mut builder = builders[usize::from(is_in_lobby)].clone();
+        builder.http1().timer(HeadTimer(Arc::clone(&connection)));
         let handler = Handler { app: Arc::clone(&app), peer, connection: Arc::clone(&connection) };
         let (watcher, mut ended) = (graceful.watcher(), serving.subscribe());
         let task = tokio::spawn(async move {
@@ -102,12 +104,11 @@ pub async fn serve(
     Ok(())
 }
 
-/// How connections are served whose clients may take so long for the head of a request.
+/// How connections are served whose clients may take so long for the head of a request. Each brings its own timer.
 fn builder(head_ms_max: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        .timer(TokioTimer::new())
         .header_read_timeout(head_ms_max)
         // No `pipeline_flush`: with it hyper never sends its answer to a request that it can't parse, and buffers any
         // answer whole for a client that does not read.
@@ -203,7 +204,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         }
         match crate::router::plan_append(&self.app, &request) {
             Some(plan) => {
-                Answering::Append(Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, turn })
+                // Boxed, so that answers that are there already are not as large as one.
+                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, turn };
+                Answering::Append(Box::new(append))
             }
             None => Answering::later(&self.app, request, self.peer, turn),
         }
@@ -216,7 +219,7 @@ enum Answering {
     Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>, Option<Turn>),
     /// One that follows from a body, which is mostly there by the time this is asked: what reads the head of a request
     /// reads on before it asks for the answer.
-    Append(Append),
+    Append(Box<Append>),
     /// One whose events are taken.
     Settling(Arc<App>, BoxFuture<'static, Response<Body>>, Option<Turn>),
     /// Given away.

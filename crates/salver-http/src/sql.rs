@@ -30,7 +30,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Resul
         }
         rows => rows?,
     };
-    respond::rows(exchange, &heading, rows, HeaderMap::new(), flight).await
+    respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
 }
 
 /// The statement, and the format asked for.

@@ -69,7 +69,7 @@ impl Outlet {
         let (home, returned) = mpsc::unbounded_channel();
         let outlet = Self { sender, home, returned, spare: Vec::new(), untaken_bytes: 0, run_bytes: 0 };
         let pieces = Pieces { receiver, first: None, failed: None, left: bytes, ended: false, turn: None };
-        (outlet, Body::Stream(pieces))
+        (outlet, Body::Stream(Box::new(pieces)))
     }
 
     /// An empty buffer for the next piece; one that was used before where there is one.

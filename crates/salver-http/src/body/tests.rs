@@ -116,6 +116,17 @@ async fn a_failure_is_not_an_end() {
 }
 
 #[tokio::test]
+async fn a_failure_at_the_start_is_told() {
+    let (mut broken, _) = body(Format::NdJson, Coding::Identity, 0);
+    assert_eq!(broken.begun().await.unwrap_err().message, "the source broke");
+    let (mut later, _) = body(Format::NdJson, Coding::Identity, 3 * BATCH_ROWS);
+    assert!(later.begun().await.is_ok() && read(&mut later).await.is_none());
+    let (mut good, _) = body(Format::NdJson, Coding::Identity, u64::MAX);
+    assert!(good.begun().await.is_ok());
+    assert!(read(&mut good).await.unwrap() == whole(Format::NdJson), "the first piece is lost");
+}
+
+#[tokio::test]
 async fn a_bound_on_what_nobody_takes() {
     let (mut outlet, mut body) = Outlet::new(None);
     let patience = Duration::from_millis(1);

@@ -48,7 +48,7 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
             headers.append(name, value);
         }
     }
-    caution::of_user_code(headers);
+    caution::of_user_code(headers, app.options.cors);
     Ok(response)
 }
 

@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue, Request, Version, header};
 use salver_model::spec::matches_pattern;
 use salver_model::{Code, Error, Result};
 
+use super::Said;
 use crate::options::HttpOptions;
 
 /// The hosts that are answered as.
@@ -38,8 +39,8 @@ impl Hosts {
     ///
     /// # Errors
     /// `InvalidRequest` when it does not say which host it means, or says several; `HostForbidden`.
-    pub(super) fn admit(&self, version: Version, headers: &HeaderMap) -> Result<()> {
-        let Some(host) = headers.get(header::HOST) else {
+    pub(super) fn admit(&self, version: Version, said: &Said<'_>) -> Result<()> {
+        let Some(host) = said.host else {
             // HTTP/1.0 has no such header; those who still speak it are probes and not pages.
             if version < Version::HTTP_11 {
                 return Ok(());
@@ -47,12 +48,12 @@ impl Hosts {
             return Err(Error::new(Code::InvalidRequest, "the request does not say which host it means")
                 .with_hint("send the header `Host`"));
         };
-        if host.as_bytes() == self.own.as_bytes() && !self.own.is_empty() && is_alone(headers) {
-            return Ok(());
-        }
-        if !is_alone(headers) {
+        if said.hosts {
             return Err(Error::new(Code::InvalidRequest, "the request says more than once which host it means")
                 .with_hint("send the header `Host` once"));
+        }
+        if host.as_bytes() == self.own.as_bytes() && !self.own.is_empty() {
+            return Ok(());
         }
         let shown = host.to_str().unwrap_or_default();
         if self.any || self.is_one(shown) {
@@ -117,6 +118,7 @@ pub(super) fn address(name: &str) -> Option<IpAddr> {
 mod tests {
     use http::{HeaderMap, Request, Version, header};
 
+    use super::super::Said;
     use super::{Hosts, settle};
     use crate::options::HttpOptions;
 
@@ -128,7 +130,7 @@ mod tests {
     fn admits(hosts: &Hosts, host: &str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
-        hosts.admit(Version::HTTP_11, &headers).is_ok()
+        hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_ok()
     }
 
     const LOCAL: [&str; 14] = [
@@ -198,12 +200,12 @@ mod tests {
     fn one_host_and_no_more() {
         let hosts = hosts("", &[], false);
         let mut headers = HeaderMap::new();
-        assert!(hosts.admit(Version::HTTP_10, &headers).is_ok());
-        assert!(hosts.admit(Version::HTTP_11, &headers).is_err());
-        assert!(hosts.admit(Version::HTTP_2, &headers).is_err());
+        assert!(hosts.admit(Version::HTTP_10, &Said::of(&headers)).is_ok());
+        assert!(hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_err());
+        assert!(hosts.admit(Version::HTTP_2, &Said::of(&headers)).is_err());
         headers.append(header::HOST, "a".parse().unwrap());
         headers.append(header::HOST, "a".parse().unwrap());
-        assert!(hosts.admit(Version::HTTP_11, &headers).is_err());
+        assert!(hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_err());
         let mut request = Request::get("http://user@b:1/x").header(header::HOST, "a").body(()).unwrap();
         settle(&mut request);
         assert_eq!(request.headers()[header::HOST], "b:1");

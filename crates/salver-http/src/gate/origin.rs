@@ -5,16 +5,11 @@ use http::{HeaderMap, HeaderName, header};
 
 use super::host::{address, without_port};
 
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+pub(super) const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
-
-/// Whether a browser says nothing of a page, as programs never do.
-pub(super) fn is_of_no_page(headers: &HeaderMap) -> bool {
-    !headers.contains_key(header::ORIGIN) && !headers.contains_key(FETCH_SITE)
-}
 
 /// Whether `origin` is that of the server itself, as the client or its proxy named it. Whether TLS was spoken only the
 /// proxy knows, so that both schemes are.

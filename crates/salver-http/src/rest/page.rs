@@ -9,7 +9,7 @@ const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
 /// The paging headers of `rows`.
 pub(super) fn links(exchange: &Exchange<'_>, rows: &Rows) -> Result<HeaderMap> {
-    let mut headers = HeaderMap::new();
+    let mut headers = HeaderMap::with_capacity(respond::HEADERS_USUAL);
     if let Some(total) = rows.total {
         headers.insert(TOTAL, HeaderValue::from(total));
     }

@@ -1,0 +1,122 @@
+//! The timer of a connection: how long its client may take for the head of a request.
+//!
+//! The library that reads heads sets it before every one. The runtime's timer would cost each request an entry in a list
+//! that all threads share, and a look at the clock. Here it is a number beside the connection, which is looked at with all
+//! others a few times a second, so that it ends up to two looks late.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use futures::task::AtomicWaker;
+use hyper::rt::{Sleep, Timer};
+
+use super::Connection;
+
+/// Until when the client has time, and who waits for that.
+#[derive(Debug)]
+pub(super) struct Due {
+    /// Milliseconds since the server began; [`NEVER`] while nobody waits.
+    at_ms: AtomicU64,
+    waker: AtomicWaker,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Default for Due {
+    fn default() -> Self {
+        Self { at_ms: AtomicU64::new(NEVER), waker: AtomicWaker::new() }
+    }
+}
+
+impl Due {
+    /// Whether the time is over.
+    pub(super) fn is_over(&self, now_ms: u64) -> bool {
+        self.at_ms.load(Ordering::Acquire) <= now_ms
+    }
+
+    /// Tells whoever waits to look again.
+    pub(super) fn wake(&self) {
+        self.waker.wake();
+    }
+}
+
+/// The timer of one connection.
+#[derive(Debug)]
+pub(crate) struct HeadTimer(pub(crate) Arc<Connection>);
+
+impl Timer for HeadTimer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
+        self.sleep_until(self.now() + duration)
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        // What is the time now was so up to one look ago.
+        let at_ms = self.0.all.ms_at(deadline + self.0.all.look_every);
+        Box::pin(Waiting { connection: Arc::clone(&self.0), at_ms })
+    }
+
+    fn now(&self) -> Instant {
+        self.0.all.seen()
+    }
+}
+
+/// A wait for the end of the time.
+struct Waiting {
+    connection: Arc<Connection>,
+    at_ms: u64,
+}
+
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let due = &self.connection.head_due;
+        due.waker.register(context.waker());
+        due.at_ms.store(self.at_ms, Ordering::Release);
+        // After the waker is there, so that a look in between is not lost.
+        if self.connection.all.now_ms.load(Ordering::Acquire) >= self.at_ms { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Sleep for Waiting {}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.connection.head_due.at_ms.store(NEVER, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+    use std::task::{Context, Poll};
+    use std::time::Duration;
+
+    use futures::task::noop_waker;
+    use hyper::rt::Timer;
+
+    use super::super::Connections;
+    use super::HeadTimer;
+
+    #[test]
+    fn it_ends_not_early_and_two_looks_late_at_most() {
+        let look = Duration::from_millis(20);
+        let all = Connections::new(8, true, look);
+        let timer = HeadTimer(all.enter(IpAddr::from([192, 0, 2, 1])));
+        let (waker, began) = (noop_waker(), std::time::Instant::now());
+        let mut context = Context::from_waker(&waker);
+        let mut sleep = timer.sleep(Duration::from_millis(60));
+        while sleep.as_mut().poll(&mut context) == Poll::Pending {
+            std::thread::sleep(look);
+            all.tick();
+            assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
+        }
+        assert!(began.elapsed() >= Duration::from_millis(60), "{:?}", began.elapsed());
+        assert!(timer.0.head_due.is_over(all.look()));
+        drop(sleep);
+        assert!(!timer.0.head_due.is_over(all.look()), "nobody waits any more");
+    }
+}
