@@ -103,6 +103,9 @@ pub const JSON_DEPTH_MAX: usize = 128;
 
 /// When a file of a stream's log is full, in bytes, unless the stream says otherwise.
 pub const SEGMENT_BYTES: u64 = 128 * 1024 * 1024;
+/// Most bytes of a stream's quarantine on disk; the oldest events in it make room. Less when the stream itself has
+/// less.
+pub const QUARANTINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Largest event of a stream, in bytes.
 pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
 /// Deepest nesting of an event.

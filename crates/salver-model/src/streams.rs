@@ -35,14 +35,64 @@ pub enum Framing {
     Start,
     /// Objects one after the other, with any white space between them.
     Values,
-    /// Inside an array, before a value (the first, or behind a comma).
+    /// In the middle of lines that are no event, behind what is wrong with them.
+    Lines,
+    /// Inside an array, before its first value.
     ArrayValue,
+    /// Inside an array, behind a comma.
+    ArrayNext,
     /// Inside an array, behind a value.
     ArrayComma,
     /// Behind the end of an array.
     End,
-    /// In the middle of a line that is no event, because it is too long for one.
-    Line,
+    /// Behind something that is no array any more: nothing that follows is an event.
+    Lost,
+    /// In the middle of a value that is too long for an event.
+    Within(Within),
+}
+
+/// How far the text of one value has come that is gone over to find its end, and not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// Whether it is a value of an array of events.
+    pub in_array: bool,
+    /// How many objects and arrays are open.
+    pub depth: u64,
+    /// Which of the outermost 64 of these are objects, by bit.
+    pub objects: u64,
+    /// What comes next.
+    pub expects: Expects,
+    /// Whether the last byte was the end of a line.
+    pub behind_newline: bool,
+}
+
+/// What comes next in the text of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expects {
+    /// A value.
+    Value,
+    /// The first value of an array, or its end.
+    FirstValue,
+    /// The name of a member.
+    Name,
+    /// The name of the first member, or the end of the object.
+    FirstName,
+    /// The colon behind a name.
+    Colon,
+    /// What follows a value: a comma or an end.
+    Behind,
+    /// More of a string.
+    Text {
+        /// Whether it is the name of a member.
+        is_name: bool,
+    },
+    /// What a backslash in a string means.
+    Escape {
+        /// Whether the string is the name of a member.
+        is_name: bool,
+    },
+    /// More of a number or a word.
+    Scalar,
 }
 
 /// An event that a door has taken out of its protocol.
@@ -50,6 +100,10 @@ pub enum Framing {
 pub struct NewEvent {
     /// The event: JSON text, unless the stream's clients agree on something else.
     pub value: Bytes,
+    /// Whether it is a tombstone, which has a key and no value; `value` is empty then.
+    pub is_tombstone: bool,
+    /// Whether the value is JSON, where the protocol carries other bytes too: such a one must be well-formed.
+    pub is_json: bool,
     /// Its key; `None` takes the one the stream picks.
     pub key: Option<Bytes>,
     /// Its id; `None` takes the one the stream picks, or makes one.
@@ -155,8 +209,10 @@ pub struct Event {
     pub partition: Option<u32>,
     /// Its headers.
     pub headers: Vec<(String, Bytes)>,
-    /// The event.
+    /// The event; empty for a tombstone.
     pub value: Bytes,
+    /// Whether it has no value.
+    pub is_tombstone: bool,
 }
 
 /// Where a stream begins and ends now.

@@ -76,15 +76,16 @@ impl Service {
     /// The stream called `name`.
     ///
     /// # Errors
-    /// `UnknownStream`.
+    /// `UnknownStream`; `StreamUnavailable` when it could not be opened.
     pub fn stream(&self, name: &str) -> Result<&Arc<dyn EventStream>> {
-        self.streams.iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
+        let found = self.streams.iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
             let names = self.streams.iter().map(|stream| stream.spec().name.as_str());
             let hint = salver_model::suggest::hint(name, names);
             Error::new(Code::UnknownStream, format!("no stream `{name}`"))
                 .with_hint("declare it as [[stream]] in the configuration")
                 .with_hint_if(hint)
-        })
+        })?;
+        found.available().map(|()| found)
     }
 
     /// Every database.

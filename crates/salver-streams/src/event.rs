@@ -1,9 +1,10 @@
 //! Events in JSON text: where each begins and ends, whether it is one, what shape it has, and what is picked from it.
 //!
 //! The way of an event: `split` finds it in a text that comes in pieces; `pass` checks it as JSON and compares it with
-//! the shape so far, in the same walk over its bytes; `check` holds what a stream asks of its events, `rule` a JSON
-//! Schema. `shape` is what columns events have had, `live` the one of a stream that appends widen. `reader` walks over
-//! text that was checked before, for `pick` and for whoever makes rows of it.
+//! the shape so far, in the same walk over its bytes; `skim` finds the end of what is too long to be kept; `check`
+//! holds what a stream asks of its events, `rule` a JSON Schema. `shape` is what columns events have had, `live` the
+//! one of a stream that appends widen. `reader` walks over text that was checked before, for `pick` and for whoever
+//! makes rows of it.
 
 mod check;
 mod live;
@@ -14,6 +15,7 @@ pub(crate) mod reader;
 mod rule;
 mod scan;
 mod shape;
+mod skim;
 mod split;
 mod tree;
 

@@ -29,12 +29,11 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use rdkafka::admin::AdminClient;
 use salver_model::limits::BROKER_MS_MAX;
-use salver_model::spec::StreamSpec;
-use salver_model::streams::Placement;
+use salver_model::spec::{KafkaSpec, StreamSpec};
 use salver_model::{Code, Error, Result};
 
 use self::checkpoint::Checkpoint;
-use self::delivery::Wait;
+use self::delivery::{Answer, Wait};
 use self::drain::Drainer;
 use self::reports::Listener;
 use self::shared::{Ending, Shared};
@@ -42,6 +41,14 @@ use crate::log::Log;
 
 /// Takes an event that Kafka never will, with the reason; completes when it is safe.
 pub(crate) type Aside = Arc<dyn Fn(Bytes, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+
+/// Whether Kafka's client takes the settings of a stream.
+///
+/// # Errors
+/// `Config` when a setting is wrong.
+pub(crate) fn prove(spec: &KafkaSpec) -> Result<()> {
+    settings::Settings::new(spec).map(|_| ())
+}
 
 /// The way of one stream to its topic.
 pub(crate) struct Kafka {
@@ -91,16 +98,17 @@ impl Kafka {
         self.wait(range, false).await.map(|_| ())
     }
 
-    /// As `delivered`, and where each of the events is.
+    /// Waits as `delivered`, and says of each of the events where it is, or why it is not there: `InvalidEvent` when
+    /// Kafka never takes it, `StreamUnavailable` when it was delivered so long ago that its place is not known any
+    /// more.
     ///
     /// # Errors
-    /// As `delivered`; `StreamUnavailable` also when the events were delivered so long ago that it is not known any
-    /// more.
-    pub(crate) async fn places(&self, range: Range<u64>) -> Result<Vec<Placement>> {
+    /// `StreamUnavailable` when the broker does not answer in time.
+    pub(crate) async fn places(&self, range: Range<u64>) -> Answer {
         self.wait(range, true).await
     }
 
-    async fn wait(&self, range: Range<u64>, wants_places: bool) -> Result<Vec<Placement>> {
+    async fn wait(&self, range: Range<u64>, wants_places: bool) -> Answer {
         let end = range.end;
         match self.shared.delivery.wait(range, wants_places) {
             Wait::Over(answer) => answer,

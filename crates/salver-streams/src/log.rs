@@ -3,7 +3,9 @@
 //! An append gives its frame a place under a short lock (`tail`) and returns; one thread (`writer`) brings everything
 //! that waits into the `active` segment with one write and one sync, and tells all who wait. What only has to outlive
 //! this process is written, and synced some milliseconds later with what came meanwhile. Readers take what is in
-//! memory, or `walk` along a `segment`. `recover` finds it all again after any kind of end.
+//! memory, or `walk` along a `segment`; what they show is in the file first, so that a killed process gives no offset
+//! that somebody has seen to another event, and who reads writes what is not. `recover` finds it all again after any
+//! kind of end.
 //!
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
 //! `BASE.index`, which can be made again, and `BASE.parquet`, which `table` makes; `groups.json`; `lock`.
@@ -56,6 +58,9 @@ mod waiters;
 mod walk;
 mod writer;
 
+/// How long a reader leaves it to the writer's thread to write what somebody waits for.
+const URGENT_MAX: Duration = Duration::from_millis(3);
+
 /// What a log is made from.
 #[derive(Clone, Debug)]
 pub(crate) struct LogOptions {
@@ -107,13 +112,13 @@ impl Log {
         private::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
         let dir_lock = lock_dir(dir)?;
         let groups = Groups::open(dir)?;
-        let Recovered { closed, active, next, last_id } = recover(dir)?;
-        let tail = Tail::new(closed, Arc::clone(&active.segment), next, last_id);
+        let Recovered { closed, active, next, last_id, holes } = recover(dir, groups.most())?;
+        let tail = Tail::new(closed, Arc::clone(&active.segment), next, last_id, holes);
         let name = format!("log {}", dir.file_name().unwrap_or_default().display());
-        let shared = Arc::new(Shared::new(options.balanced(), tail));
         #[cfg(test)]
         let faults = Arc::clone(&active.faults);
-        let writer = Writer::new(Arc::clone(&shared), active);
+        let shared = Arc::new(Shared::new(options.balanced(), tail, active));
+        let writer = Writer::new(Arc::clone(&shared));
         let writer = std::thread::Builder::new()
             .name(name)
             .spawn(move || writer.run())
@@ -153,13 +158,36 @@ impl Log {
         lock(&self.shared.fault).as_ref().map(Fault::error)
     }
 
-    /// Where it begins and ends.
+    /// Where it begins and ends, counting what is in memory only.
     pub(crate) fn ends(&self) -> Ends {
         lock(&self.shared.tail).ends()
     }
 
+    /// Where what may be shown begins and ends: what was appended until now, in the file, unless that takes nothing at
+    /// the moment.
+    pub(crate) fn shown(&self) -> Ends {
+        let next = self.shared.show();
+        Ends { next, ..self.ends() }
+    }
+
+    /// Waits until the event at `from` may be shown.
+    pub(crate) async fn appears(&self, from: u64) {
+        let shared = &self.shared;
+        loop {
+            self.arrived(from).await;
+            if shared.is_urgent() {
+                // Somebody waits for the disk: it is about to be written, together with others.
+                let _ = tokio::time::timeout(URGENT_MAX, self.written(from)).await;
+            }
+            if shared.show() > from {
+                return;
+            }
+            self.hasten(from.saturating_add(1));
+            self.written(from).await;
+        }
+    }
+
     /// Everything below is on disk.
-    #[cfg(test)]
     pub(crate) fn durable_end(&self) -> u64 {
         self.shared.durable.load(Ordering::SeqCst)
     }

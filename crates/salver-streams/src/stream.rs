@@ -18,7 +18,7 @@ use bytes::Bytes;
 use salver_model::ports::{EventStream, Scan};
 use salver_model::spec::StreamSpec;
 use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
-use salver_model::{Name, Result};
+use salver_model::{Error, Name, Result};
 use tokio::task::JoinSet;
 
 use self::gather::{Extra, Gathering};
@@ -76,14 +76,23 @@ impl LogStream {
         Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, steady: Steady::new(), kafka, _keepers: keepers }))
     }
 
+    /// What is wrong with a stream's settings, as only those can say who use them: its schema, and what it says to
+    /// Kafka's client. Opens nothing.
+    #[must_use]
+    pub fn prove(spec: &StreamSpec) -> Vec<Error> {
+        let schema = spec.schema.as_deref().and_then(|schema| Rule::compile(schema).err());
+        let kafka = spec.kafka.as_ref().and_then(|kafka| crate::kafka::prove(kafka).err());
+        schema.into_iter().chain(kafka).collect()
+    }
+
     /// What can't be promised is not begun: it would be written later all the same, and once more when the client tries
     /// again.
     fn admit(&self, envelope: &Envelope) -> Result<()> {
-        match (envelope.ack, &self.kafka) {
-            (Ack::Memory, _) => Ok(()),
-            (Ack::Broker, Some(kafka)) => kafka.reachable().and_then(|()| self.log.fault().map_or(Ok(()), Err)),
-            _ => self.log.fault().map_or(Ok(()), Err),
+        if let (Ack::Broker, Some(kafka)) = (envelope.ack, &self.kafka) {
+            kafka.reachable()?;
         }
+        // Also what only has to be in memory: it is promised to be on its way to the disk.
+        self.log.fault().map_or(Ok(()), Err)
     }
 
     /// Gives what was gathered its place, or none of it.
@@ -100,11 +109,12 @@ impl LogStream {
         }
         // Until the new ids are known, nobody else may find them missing.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ms = self.steady.now_ms();
+        seen.forget(now_ms);
         let hashes = events.look(&seen, is_whole);
         let Some(frame) = events.take_frame() else { return Ok(events.receipt(0..0, String::new, quarantine_end)) };
         let count = u64::from(frame.count());
         let placed = self.log.append(frame)?;
-        let now_ms = self.steady.now_ms();
         for (offset, hash) in (placed.first..).zip(hashes) {
             if let Some(hash) = hash {
                 seen.insert(hash, offset, now_ms);
@@ -145,10 +155,11 @@ impl EventStream for LogStream {
                 partition: event.partition,
                 headers: event.headers.iter().map(|(name, value)| (name.as_str(), &**value)).collect(),
                 time_ms: event.time_ms,
+                is_null: event.is_tombstone,
             };
-            match checker.check(&event.value) {
-                Ok(()) => self.pick(&mut gathering, &event.value, extra),
-                Err(_) if envelope.opaque => gathering.good(&event.value, extra),
+            match checker.check_one(event, envelope.opaque) {
+                Ok(true) => self.pick(&mut gathering, &event.value, extra),
+                Ok(false) => gathering.good(&event.value, extra),
                 Err(reason) => gathering.bad(&event.value, reason),
             }
         }
@@ -195,23 +206,29 @@ impl EventStream for LogStream {
         self.quarantine.durable(receipt.quarantine_end).await
     }
 
-    async fn place(&self, receipt: &Receipt) -> Result<Vec<Placement>> {
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>> {
         let offsets = receipt.end - receipt.taken.min(receipt.end)..receipt.end;
         let Some(kafka) = &self.kafka else {
             self.settle(receipt, Ack::Disk).await?;
-            return Ok(offsets.map(|offset| Placement { partition: 0, offset }).collect());
+            return Ok(offsets.map(|offset| Ok(Placement { partition: 0, offset })).collect());
         };
+        // One that Kafka refuses says nothing of the others.
         let places = kafka.places(offsets).await?;
-        self.settle(receipt, Ack::Broker).await?;
+        self.quarantine.durable(receipt.quarantine_end).await?;
         Ok(places)
     }
 
     fn ends(&self) -> Ends {
-        self.log.ends()
+        self.log.shown()
     }
 
     async fn events(&self, from: u64, count_max: usize, bytes_max: usize, patience: Duration) -> Result<Vec<Event>> {
         read::events(&self.log, from, count_max, bytes_max, patience).await
+    }
+
+    async fn good_from(&self, from: u64) -> Result<u64> {
+        let log = Arc::clone(&self.log);
+        read::blocking(move || log.good_from(from)).await
     }
 
     async fn offset_at(&self, time_ms: i64) -> Result<u64> {

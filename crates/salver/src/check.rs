@@ -11,13 +11,16 @@ use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
 use crate::settings::Need;
-use crate::{observe, output, places, serve, settings, wire};
+use crate::{observe, output, places, serve, settings, streams, wire};
 
 /// Checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
+    // What only those can prove who use it.
+    let mistakes = streams::mistakes(&checked);
+    mistakes.iter().for_each(|mistake| output::note(mistake));
     if arguments.no_sources {
-        return output::out("the settings are right\n");
+        return if mistakes.is_empty() { output::out("the settings are right\n") } else { Err(Failure::Told) };
     }
     observe::start(&checked.server, places::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
@@ -27,7 +30,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     let done =
         runtime.block_on(async { Ok::<_, Failure>(open_all(&checked, &loaders).await? + reach_all(&checked).await?) });
     runtime.shutdown_background();
-    match done? {
+    match done? + mistakes.len() {
         0 => output::out("the settings are right, and every source can be read\n"),
         _ => Err(Failure::Told),
     }

@@ -1,7 +1,6 @@
 //! `salver ingest`: the events of files into a stream of a running server, in batches, each of them exactly once.
 
 mod batches;
-mod batches_of_values;
 mod progress;
 mod sender;
 mod source;

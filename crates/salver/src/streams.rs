@@ -1,6 +1,8 @@
 //! The streams of the configuration: opened before anything is served, in the catalog from then on, and closed when no
 //! request is open any more.
 
+mod late;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,39 +11,60 @@ use salver_config::Checked;
 use salver_datasets::{Engine, growing};
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::EventStream;
+use salver_model::spec::StreamSpec;
 use salver_model::{Code, Error, Result};
 use salver_service::Catalog;
 use salver_streams::LogStream;
 
-/// Opens the streams of `checked` and puts them into `catalog`. One that can't be opened is reported and left out; the
-/// others are served.
+use self::late::{Late, Open};
+
+/// Opens the streams of `checked` and puts them into `catalog`. One that can't be opened is reported, says why to
+/// whoever asks for it, and is tried again; the others are served. Runs inside the runtime.
 pub(crate) fn open(
     checked: &Checked,
     engine: &Arc<Engine>,
-    catalog: &Catalog,
+    catalog: &Arc<Catalog>,
     observer: &Arc<dyn Observer>,
 ) -> Vec<Arc<dyn EventStream>> {
-    let mut opened: Vec<Arc<dyn EventStream>> = Vec::new();
-    for spec in &checked.streams {
+    let streams = checked.streams.iter().map(|spec| -> Arc<dyn EventStream> {
+        let open = opener(spec, engine, catalog, observer);
+        open().unwrap_or_else(|error| {
+            observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
+            Late::begin(spec.clone(), error, open)
+        })
+    });
+    streams.collect()
+}
+
+/// What opens a stream and publishes its rows, or reports why not.
+fn opener(spec: &StreamSpec, engine: &Arc<Engine>, catalog: &Arc<Catalog>, observer: &Arc<dyn Observer>) -> Open {
+    let (spec, engine) = (spec.clone(), Arc::clone(engine));
+    let (catalog, observer) = (Arc::clone(catalog), Arc::clone(observer));
+    let runtime = tokio::runtime::Handle::current();
+    Arc::new(move || {
         let started = Instant::now();
-        let stream: Arc<dyn EventStream> = match LogStream::open(spec.clone()) {
-            Ok(stream) => stream,
-            Err(error) => {
-                catalog.report(&spec.name, &error);
-                observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
-                continue;
-            }
-        };
+        // Also on a thread that may block.
+        let _inside = runtime.enter();
+        let stream: Arc<dyn EventStream> =
+            LogStream::open(spec.clone()).inspect_err(|error| catalog.report(&spec.name, error))?;
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         for (name, scan) in stream.scans() {
-            let table = growing(scan, engine);
+            let table = growing(scan, &engine);
             let (version, source) = (table.describe().version, table.describe().source.clone());
             catalog.publish(table);
             observer.observe(&Observation::Loaded { name: &name, version, ms, source: &source });
         }
-        opened.push(stream);
-    }
-    opened
+        Ok(stream)
+    })
+}
+
+/// What is wrong with what streams say of their schemas and of Kafka's client, each with the stream's name.
+pub(crate) fn mistakes(checked: &Checked) -> Vec<String> {
+    let wrong = checked.streams.iter().flat_map(|spec| {
+        let mistakes = LogStream::prove(spec).into_iter();
+        mistakes.map(move |error| format!("error: stream `{}`: {}", spec.name, crate::output::with_hint(&error)))
+    });
+    wrong.collect()
 }
 
 /// Says of each stream why it is not there, in a command that must not open it: a log has one owner, and that may be a

@@ -19,12 +19,15 @@ mod streams {
     mod append;
     mod confluent;
     mod consumers;
+    mod exact;
+    mod framing;
     mod full;
     mod groups;
     mod ingest;
     mod killed;
     mod malformed;
     mod shapes;
+    mod shown;
     mod table;
     mod tail;
 }

@@ -27,7 +27,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use salver_model::limits::EVENT_BYTES_MAX;
 use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, Framing, Receipt};
 use salver_model::{Code, Error, Result};
@@ -49,6 +48,7 @@ pub(super) async fn answer(
     let stream = call.stream(name)?;
     read_media_type(call)?;
     let envelope = ask::read(call, stream.spec())?;
+    ask::prove_partition(stream, &envelope).await?;
     let ack = envelope.ack;
     let mut tally = Tally::new(envelope.each);
     let intake = Intake::new(call, body, first)?;
@@ -60,13 +60,20 @@ pub(super) async fn answer(
 pub(super) async fn conclude(
     stream: &Arc<dyn EventStream>,
     ack: Ack,
-    tally: Tally,
+    mut tally: Tally,
     taken: Result<()>,
 ) -> Response<Body> {
     if ack != Ack::Memory
         && !tally.is_empty()
         && let Err(error) = stream.settle(&tally.awaited(), ack).await
     {
+        // One that Kafka refuses says nothing of the others.
+        if error.code == Code::InvalidEvent
+            && tally.tells_each()
+            && let Ok(places) = stream.place(&tally.awaited()).await
+        {
+            tally.refuse(places);
+        }
         return problem::with(&error, &tally.members());
     }
     finished(ack, &tally, taken)
@@ -111,9 +118,6 @@ pub(super) async fn take(
             return if framing == Framing::Start && tally.is_empty() { Err(nothing()) } else { Ok(()) };
         }
         rest = text.slice(consumed..);
-        if rest.len() > EVENT_BYTES_MAX {
-            return Err(too_large());
-        }
         envelope.before = tally.count();
         envelope.each = tally.has_room();
     }
@@ -163,9 +167,4 @@ fn read_media_type(call: &Call<'_>) -> Result<()> {
 fn nothing() -> Error {
     Error::new(Code::InvalidBody, "the body has no event")
         .with_hint("send one JSON object, an array of them, or one on each line")
-}
-
-fn too_large() -> Error {
-    Error::new(Code::BodyTooLarge, format!("an event has more than {EVENT_BYTES_MAX} bytes"))
-        .with_hint("put what is large elsewhere, and where it is into the event")
 }

@@ -53,7 +53,7 @@ impl<'a> Call<'a> {
     /// The stream called `name`.
     ///
     /// # Errors
-    /// `UnknownStream`.
+    /// `UnknownStream`, `StreamUnavailable`.
     pub(super) fn stream(&self, name: &str) -> Result<&'a Arc<dyn EventStream>> {
         self.app.service.stream(name)
     }

@@ -89,7 +89,9 @@ fn topic<'a>(call: &Call<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Fa
     let streams = call.app.service.streams();
     let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
     let by_topic = || streams.iter().find(|stream| topic_name(&***stream) == name);
-    named.or_else(by_topic).ok_or_else(Failure::topic_not_found)
+    let found = named.or_else(by_topic).ok_or_else(Failure::topic_not_found)?;
+    found.available()?;
+    Ok(found)
 }
 
 /// What a stream is called as a topic.

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::call::Call;
 use super::groups;
 use crate::body::Body;
-use crate::status;
+use crate::{status, veil};
 
 /// How long the broker may take to say how many partitions its topic has.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
@@ -26,13 +26,17 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response<Body>> {
 
 fn short(stream: &dyn EventStream) -> Json {
     let (spec, ends) = (stream.spec(), stream.ends());
-    json!({
+    let mut json = json!({
         "name": spec.name.as_str(),
         "first": ends.first,
         "next": ends.next,
         "backlog": stream.backlog(),
         "kafka": spec.kafka.as_ref().map(|kafka| json!({ "topic": kafka.topic })),
-    })
+    });
+    if let Err(error) = stream.available() {
+        json["unavailable"] = veil::message(&error).into();
+    }
+    json
 }
 
 /// One stream. What the broker does not say in time is null.

@@ -24,7 +24,9 @@ pub(super) fn write(event: &Event, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"headers\":");
     write_headers(event, out);
     out.extend_from_slice(b",\"value\":");
-    if raw::is_json(&event.value) {
+    if event.is_tombstone {
+        out.extend_from_slice(b"null");
+    } else if raw::is_json(&event.value) {
         out.extend_from_slice(&event.value);
     } else {
         write_bytes(&event.value, out);
@@ -97,6 +99,7 @@ mod tests {
             partition: None,
             headers: vec![header("a", b"1"), header("b", b"2"), header("a", b"3")],
             value: Bytes::from_static(b"{ \"x\":1.0}"),
+            is_tombstone: false,
         };
         let mut out = Vec::new();
         write(&event, &mut out);

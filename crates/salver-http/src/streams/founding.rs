@@ -27,6 +27,7 @@ pub(super) async fn answer(call: &Call<'_>, name: &str, body: Incoming) -> Resul
     let spec = stream.spec();
     call.parameters(&[])?;
     let mut envelope = ask::envelope(call.headers, spec)?;
+    ask::prove_partition(stream, &envelope).await?;
     let value = receive::whole(call.app, call.headers, body).await?;
     if value.trim_ascii().is_empty() {
         return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object"));

@@ -216,6 +216,7 @@ mod tests {
             partition: None,
             headers: Vec::new(),
             value: Bytes::from_static(value),
+            is_tombstone: false,
         };
         let is = |name: &str, value: &str| {
             let (filter, others) = conditions(vec![(name.to_owned(), value.to_owned())]).unwrap();

@@ -4,9 +4,11 @@
 //! connection says the last offset it saw in `Last-Event-ID`, as browsers do by themselves, and misses nothing that is
 //! still kept. `limit=` ends the answer after so many events; `filter[member]=`, `or=`, `and=` and `not=` are those of
 //! `/api/tables`, over the members of the events. As SSE, `id` is the offset and `data` the event's own text; as
-//! NDJSON a line is what `events` has for an event. A comment, or an empty line, every few seconds keeps proxies from
-//! giving up.
+//! NDJSON a line is what `events` has for an event. Events that are damaged or gone are told of, as an SSE event
+//! `missing` or a line with that member, and the tail goes on behind them. A comment, or an empty line, every few
+//! seconds keeps proxies from giving up.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use salver_formats::Coding;
 use salver_model::observation::Observation;
 use salver_model::ports::EventStream;
 use salver_model::streams::Event;
-use salver_model::{Error, Result, Share};
+use salver_model::{Code, Error, Result, Share};
 use tokio::sync::watch;
 
 use super::call::{Call, number, unknown, value};
@@ -50,6 +52,12 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
     };
+    // What a client saw of a log that ends before: it is told that this is gone.
+    let next = stream.ends().next;
+    let lost = match from {
+        Position::Offset(offset) if offset > next => Some(next..offset),
+        _ => None,
+    };
     let form = if wants_lines(call) { Form::Lines } else { Form::Sse };
     let tail = Tail {
         from: from.offset(&**stream).await?,
@@ -59,6 +67,7 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         left,
         ending: call.app.ending.subscribe(),
         has_begun: false,
+        lost,
         _place: place,
     };
     let texts = stream::try_unfold(tail, |mut tail| async move {
@@ -102,13 +111,26 @@ impl Form {
         }
         out.extend_from_slice(b"id: ");
         out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
-        let text = String::from_utf8_lossy(&event.value);
+        let text = if event.is_tombstone { "null".into() } else { String::from_utf8_lossy(&event.value) };
         // The end of a line would end the field; the client puts the lines together again.
         for line in text.split(['\n', '\r']) {
             out.extend_from_slice(b"\ndata: ");
             out.extend_from_slice(line.as_bytes());
         }
         out.extend_from_slice(b"\n\n");
+    }
+
+    /// Says that the events of these offsets are not there; `is_passed` when the client goes on behind them.
+    fn write_missing(self, offsets: &Range<u64>, is_passed: bool, out: &mut Vec<u8>) {
+        let (from, to) = (offsets.start, offsets.end.saturating_sub(1));
+        let text = match self {
+            Self::Lines => format!("{{\"missing\":{{\"from\":{from},\"to\":{to}}}}}\n"),
+            Self::Sse => {
+                let id = if is_passed { format!("id: {to}\n") } else { String::new() };
+                format!("event: missing\n{id}data: {{\"from\":{from},\"to\":{to}}}\n\n")
+            }
+        };
+        out.extend_from_slice(text.as_bytes());
     }
 
     /// What says that there is nothing to say.
@@ -127,6 +149,8 @@ struct Tail {
     left: Option<u64>,
     ending: watch::Receiver<bool>,
     has_begun: bool,
+    /// Offsets the client knows of that the log does not have.
+    lost: Option<Range<u64>>,
     _place: Share,
 }
 
@@ -135,7 +159,11 @@ impl Tail {
     async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         if !std::mem::replace(&mut self.has_begun, true) {
             // Says at once that the connection stands.
-            return Ok(Some(self.form.heartbeat()));
+            let mut piece = self.form.heartbeat();
+            if let Some(lost) = &self.lost {
+                self.form.write_missing(lost, false, &mut piece);
+            }
+            return Ok(Some(piece));
         }
         loop {
             if self.left == Some(0) {
@@ -143,10 +171,15 @@ impl Tail {
             }
             let count = self.left.map_or(COUNT_AT_ONCE, |left| left.min(COUNT_AT_ONCE as u64) as usize);
             let reading = self.stream.events(self.from, count, BYTES_AT_ONCE, HEARTBEAT);
-            let events = tokio::select! {
-                events = reading => events?,
+            let read = tokio::select! {
+                events = reading => Some(events),
                 // Who reads on is told nothing more, but what was said is whole: the client may come again.
-                _ = self.ending.wait_for(|is_ending| *is_ending) => return Ok(None),
+                _ = self.ending.wait_for(|is_ending| *is_ending) => None,
+            };
+            let events = match read {
+                None => return Ok(None),
+                Some(Ok(events)) => events,
+                Some(Err(error)) => return self.go_over(error).await.map(Some),
             };
             let Some(last) = events.last() else { return Ok(Some(self.form.heartbeat())) };
             self.from = last.offset + 1;
@@ -157,6 +190,21 @@ impl Tail {
             // A long way without an event that passes must not keep others from the processor.
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Tells of what can't be read, and goes on behind it: who comes again would meet it again.
+    async fn go_over(&mut self, error: Error) -> Result<Vec<u8>> {
+        if error.code != Code::Source {
+            return Err(error);
+        }
+        let good = self.stream.good_from(self.from).await?;
+        if good <= self.from {
+            return Err(error);
+        }
+        let mut piece = Vec::new();
+        self.form.write_missing(&(self.from..good), true, &mut piece);
+        self.from = good;
+        Ok(piece)
     }
 
     fn written(&mut self, events: &[Event]) -> Vec<u8> {
@@ -191,6 +239,7 @@ mod tests {
             partition: None,
             headers: Vec::new(),
             value: Bytes::from_static(b"{\n\"a\":1}"),
+            is_tombstone: false,
         };
         let mut out = Vec::new();
         Form::Sse.write(&event, &mut out);

@@ -35,6 +35,7 @@ pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>
     let stream = call.stream(name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
     let envelope = Envelope { ack, ..ask::envelope(call.headers, stream.spec())? };
+    ask::prove_partition(stream, &envelope).await?;
     let mut tally = Tally::new(false);
     take(stream, envelope, Intake::new(call, body, first)?, &mut tally).await?;
     if waits {

@@ -16,7 +16,9 @@ use crate::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, R
 ///
 /// Contract:
 /// - Events have offsets without gaps, in the order in which they were taken; what `append` returned is read by every
-///   later `events` and scan at once.
+///   later `events` and scan at once. What they give, and `ends`, outlives the process, so that no offset is ever that
+/// of
+///   two events; what can't be written at the moment is not given.
 /// - An event that is not what the stream takes is in the quarantine with the reason, before `append` returns, and the
 ///   others of the request are taken. Nothing is dropped silently.
 /// - `append` and `append_text` take all or, with an error, nothing, and never wait. `Backlogged` means that too much
@@ -27,6 +29,14 @@ use crate::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, R
 pub trait EventStream: Send + Sync + std::fmt::Debug {
     /// How it was declared.
     fn spec(&self) -> &StreamSpec;
+
+    /// Whether it is open.
+    ///
+    /// # Errors
+    /// `StreamUnavailable` with the reason, as long as it could not be opened.
+    fn available(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Takes events that are apart already.
     ///
@@ -51,12 +61,12 @@ pub trait EventStream: Send + Sync + std::fmt::Debug {
     /// became of the events.
     async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()>;
 
-    /// [`EventStream::settle`] with `Ack::Broker`, and where each of the events that were taken is in Kafka, in order;
-    /// for a stream without Kafka in partition 0 of the log.
+    /// [`EventStream::settle`] with `Ack::Broker`, and where each of the events that were taken is in Kafka, in order,
+    /// or why it is not; for a stream without Kafka in partition 0 of the log.
     ///
     /// # Errors
     /// As `settle`.
-    async fn place(&self, receipt: &Receipt) -> Result<Vec<Placement>>;
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>>;
 
     /// Where it begins and ends.
     fn ends(&self) -> Ends;
@@ -68,6 +78,12 @@ pub trait EventStream: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// `Source` when the log is damaged there.
     async fn events(&self, from: u64, count_max: usize, bytes_max: usize, patience: Duration) -> Result<Vec<Event>>;
+
+    /// The first offset from `from` on that can be read, behind events that are damaged or gone.
+    ///
+    /// # Errors
+    /// `Source` when the log can't be read.
+    async fn good_from(&self, from: u64) -> Result<u64>;
 
     /// The offset of the first event at or after a time, in milliseconds since 1970.
     ///

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
+use salver_model::streams::NewEvent;
 
 use super::live::LiveShape;
 use super::pass::{Pass, Stop};
@@ -17,17 +18,24 @@ pub(crate) struct Checks {
     pub(crate) shape: Arc<LiveShape>,
     /// What events must satisfy.
     pub(crate) rule: Option<Rule>,
+    /// Most bytes an event may have.
+    pub(crate) event_bytes_max: usize,
 }
 
 impl Checks {
+    /// The checks of a stream without a rule, whose events have this shape so far.
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { shape: Arc::new(LiveShape::new(shape)), rule: None, event_bytes_max: EVENT_BYTES_MAX }
+    }
+
     /// The last checks of an event that is well-formed JSON; and what it adds to the shape is added. An error is the
     /// reason why it is none.
     pub(super) fn admit(&self, event: &[u8], adds: bool) -> Result<(), String> {
         if event.first() != Some(&b'{') {
             return Err("at byte 0: expected an object".to_owned());
         }
-        if event.len() > EVENT_BYTES_MAX {
-            return Err(too_long());
+        if event.len() > self.event_bytes_max {
+            return Err(too_long(self.event_bytes_max));
         }
         if let Some(rule) = &self.rule {
             rule.check(event)?;
@@ -72,6 +80,36 @@ impl<'a> Checker<'a> {
     }
 }
 
+impl Checker<'_> {
+    /// Checks what a protocol carries: whether it is an object. Where any values are taken, `is_opaque`, others are
+    /// too, and tombstones; but no value may be longer than an event, and one that says to be JSON must be.
+    pub(crate) fn check_one(&mut self, event: &NewEvent, is_opaque: bool) -> Result<bool, String> {
+        let is_object = || event.value.trim_ascii_start().first() == Some(&b'{');
+        match is_opaque {
+            true if event.is_tombstone => Ok(false),
+            true if event.value.len() > self.checks.event_bytes_max => Err(too_long(self.checks.event_bytes_max)),
+            true if event.is_json && !is_object() => self.check_json(&event.value).map(|()| false),
+            true if event.is_json => self.check(&event.value).map(|()| true),
+            true => Ok(self.check(&event.value).is_ok()),
+            false if event.is_tombstone => {
+                Err("a tombstone is no object, which the stream's schema asks for".to_owned())
+            }
+            false => self.check(&event.value).map(|()| true),
+        }
+    }
+
+    /// Whether a text is one JSON value, of any kind.
+    fn check_json(&mut self, text: &[u8]) -> Result<(), String> {
+        let start = blank_end(text, 0);
+        let whole = self.pass.value(text, start, self.shape.plan()).map_err(|stop| reason(stop, 0))?;
+        let end = blank_end(text, whole.end);
+        if end < text.len() {
+            return Err(format!("at byte {end}: expected the end of the event"));
+        }
+        simdutf8::compat::from_utf8(text).map(|_| ()).map_err(|error| not_utf8(error.valid_up_to()))
+    }
+}
+
 /// Why a walk stopped, with the place in the event that begins at `start`.
 pub(super) fn reason(stop: Stop, start: usize) -> String {
     match stop {
@@ -81,8 +119,8 @@ pub(super) fn reason(stop: Stop, start: usize) -> String {
     }
 }
 
-pub(super) fn too_long() -> String {
-    format!("the event is longer than {EVENT_BYTES_MAX} bytes")
+pub(super) fn too_long(bytes_max: usize) -> String {
+    format!("the event is longer than {bytes_max} bytes")
 }
 
 pub(super) fn not_utf8(at: usize) -> String {

@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_pass_sees_what_adds_and_json_keeps_it() {
-        let checks = Checks { shape: Arc::new(LiveShape::new(Shape::default())), rule: None };
+        let checks = Checks::new(Shape::default());
         let (mut dice, mut plain) = (Dice(3), Shape::default());
         let mut checker = Checker::new(&checks);
         for _ in 0..3_000 {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn there_is_an_end_to_columns() {
-        let checks = Checks { shape: Arc::new(LiveShape::new(Shape::default())), rule: None };
+        let checks = Checks::new(Shape::default());
         let mut checker = Checker::new(&checks);
         for n in 0..EVENT_COLUMNS_MAX + 100 {
             checker.check(format!("{{\"m{n}\":1}}").as_bytes()).expect("an event");

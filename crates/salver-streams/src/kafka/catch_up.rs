@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
             // The broker's clock took the place of the event's time.
             Timestamp::LogAppendTime(_) | Timestamp::NotAvailable => None,
         };
-        let seen = Seen { value: message.payload().unwrap_or_default(), key: message.key(), time_ms };
+        let seen = Seen { value: message.payload(), key: message.key(), time_ms };
         let mut expected = match self.expected.take() {
             Some(expected) => expected,
             None => Expected::new(self.partitions, time_ms.is_some()),
@@ -143,7 +143,8 @@ impl<'a> Walk<'a> {
 
 /// A record of the topic.
 struct Seen<'a> {
-    value: &'a [u8],
+    /// `None` for a tombstone.
+    value: Option<&'a [u8]>,
     key: Option<&'a [u8]>,
     time_ms: Option<i64>,
 }
@@ -173,7 +174,8 @@ impl Expected {
             let record = &placed.record;
             let partition = record.partition.filter(|own| *own < self.partitions);
             let time_ms = self.has_times.then(|| time_of(&placed));
-            let seen = Seen { value: record.value, key: record.key, time_ms };
+            let value = (!record.is_null).then_some(record.value);
+            let seen = Seen { value, key: record.key, time_ms };
             self.insert(&seen, partition, placed.offset);
         }
     }
@@ -231,10 +233,10 @@ mod tests {
         builder.push(&Record { value: b"{}", partition: Some(9), ..Record::default() });
         let mut expected = Expected::new(2, true);
         expected.add(&builder.seal().at(10, 0));
-        let plain = Seen { value: b"{}", key: None, time_ms: Some(1_000) };
-        let keyed = Seen { value: b"{}", key: Some(b"k"), time_ms: Some(1_000) };
-        let own = Seen { value: b"{}", key: None, time_ms: Some(7) };
-        assert_eq!(expected.take(&Seen { value: b"[]", ..plain }, 0), None);
+        let plain = Seen { value: Some(b"{}"), key: None, time_ms: Some(1_000) };
+        let keyed = Seen { value: Some(b"{}"), key: Some(b"k"), time_ms: Some(1_000) };
+        let own = Seen { value: Some(b"{}"), key: None, time_ms: Some(7) };
+        assert_eq!(expected.take(&Seen { value: Some(b"[]"), ..plain }, 0), None);
         assert_eq!(expected.take(&Seen { time_ms: Some(1_001), ..plain }, 0), None);
         assert_eq!(expected.take(&keyed, 0), Some(12));
         assert_eq!(expected.take(&keyed, 0), None);
@@ -245,7 +247,7 @@ mod tests {
             [0, 1, 0, 1].map(|partition| expected.take(&plain, partition)),
             [Some(10), Some(11), Some(14), None]
         );
-        assert_eq!(expected.take(&Seen { value: b"{}", key: Some(b""), time_ms: Some(1_000) }, 0), None);
+        assert_eq!(expected.take(&Seen { value: Some(b"{}"), key: Some(b""), time_ms: Some(1_000) }, 0), None);
     }
 
     #[test]
@@ -254,7 +256,7 @@ mod tests {
         builder.push_plain(b"1");
         let mut expected = Expected::new(1, false);
         expected.add(&builder.seal().at(3, 0));
-        let seen = Seen { value: b"1", key: None, time_ms: None };
+        let seen = Seen { value: Some(b"1"), key: None, time_ms: None };
         assert_eq!([expected.take(&seen, 0), expected.take(&seen, 0)], [Some(3), None]);
     }
 }

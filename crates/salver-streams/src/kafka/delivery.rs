@@ -60,14 +60,17 @@ struct Slot {
 struct Waiter {
     first: u64,
     wants_places: bool,
-    answer: oneshot::Sender<Result<Vec<Placement>>>,
+    answer: oneshot::Sender<Answer>,
 }
+
+/// Where each of some events is, where that was asked for, or why it is not in Kafka.
+pub(super) type Answer = Result<Vec<Result<Placement>>>;
 
 /// An answer, or what it comes from.
 #[derive(Debug)]
 pub(super) enum Wait {
-    Over(Result<Vec<Placement>>),
-    On(oneshot::Receiver<Result<Vec<Placement>>>),
+    Over(Answer),
+    On(oneshot::Receiver<Answer>),
 }
 
 impl Delivery {
@@ -254,17 +257,20 @@ impl Inner {
         self.next_end = self.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
     }
 
-    fn answer(&self, range: Range<u64>, wants_places: bool) -> Result<Vec<Placement>> {
-        if let Some((offset, reason)) = self.asides.range(range.clone()).next() {
-            let message = format!("Kafka does not take the event at offset {offset}: {reason}");
-            return Err(Error::new(Code::InvalidEvent, message).with_hint(
-                "It stays in the stream and lies in its quarantine; the others of the request were taken.",
-            ));
+    fn answer(&self, range: Range<u64>, wants_places: bool) -> Answer {
+        if wants_places {
+            return Ok(range.map(|offset| self.place(offset)).collect());
         }
-        if wants_places { range.map(|offset| self.place(offset)).collect() } else { Ok(Vec::new()) }
+        match self.asides.range(range).next() {
+            Some((offset, reason)) => Err(refused(*offset, reason)),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn place(&self, offset: u64) -> Result<Placement> {
+        if let Some(reason) = self.asides.get(&offset) {
+            return Err(refused(offset, reason));
+        }
         let slot = self.slots[place_of(offset)];
         if slot.offset != offset || slot.at == UNSAID {
             let message = format!("the event at offset {offset} is in Kafka, but it is not known any more where");
@@ -272,6 +278,12 @@ impl Inner {
         }
         Ok(Placement { partition: slot.partition, offset: slot.at })
     }
+}
+
+fn refused(offset: u64, reason: &str) -> Error {
+    let message = format!("Kafka does not take the event at offset {offset}: {reason}");
+    Error::new(Code::InvalidEvent, message)
+        .with_hint("It stays in the stream and lies in its quarantine; the others of the request were taken.")
 }
 
 fn place_of(offset: u64) -> usize {
@@ -283,9 +295,11 @@ fn place_of(offset: u64) -> usize {
 mod tests {
     use salver_model::streams::Placement;
 
-    use super::{Delivery, REMEMBERED, Wait};
+    use super::{Answer, Delivery, REMEMBERED, Wait};
 
-    type Answer = salver_model::Result<Vec<Placement>>;
+    fn placed(answer: Answer) -> Vec<Placement> {
+        answer.unwrap().into_iter().map(Result::unwrap).collect()
+    }
 
     fn later(wait: Wait) -> tokio::sync::oneshot::Receiver<Answer> {
         match wait {
@@ -314,9 +328,9 @@ mod tests {
         delivery.mark(10, 0, Some(8));
         assert_eq!(delivery.state(), (13, vec![10, 1]));
         let expected = [Placement { partition: 0, offset: 8 }, Placement { partition: 1, offset: 0 }];
-        assert_eq!(places.try_recv().unwrap().unwrap(), expected);
+        assert_eq!(placed(places.try_recv().unwrap()), expected);
         assert!(done.try_recv().unwrap().unwrap().is_empty());
-        assert_eq!(now(delivery.wait(10..12, true)).unwrap(), expected);
+        assert_eq!(placed(now(delivery.wait(10..12, true))), expected);
     }
 
     #[test]
@@ -330,6 +344,9 @@ mod tests {
         assert!(both.try_recv().unwrap().unwrap_err().to_string().contains("too large"));
         assert!(one.try_recv().unwrap().is_ok());
         assert!(now(delivery.wait(0..1, false)).is_err());
+        let each = now(delivery.wait(0..2, true)).unwrap();
+        assert!(each[0].as_ref().is_err_and(|error| error.to_string().contains("too large")));
+        assert_eq!(each[1].as_ref().ok(), Some(&Placement { partition: 0, offset: 0 }));
     }
 
     #[test]
@@ -339,10 +356,10 @@ mod tests {
         for offset in 0..=REMEMBERED as u64 {
             delivery.mark(offset, 0, Some(offset));
         }
-        assert!(now(delivery.wait(0..1, true)).unwrap_err().to_string().contains("offset 0"));
-        assert_eq!(now(delivery.wait(1..2, true)).unwrap(), [Placement { partition: 0, offset: 1 }]);
+        assert!(now(delivery.wait(0..1, true)).unwrap()[0].is_err());
+        assert_eq!(placed(now(delivery.wait(1..2, true))), [Placement { partition: 0, offset: 1 }]);
         delivery.mark(7, 0, Some(99));
-        assert_eq!(now(delivery.wait(7..8, true)).unwrap(), [Placement { partition: 0, offset: 7 }], "reported once");
+        assert_eq!(placed(now(delivery.wait(7..8, true))), [Placement { partition: 0, offset: 7 }], "reported once");
         delivery.skip_to(REMEMBERED as u64 + 100);
         assert_eq!(delivery.prefix(), REMEMBERED as u64 + 100);
     }

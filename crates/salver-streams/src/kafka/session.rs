@@ -212,7 +212,7 @@ impl Session {
         let record = BaseRecord {
             topic: &self.shared.topic,
             partition: Some(number(partition)),
-            payload: Some(placed.record.value),
+            payload: (!placed.record.is_null).then_some(placed.record.value),
             key: placed.record.key,
             timestamp: Some(time_of(placed)),
             headers: None,

@@ -24,7 +24,7 @@ const LARGE_BATCH_BYTES: u64 = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct Active {
     pub(super) segment: Arc<Segment>,
-    file: File,
+    file: Arc<File>,
     /// Behind the last frame that was written.
     at: u64,
     /// Behind the last frame that is on disk.
@@ -33,6 +33,12 @@ pub(super) struct Active {
     unsynced: Vec<Head>,
     /// How far the file was filled.
     filled: u64,
+    /// Whether a sync failed: what the file holds behind the last good one is anybody's guess.
+    pub(super) is_broken: bool,
+    /// Whether another file is about to take its place.
+    pub(super) is_sealed: bool,
+    /// What is written at once; kept for its room.
+    batch: Batch,
     #[cfg(test)]
     pub(super) faults: Arc<super::tests::Faults>,
 }
@@ -58,11 +64,14 @@ impl Active {
     fn new(segment: Segment, file: File, at: u64) -> Self {
         Self {
             segment: Arc::new(segment),
-            file,
+            file: Arc::new(file),
             at,
             synced_at: at,
             unsynced: Vec::new(),
             filled: at,
+            is_broken: false,
+            is_sealed: false,
+            batch: Batch::default(),
             #[cfg(test)]
             faults: Arc::default(),
         }
@@ -73,15 +82,25 @@ impl Active {
         self.at
     }
 
-    /// Writes a batch behind what was written. It outlives this process from then on, and is on disk after the next
-    /// [`Active::sync`]; when this fails, the next batch is written over what there is of it.
-    pub(super) fn write(&mut self, batch: &mut Batch) -> io::Result<()> {
+    /// Writes the batch that `fill` makes behind what was written: the offset behind it, when it has anything. It
+    /// outlives this process from then on, and is on disk after the next sync; when this fails, the next batch is
+    /// written over what there is of it.
+    pub(super) fn write(&mut self, fill: impl FnOnce(&mut Batch)) -> io::Result<Option<u64>> {
+        let mut batch = std::mem::take(&mut self.batch);
+        fill(&mut batch);
+        let written = self.write_batch(&mut batch);
+        self.batch = batch;
+        written
+    }
+
+    fn write_batch(&mut self, batch: &mut Batch) -> io::Result<Option<u64>> {
+        let Some(end) = batch.end() else { return Ok(None) };
         #[cfg(test)]
         self.faults.write()?;
         self.put_ahead(batch)?;
         self.at += batch.bytes() as u64;
         self.unsynced.extend_from_slice(batch.heads());
-        Ok(())
+        Ok(Some(end))
     }
 
     /// Puts a batch in its place, with zeros behind it where the file ends there.
@@ -113,24 +132,30 @@ impl Active {
         Ok(())
     }
 
-    /// Brings onto the disk what was written, and makes it part of the segment: how many bytes.
-    pub(super) fn sync(&mut self) -> io::Result<u64> {
-        if self.unsynced.is_empty() {
-            return Ok(0);
-        }
-        #[cfg(test)]
-        self.faults.sync()?;
-        self.file.sync_data()?;
+    /// What was written and is not on disk, if there is anything: to be synced without holding this up.
+    pub(super) fn unsynced(&self) -> Option<Unsynced> {
+        let end = self.unsynced.last()?.end();
+        Some(Unsynced {
+            file: Arc::clone(&self.file),
+            count: self.unsynced.len(),
+            end,
+            #[cfg(test)]
+            faults: Arc::clone(&self.faults),
+        })
+    }
+
+    /// The first `count` frames of what was not on disk are there, and part of the segment: how many bytes.
+    pub(super) fn synced(&mut self, count: usize) -> u64 {
         let mut at = self.synced_at;
         self.segment.learn(|index| {
-            for head in self.unsynced.drain(..) {
+            for head in self.unsynced.drain(..count.min(self.unsynced.len())) {
                 index.add(at, &head);
                 at += head.frame_bytes() as u64;
             }
         });
         let bytes = at - self.synced_at;
         self.synced_at = at;
-        Ok(bytes)
+        bytes
     }
 
     /// Cuts off what is not on disk, and keeps the index.
@@ -139,6 +164,27 @@ impl Active {
             tracing::warn!(%error, path = %self.segment.path().display(), "a log file could not be cut to its length");
         }
         self.segment.store_index();
+    }
+}
+
+/// What was written and is not on disk.
+#[derive(Debug)]
+pub(super) struct Unsynced {
+    file: Arc<File>,
+    /// How many frames.
+    pub(super) count: usize,
+    /// The offset behind the last one.
+    pub(super) end: u64,
+    #[cfg(test)]
+    faults: Arc<super::tests::Faults>,
+}
+
+impl Unsynced {
+    /// Brings it onto the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        #[cfg(test)]
+        self.faults.sync()?;
+        self.file.sync_data()
     }
 }
 

@@ -18,7 +18,7 @@
 //! A record: varint of the value's length, one byte of attributes, then for each attribute that is set, in this order,
 //! the key (varint length, bytes), the id (the same), the partition (varint), the headers (varint count, then name and
 //! value of each, both as varint length and bytes), the time (zigzag varint, milliseconds after the frame's); then the
-//! value. A plain event has two bytes more than its text.
+//! value. The last attribute says that there is none. A plain event has two bytes more than its text.
 
 use bytes::Bytes;
 
@@ -32,11 +32,16 @@ const ID: u8 = 2;
 const PARTITION: u8 = 4;
 const HEADERS: u8 = 8;
 const TIME: u8 = 16;
+/// There is no value.
+const NULL: u8 = 32;
 
 /// One record, borrowed from wherever it lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
+    /// Empty when `is_null`.
     pub(crate) value: &'a [u8],
+    /// Whether it has no value at all: a tombstone.
+    pub(crate) is_null: bool,
     pub(crate) key: Option<&'a [u8]>,
     /// The client's own id; `None` for a made one.
     pub(crate) id: Option<&'a [u8]>,
@@ -86,6 +91,7 @@ impl FrameBuilder {
             (record.partition.is_some(), PARTITION),
             (!record.headers.is_empty(), HEADERS),
             (record.time_ms.is_some(), TIME),
+            (record.is_null, NULL),
         ] {
             attributes |= if is_set { flag } else { 0 };
         }
@@ -290,7 +296,7 @@ fn take_record<'a>(rest: &mut &'a [u8], time_ms: i64) -> Option<Record<'a>> {
     let (attributes, tail) = rest.split_first()?;
     *rest = tail;
     let has = |flag: u8| attributes & flag != 0;
-    let mut record = Record::default();
+    let mut record = Record { is_null: has(NULL), ..Record::default() };
     if has(KEY) {
         record.key = Some(take_bytes(rest)?);
     }
@@ -362,6 +368,7 @@ mod tests {
         builder.push_plain(b"{}");
         let record = Record {
             value: br#"{"a":1}"#,
+            is_null: false,
             key: Some(b"k"),
             id: Some(b"id"),
             partition: Some(300),

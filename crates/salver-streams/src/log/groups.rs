@@ -1,4 +1,7 @@
 //! Consumer groups: where each goes on, in one small file.
+//!
+//! The file has one line for each group, with a sum over it, and a last line that says how many there are: what is
+//! damaged costs the group it stands for and no other.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,15 +9,36 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use memchr::memmem;
 use salver_model::{Code, Error, Result};
+use serde::{Deserialize, Serialize};
 
 use super::active::sync_dir;
 use super::lock::lock;
 use crate::private;
 
 const FILE: &str = "groups.json";
+/// Where a damaged file is kept for whoever would look at it.
+const DAMAGED: &str = "groups.json.damaged";
+/// What each line begins with.
+const LINE_START: &[u8] = b"{\"group";
 
 type Offsets = BTreeMap<String, u64>;
+
+/// A group as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    group: String,
+    offset: u64,
+    sum: u32,
+}
+
+/// The last line.
+#[derive(Serialize, Deserialize)]
+struct Total {
+    groups: u64,
+    sum: u32,
+}
 
 /// The groups of a log.
 #[derive(Debug)]
@@ -38,19 +62,29 @@ impl Groups {
     /// Reads the file of a directory, if there is one.
     pub(super) fn open(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
-        let unreadable = |why: String| {
-            Error::new(
-                Code::Source,
-                format!("the offsets of consumer groups in `{}` can't be read: {why}", path.display()),
-            )
-            .with_hint("mend the file, or move it away to let every group begin anew")
-        };
         let kept = match fs::read(&path) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?,
+            Ok(text) => read(&text).unwrap_or_else(|(kept, lost)| {
+                let _ = fs::copy(&path, dir.join(DAMAGED));
+                tracing::error!(
+                    path = %path.display(),
+                    "offsets of consumer groups are damaged: {lost}; the file as it was is in `{DAMAGED}`"
+                );
+                kept
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Offsets::new(),
-            Err(error) => return Err(unreadable(error.to_string())),
+            Err(error) => {
+                let message = format!("the offsets of consumer groups in `{}` can't be read: {error}", path.display());
+                return Err(Error::new(Code::Source, message)
+                    .with_hint("see that it is a file the server may read")
+                    .with_source(error));
+            }
         };
         Ok(Self { dir: dir.to_owned(), state: Mutex::new(State { kept, ..State::default() }), written: Mutex::new(0) })
+    }
+
+    /// The greatest offset of a group: the log had all below it.
+    pub(super) fn most(&self) -> u64 {
+        lock(&self.state).kept.values().copied().max().unwrap_or(0)
     }
 
     pub(super) fn committed(&self, group: &str) -> Option<u64> {
@@ -99,9 +133,98 @@ impl Groups {
     fn write(&self, offsets: &Offsets) -> io::Result<()> {
         let (path, new) = (self.dir.join(FILE), self.dir.join(format!("{FILE}.tmp")));
         let mut file = private::create(&new)?;
-        file.write_all(&serde_json::to_vec(offsets)?)?;
+        file.write_all(&written(offsets)?)?;
         file.sync_all()?;
         fs::rename(&new, &path)?;
         sync_dir(&self.dir)
+    }
+}
+
+/// The text of the file.
+fn written(offsets: &Offsets) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for (group, offset) in offsets {
+        let line = Line { group: group.clone(), offset: *offset, sum: sum(group, *offset) };
+        serde_json::to_writer(&mut out, &line)?;
+        out.push(b'\n');
+    }
+    let groups = offsets.len() as u64;
+    serde_json::to_writer(&mut out, &Total { groups, sum: sum("", groups) })?;
+    out.push(b'\n');
+    Ok(out)
+}
+
+fn sum(group: &str, number: u64) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&number.to_le_bytes());
+    sum.update(group.as_bytes());
+    sum.finalize()
+}
+
+/// Reads the file; where it is damaged, what is left of it, and what is lost.
+fn read(text: &[u8]) -> Result<Offsets, (Offsets, String)> {
+    // As it was written before it had sums.
+    if let Ok(offsets) = serde_json::from_slice(text) {
+        return Ok(offsets);
+    }
+    let mut offsets = Offsets::new();
+    let (mut damaged, mut total) = (Vec::new(), None);
+    // Not by the ends of lines only: one of them may be what is damaged, and so may a beginning.
+    let ends = memchr::memchr_iter(b'\n', text).map(|at| at + 1);
+    let mut starts: Vec<_> = memmem::find_iter(text, LINE_START).chain(ends).chain([0]).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    for (index, start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(text.len());
+        let piece = text[*start..end].trim_ascii();
+        if piece.is_empty() {
+            continue;
+        }
+        let line = serde_json::from_slice::<Line>(piece).ok().filter(|line| line.sum == sum(&line.group, line.offset));
+        match (line, serde_json::from_slice::<Total>(piece)) {
+            (Some(line), _) => _ = offsets.insert(line.group, line.offset),
+            (None, Ok(last)) if last.sum == sum("", last.groups) => total = Some(last.groups),
+            _ => damaged.push(String::from_utf8_lossy(&piece[..piece.len().min(200)]).into_owned()),
+        }
+    }
+    match total {
+        Some(groups) if groups == offsets.len() as u64 => Ok(offsets),
+        Some(groups) => {
+            let lost = groups.saturating_sub(offsets.len() as u64);
+            Err((offsets, format!("{lost} of {groups} groups begin anew ({})", damaged.join(", "))))
+        }
+        None => Err((offsets, format!("the end of the file is not there ({})", damaged.join(", ")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Offsets, read, written};
+
+    #[test]
+    fn damage_costs_one_group() {
+        let offsets: Offsets = (0..20_u64).map(|n| (format!("group \"{n}\""), n * 1_000)).collect();
+        let text = written(&offsets).unwrap();
+        assert_eq!(read(&text), Ok(offsets.clone()));
+        let is_right = |found: &Offsets| found.iter().all(|(group, offset)| offsets.get(group) == Some(offset));
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut text = text.clone();
+                text[at] ^= 1 << bit;
+                let found = match read(&text) {
+                    // White space that is another one.
+                    Ok(found) => found,
+                    Err((found, lost)) => {
+                        assert!(!lost.is_empty());
+                        found
+                    }
+                };
+                assert!(is_right(&found) && found.len() >= 19, "{} at {at}", found.len());
+            }
+            let (Ok(found) | Err((found, _))) = read(&text[..at]);
+            assert!(is_right(&found));
+            assert!(read(&text[..at]).is_err() || found.len() == 20, "cut at {at}");
+        }
+        assert_eq!(read(b"{\"a\":7}"), Ok(Offsets::from([("a".to_owned(), 7)])));
     }
 }

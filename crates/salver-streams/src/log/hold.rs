@@ -1,5 +1,6 @@
 //! A log held as it is at one moment.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use salver_model::Result;
@@ -19,6 +20,8 @@ pub(crate) struct HeldLog {
     pub(crate) open: OpenPart,
     /// Where it began and ended.
     pub(crate) ends: Ends,
+    /// Offsets whose events are gone, in order.
+    pub(crate) holes: Arc<[Range<u64>]>,
 }
 
 /// The part of a held log behind the closed segments.
@@ -34,12 +37,35 @@ pub(crate) struct OpenPart {
 
 impl HeldLog {
     pub(super) fn of(shared: &Arc<Shared>) -> Self {
-        let (closed, open, pending, pending_base, ends) = {
+        let shown = shared.show();
+        let (closed, open, holes, mut pending, pending_base, mut ends) = {
             let tail = lock(&shared.tail);
-            (Arc::clone(&tail.closed), Arc::clone(&tail.open), tail.pending(), tail.durable(), tail.ends())
+            let (closed, open, holes) = (Arc::clone(&tail.closed), Arc::clone(&tail.open), Arc::clone(&tail.holes));
+            (closed, open, holes, tail.pending(), tail.durable(), tail.ends())
         };
+        ends.next = shown.clamp(pending_base, ends.next);
+        pending.truncate(pending.partition_point(|frame| frame.head.offset < ends.next));
         let open = OpenPart { shared: Arc::clone(shared), segment: open, pending, pending_base, end: ends.next };
-        Self { closed: closed.to_vec(), open, ends }
+        Self { closed: closed.to_vec(), open, ends, holes }
+    }
+
+    /// How many events there are from one offset up to another.
+    pub(crate) fn events(&self, offsets: &Range<u64>) -> u64 {
+        let all = offsets.end.saturating_sub(offsets.start);
+        let missing = |hole: &Range<u64>| hole.end.min(offsets.end).saturating_sub(hole.start.max(offsets.start));
+        all - self.holes.iter().map(missing).sum::<u64>()
+    }
+
+    /// The offset behind the first `count` events from `start` on.
+    pub(crate) fn behind(&self, start: u64, count: u64) -> u64 {
+        let mut end = start.saturating_add(count);
+        for hole in self.holes.iter().filter(|hole| hole.end > start) {
+            if hole.start >= end {
+                break;
+            }
+            end = end.saturating_add(hole.end - hole.start.max(start));
+        }
+        end
     }
 }
 

@@ -71,6 +71,7 @@ impl Log {
 
     /// The offset of the first frame at or after a time; the end when there is none. May block.
     pub(crate) fn offset_at(&self, time_ms: i64) -> Result<u64> {
+        let shown = self.shared.show();
         let (closed, open, pending, end) = {
             let tail = lock(&self.shared.tail);
             (Arc::clone(&tail.closed), Arc::clone(&tail.open), tail.pending_at(time_ms), tail.ends().next)
@@ -80,6 +81,6 @@ impl Log {
                 return Ok(offset);
             }
         }
-        Ok(pending.unwrap_or(end))
+        Ok(pending.unwrap_or(end).min(shown))
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,13 +26,18 @@ pub(super) struct Recovered {
     pub(super) next: u64,
     /// The id of the last event; 0 when there is none.
     pub(super) last_id: u128,
+    /// Offsets between two segments whose events are gone, in order.
+    pub(super) holes: Vec<Range<u64>>,
 }
 
-/// Reads a directory, and repairs what a sudden end left in it.
-pub(super) fn recover(dir: &Path) -> Result<Recovered> {
-    let mut bases = list(dir).map_err(|error| unopened(dir, error))?;
+/// Reads a directory, and repairs what a sudden end left in it. The log had everything below `had`, as is known from
+/// elsewhere: what is not there any more is told of, and its offsets are given to nothing else.
+pub(super) fn recover(dir: &Path, had: u64) -> Result<Recovered> {
+    let (mut bases, indexed) = list(dir).map_err(|error| unopened(dir, error))?;
+    let mut had = had.max(indexed);
     let last = bases.pop();
     let mut closed = Vec::with_capacity(bases.len());
+    let mut holes = Vec::new();
     for (position, base) in bases.iter().enumerate() {
         let end = bases.get(position + 1).copied().or(last).unwrap_or(u64::MAX);
         let path = path_of(dir, *base);
@@ -39,27 +45,46 @@ pub(super) fn recover(dir: &Path) -> Result<Recovered> {
         if index.end < end {
             let (from, to) = (index.end, end - 1);
             tracing::error!(path = %path.display(), "events {from} to {to} are missing at the end of a log file");
+            holes.push(index.end..end);
         }
-        if !index.is_empty() {
+        if !index.is_empty() || index.end < end {
             closed.push(Arc::new(Segment::new(dir, index)));
         }
     }
-    let active = match last {
+    let mut active = match last {
         None => Active::create(dir, 0).map_err(|error| unopened(dir, error))?,
-        Some(base) => reopen_last(dir, base).map_err(|error| unopened(&path_of(dir, base), error))?,
+        Some(base) => {
+            let (active, indexed) = reopen_last(dir, base).map_err(|error| unopened(&path_of(dir, base), error))?;
+            had = had.max(indexed);
+            active
+        }
     };
-    sync_dir(dir).map_err(|error| unopened(dir, error))?;
-    let (next, own_id) = active.segment.learn(|index| (index.end, index.last_id));
+    let (mut next, own_id) = active.segment.learn(|index| (index.end, index.last_id));
     let last_id = closed.last().map_or(0, |segment| segment.learn(|index| index.last_id)).max(own_id);
-    Ok(Recovered { closed, active, next, last_id })
+    if had > next {
+        let path = active.segment.path().to_owned();
+        tracing::error!(
+            path = %path.display(),
+            "events {next} to {} are missing at the end of the log: the file is shorter than it was; new events go on \
+             behind them",
+            had - 1
+        );
+        holes.push(next..had);
+        active.segment.store_index();
+        closed.push(Arc::clone(&active.segment));
+        active = Active::create(dir, had).map_err(|error| unopened(dir, error))?;
+        next = had;
+    }
+    sync_dir(dir).map_err(|error| unopened(dir, error))?;
+    Ok(Recovered { closed, active, next, last_id, holes })
 }
 
 fn path_of(dir: &Path, base: u64) -> PathBuf {
     dir.join(format!("{base:020}.{LOG}"))
 }
 
-/// The bases of the log files, in order. What belongs to none of them goes.
-fn list(dir: &Path) -> io::Result<Vec<u64>> {
+/// The bases of the log files, in order, and how far those reached that are not there. What belongs to none goes.
+fn list(dir: &Path) -> io::Result<(Vec<u64>, u64)> {
     let mut bases = Vec::new();
     let mut beside = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -73,12 +98,18 @@ fn list(dir: &Path) -> io::Result<Vec<u64>> {
         }
     }
     bases.sort_unstable();
+    let mut indexed = 0;
     for (base, path) in beside {
         if path.extension() == Some(OsStr::new(GONE)) || bases.binary_search(&base).is_err() {
-            fs::remove_file(&path)?;
+            indexed = Index::load(&path).map_or(indexed, |index| indexed.max(index.end));
+            match fs::remove_file(&path) {
+                // Who had the log before may still be deleting what it let go of.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
     }
-    Ok(bases)
+    Ok((bases, indexed))
 }
 
 /// A segment that ends where the next one begins.
@@ -87,7 +118,11 @@ fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
     let file_bytes = file.metadata()?.len();
     let index_path = path.with_extension(INDEX);
     // One that ends too early may be from before the segment was gone on with.
-    let is_good = |index: &Index| index.base == base && index.end == end && index.bytes <= file_bytes;
+    let is_good = |index: &Index| {
+        index.base == base
+            && index.bytes <= file_bytes
+            && (index.end == end || index.end < end && index.bytes == file_bytes)
+    };
     if let Some(index) = Index::load(&index_path).filter(is_good) {
         return Ok(index);
     }
@@ -99,16 +134,19 @@ fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
     Ok(seen.index)
 }
 
-/// The last segment, up to the last write that came onto the disk as a whole.
-fn reopen_last(dir: &Path, base: u64) -> io::Result<Active> {
+/// The last segment, up to the last write that came onto the disk as a whole, and how far it is known to have gone.
+fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
     let path = path_of(dir, base);
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
     let file_bytes = file.metadata()?.len();
-    let is_whole = |index: &Index| index.base == base && index.bytes == file_bytes;
-    let index = match Index::load(&path.with_extension(INDEX)).filter(is_whole) {
+    // From the last orderly end: everything that it speaks of was on disk.
+    let stored = Index::load(&path.with_extension(INDEX)).filter(|index| index.base == base);
+    let known = stored.as_ref().map_or(base, |index| index.end);
+    let index = match stored.filter(|index| index.bytes == file_bytes) {
         Some(index) => index,
         None => {
-            let seen = look_through(file.try_clone()?, base, file_bytes, None)?;
+            let mut seen = look_through(file.try_clone()?, base, file_bytes, None)?;
+            seen.synced = seen.synced.max(known);
             seen.without_torn_tail(&path)
         }
     };
@@ -116,7 +154,7 @@ fn reopen_last(dir: &Path, base: u64) -> io::Result<Active> {
     file.set_len(index.bytes)?;
     file.sync_all()?;
     let at = index.bytes;
-    Ok(Active::resume(Segment::new(dir, index), file, at))
+    Ok((Active::resume(Segment::new(dir, index), file, at), known))
 }
 
 /// What is in a file.

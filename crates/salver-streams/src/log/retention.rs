@@ -44,7 +44,7 @@ impl Writer {
         }
         self.looked = Instant::now();
         let retain_ms = self.shared.options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));
-        let first_time_ms = self.active.segment.first_time_ms();
+        let first_time_ms = lock(&self.shared.active).segment.first_time_ms();
         // Only closed segments go: where little comes in, the active one is closed for that.
         if retain_ms.is_some_and(|retain_ms| first_time_ms < now_ms().saturating_sub(retain_ms / 4))
             && let Err(error) = self.roll()

@@ -1,5 +1,6 @@
 //! What the callers of a log and its writer thread share.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
+use super::active::Active;
 use super::batch::Batch;
 use super::bell::Bell;
 use super::fault::Fault;
@@ -16,7 +18,7 @@ use super::segment::Segment;
 use super::signal::Signal;
 use super::tail::{Refusal, Tail};
 use super::waiters::Waiters;
-use super::writer::WAITING_BYTES_LARGE;
+use super::writer::{BATCH_BYTES_MAX, WAITING_BYTES_LARGE};
 use super::{Appended, LogOptions};
 use crate::clock::now_ms;
 
@@ -25,6 +27,9 @@ use crate::clock::now_ms;
 pub(super) struct Shared {
     pub(super) options: LogOptions,
     pub(super) tail: Mutex<Tail>,
+    /// The file that is written to: by the writer's thread, and by a reader who would show what is not written yet.
+    /// Nobody waits for the disk with it; taken before `tail`.
+    pub(super) active: Mutex<Active>,
     /// The same as in the tail, to be looked at without its lock.
     pub(super) next: AtomicU64,
     pub(super) durable: AtomicU64,
@@ -51,13 +56,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(options: LogOptions, tail: Tail) -> Self {
+    pub(super) fn new(options: LogOptions, tail: Tail, active: Active) -> Self {
         let next = tail.durable();
         // What is handed on elsewhere says from where on it needs it; before that, everything is needed.
         let needed_from = if options.refuse_bytes.is_some() { 0 } else { u64::MAX };
         Self {
             options,
             tail: Mutex::new(tail),
+            active: Mutex::new(active),
             next: AtomicU64::new(next),
             durable: AtomicU64::new(next),
             written: AtomicU64::new(next),
@@ -156,8 +162,32 @@ impl Shared {
         }
     }
 
-    /// Fills a batch with what waits to be written now.
-    pub(super) fn take(&self, batch: &mut Batch, bytes_max: usize) {
+    /// Writes what waits to be written now, or as much of it as goes into `bytes_max`.
+    pub(super) fn write(&self, active: &mut Active, bytes_max: usize) -> io::Result<()> {
+        if let Some(end) = active.write(|batch| self.take(batch, bytes_max))? {
+            self.set_written(end);
+        }
+        Ok(())
+    }
+
+    /// Writes what was appended until now, so that it may be shown, unless the file can't take it at the moment: the
+    /// end of what may be shown. What a reader has seen must not be given to other events when this process is killed.
+    pub(super) fn show(&self) -> u64 {
+        let next = self.next.load(Ordering::SeqCst);
+        while self.written.load(Ordering::SeqCst) < next {
+            // While writing fails, the writer's thread tries it now and then.
+            let is_failing = lock(&self.fault).is_some();
+            let mut active = lock(&self.active);
+            let is_open = !is_failing && !active.is_broken && !active.is_sealed;
+            if !is_open || self.write(&mut active, BATCH_BYTES_MAX as usize).is_err() {
+                break;
+            }
+        }
+        self.written.load(Ordering::SeqCst)
+    }
+
+    /// Fills a batch with what waits to be written now. With the active file locked.
+    fn take(&self, batch: &mut Batch, bytes_max: usize) {
         batch.clear();
         let (mut from, end) = (self.written.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
         while lock(&self.tail).fill(batch, from, end, bytes_max) {
@@ -171,9 +201,8 @@ impl Shared {
         self.wrote.raise();
     }
 
-    /// What is written is on disk, `bytes` more than before.
-    pub(super) fn publish(&self, bytes: u64) {
-        let end = self.written.load(Ordering::SeqCst);
+    /// What is written below `end` is on disk, `bytes` more than before.
+    pub(super) fn publish(&self, end: u64, bytes: u64) {
         {
             let mut tail = lock(&self.tail);
             tail.synced(end, bytes);

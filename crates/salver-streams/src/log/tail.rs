@@ -1,6 +1,7 @@
 //! The end of the log in memory: what was appended last, for the writer thread and for whoever reads along.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use salver_model::limits::{STREAM_RECENT_BYTES_MAX, STREAM_WAITING_BYTES_MAX};
@@ -34,6 +35,8 @@ pub(super) struct Tail {
     pub(super) closed: Arc<Vec<Arc<Segment>>>,
     /// The active one.
     pub(super) open: Arc<Segment>,
+    /// Offsets between segments whose events were gone when the log was opened.
+    pub(super) holes: Arc<[Range<u64>]>,
 }
 
 /// Why a frame is not taken.
@@ -56,7 +59,13 @@ pub(super) struct Located {
 }
 
 impl Tail {
-    pub(super) fn new(closed: Vec<Arc<Segment>>, open: Arc<Segment>, next: u64, last_id: u128) -> Self {
+    pub(super) fn new(
+        closed: Vec<Arc<Segment>>,
+        open: Arc<Segment>,
+        next: u64,
+        last_id: u128,
+        holes: Vec<Range<u64>>,
+    ) -> Self {
         let disk_bytes = closed.iter().map(|segment| segment.bytes()).sum::<u64>() + open.bytes();
         Self {
             frames: VecDeque::new(),
@@ -69,6 +78,7 @@ impl Tail {
             disk_bytes,
             closed: Arc::new(closed),
             open,
+            holes: holes.into(),
         }
     }
 

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::active::Active;
-use super::batch::Batch;
 use super::bell::Sleep;
 use super::crowd::Crowd;
 use super::fault::Fault;
@@ -19,7 +18,7 @@ const DELAY: Duration = Duration::from_millis(50);
 /// Bytes of events that come onto the disk without delay.
 pub(super) const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
 /// Most bytes that are written at once: who waits for the first of them waits for all.
-const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
+pub(super) const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// How long after the last event the thread looks by itself for more, so that an append need not wake it.
 const LINGER: Duration = Duration::from_secs(1);
 /// The pause after a failure.
@@ -37,32 +36,18 @@ enum Due {
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
-    pub(super) active: Active,
-    batch: Batch,
     /// When events were first seen that are not on disk.
     seen: Option<Instant>,
     /// When something was written last.
     wrote: Option<Instant>,
-    /// Whether a sync of the active file failed: what it holds behind the last good one is anybody's guess.
-    is_broken: bool,
     is_failing: bool,
     crowd: Crowd,
     pub(super) looked: Instant,
 }
 
 impl Writer {
-    pub(super) fn new(shared: Arc<Shared>, active: Active) -> Self {
-        Self {
-            shared,
-            active,
-            batch: Batch::default(),
-            seen: None,
-            wrote: None,
-            is_broken: false,
-            is_failing: false,
-            crowd: Crowd::default(),
-            looked: Instant::now(),
-        }
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, seen: None, wrote: None, is_failing: false, crowd: Crowd::default(), looked: Instant::now() }
     }
 
     /// Works until the log is closed. Whether everything is on disk then.
@@ -91,7 +76,12 @@ impl Writer {
                 self.rest();
             }
         }
-        self.active.finish();
+        {
+            let mut active = lock(&self.shared.active);
+            // Nobody writes behind what is cut off now.
+            active.is_sealed = true;
+            active.finish();
+        }
         drop(ended);
         !self.shared.has_waiting()
     }
@@ -149,31 +139,37 @@ impl Writer {
 
     /// Writes what waits, or as much of it as goes into one batch.
     fn write(&mut self) -> io::Result<()> {
-        if self.is_broken || self.active.bytes() >= self.shared.options.segment_bytes {
+        let segment_bytes = self.shared.options.segment_bytes;
+        let is_done_with = |active: &Active| active.is_broken || active.bytes() >= segment_bytes;
+        if is_done_with(&lock(&self.shared.active)) {
             self.roll()?;
         }
-        let room = self.shared.options.segment_bytes.saturating_sub(self.active.bytes()).min(BATCH_BYTES_MAX);
-        self.shared.take(&mut self.batch, room as usize);
-        let Some(end) = self.batch.end() else { return Ok(()) };
-        self.active.write(&mut self.batch)?;
-        self.shared.set_written(end);
-        Ok(())
+        let mut active = lock(&self.shared.active);
+        let room = segment_bytes.saturating_sub(active.bytes()).min(BATCH_BYTES_MAX);
+        self.shared.write(&mut active, room as usize)
     }
 
-    /// Brings onto the disk what was written.
+    /// Brings onto the disk what was written. Meanwhile readers may write more.
     fn sync(&mut self) -> io::Result<()> {
-        if self.is_broken {
-            return Ok(());
-        }
-        match self.active.sync() {
-            Ok(bytes) => {
-                self.shared.publish(bytes);
+        let unsynced = {
+            let active = lock(&self.shared.active);
+            if active.is_broken {
+                return Ok(());
+            }
+            active.unsynced()
+        };
+        let Some(unsynced) = unsynced else { return Ok(()) };
+        match unsynced.sync() {
+            Ok(()) => {
+                let bytes = lock(&self.shared.active).synced(unsynced.count);
+                self.shared.publish(unsynced.end, bytes);
                 Ok(())
             }
             Err(error) => {
                 // The system may have dropped the pages it could not write, and would not fail again: all of it must be
                 // written anew, and elsewhere.
-                self.is_broken = true;
+                let mut active = lock(&self.shared.active);
+                active.is_broken = true;
                 self.shared.set_written(self.shared.durable.load(Ordering::SeqCst));
                 Err(error)
             }
@@ -182,28 +178,41 @@ impl Writer {
 
     /// Closes the active segment and begins the next one.
     pub(super) fn roll(&mut self) -> io::Result<()> {
+        // Most of it while readers may still write, and the rest when they may not any more.
+        self.sync()?;
+        lock(&self.shared.active).is_sealed = true;
         self.sync()?;
         let (dir, base) = (&self.shared.options.dir, self.shared.durable.load(Ordering::SeqCst));
         let create = || Active::create(dir, base);
         let fresh = create().or_else(|error| match error.kind() {
             // A file of this name has nothing that was ever acknowledged: it is a first sync that failed.
             io::ErrorKind::AlreadyExists => {
-                std::fs::remove_file(self.active.segment.path().with_file_name(format!("{base:020}.log")))?;
+                let path = lock(&self.shared.active).segment.path().with_file_name(format!("{base:020}.log"));
+                std::fs::remove_file(path)?;
                 create()
             }
             _ => Err(error),
-        })?;
-        let old = std::mem::replace(&mut self.active, fresh);
-        #[cfg(test)]
-        {
-            self.active.faults = Arc::clone(&old.faults);
-        }
+        });
+        let mut fresh = match fresh {
+            Ok(fresh) => fresh,
+            Err(error) => {
+                lock(&self.shared.active).is_sealed = false;
+                return Err(error);
+            }
+        };
+        let open = Arc::clone(&fresh.segment);
+        let old = {
+            let mut active = lock(&self.shared.active);
+            #[cfg(test)]
+            fresh.faults.clone_from(&active.faults);
+            std::mem::swap(&mut *active, &mut fresh);
+            fresh
+        };
         let is_closed = old.segment.end() > old.segment.base();
         if is_closed {
             old.finish();
         }
-        self.shared.rolled(is_closed.then_some(old.segment), &self.active.segment);
-        self.is_broken = false;
+        self.shared.rolled(is_closed.then(|| Arc::clone(&old.segment)), &open);
         self.retain();
         Ok(())
     }

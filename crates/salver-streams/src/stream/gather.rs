@@ -17,6 +17,8 @@ pub(super) struct Extra<'a> {
     pub(super) partition: Option<u32>,
     pub(super) headers: Vec<(&'a str, &'a [u8])>,
     pub(super) time_ms: Option<i64>,
+    /// Whether it has no value.
+    pub(super) is_null: bool,
 }
 
 /// An event that is good but for its id, which may have come before.
@@ -144,6 +146,7 @@ impl<'a> Gathering<'a> {
     fn put(&mut self, value: &[u8], extra: &Extra<'_>) {
         self.frame.push(&Record {
             value,
+            is_null: extra.is_null,
             key: extra.key.as_deref(),
             id: extra.id.as_deref(),
             partition: extra.partition,
@@ -165,7 +168,7 @@ impl<'a> Gathering<'a> {
                 let numbered = || [&id[..], b"-", event.index.to_string().as_bytes()].concat();
                 event.extra.id = Some(if alone { Cow::Borrowed(&**id) } else { Cow::Owned(numbered()) });
             }
-            let hash = event.extra.id.as_deref().map(|id| hash_of(&hashers, id));
+            let hash = event.extra.id.as_deref().filter(|_| seen.remembers()).map(|id| hash_of(&hashers, id));
             let place = u64::from(self.frame.count());
             if let Some(hash) = hash {
                 let fate = match (seen.offset(hash), own.get(&hash)) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use salver_model::limits::SEGMENT_BYTES;
+use salver_model::limits::{QUARANTINE_BYTES_MAX, SEGMENT_BYTES};
 use salver_model::ports::Scan;
 use salver_model::spec::StreamSpec;
 use salver_model::{Name, Result};
@@ -33,7 +33,7 @@ impl Quarantine {
             dir: dir.clone(),
             segment_bytes: SEGMENT_BYTES,
             retain: spec.retain,
-            retain_bytes: spec.disk_bytes_max,
+            retain_bytes: Some(spec.disk_bytes_max.map_or(QUARANTINE_BYTES_MAX, |most| most.min(QUARANTINE_BYTES_MAX))),
             refuse_bytes: None,
         })?;
         let name = Name::new(&format!("{}_quarantine", spec.name)).ok();

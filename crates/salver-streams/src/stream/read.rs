@@ -19,9 +19,10 @@ pub(super) async fn events(
     patience: Duration,
 ) -> Result<Vec<Event>> {
     let count_max = count_max.max(1);
-    if log.ends().next <= from && tokio::time::timeout(patience, log.arrived(from)).await.is_err() {
+    if log.shown().next <= from && tokio::time::timeout(patience, log.appears(from)).await.is_err() {
         return Ok(Vec::new());
     }
+    let end = log.shown().next;
     let frames = match log.recent(from, bytes_max) {
         Some(frames) => frames,
         None => {
@@ -34,6 +35,9 @@ pub(super) async fn events(
     for frame in &frames {
         // Most of the first frame may lie before what is asked for.
         for placed in frame.records().skip_while(|placed| placed.offset < from) {
+            if placed.offset >= end {
+                return Ok(events);
+            }
             let size = placed.record.value.len();
             if !events.is_empty() && (events.len() >= count_max || bytes + size > bytes_max) {
                 return Ok(events);
@@ -59,6 +63,7 @@ fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
         partition: record.partition,
         headers: record.headers.iter().map(|(name, value)| ((*name).to_owned(), frame.share(value))).collect(),
         value: frame.share(record.value),
+        is_tombstone: record.is_null,
     }
 }
 

@@ -9,7 +9,7 @@ use salver_model::ports::Scan;
 use salver_model::{Code, Error, Name, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Checker, Checks, LiveShape, Rule, Shape};
+use crate::event::{Checker, Checks, Rule, Shape};
 use crate::log::Log;
 use crate::private;
 use crate::table::EventScan;
@@ -44,7 +44,7 @@ impl Rows {
         let path = dir.join(FILE);
         let (shape, end) = load(&path).unwrap_or_default();
         // What is in the log was checked when it came; the rule may be another now.
-        let mut checks = Checks { shape: Arc::new(LiveShape::new(shape)), rule: None };
+        let mut checks = Checks::new(shape);
         follow(log, end, &checks)?;
         checks.rule = rule;
         let checks = Arc::new(checks);
@@ -86,8 +86,9 @@ impl Rows {
 
     /// Writes the shape down, so that the next start need not look at every event. Blocks.
     fn save(&self) -> Result<()> {
-        // The end first: an event that comes between is looked at twice, and not never.
-        let end = self.log.ends().next;
+        // The end first: an event that comes between is looked at twice, and not never. No further than the disk has
+        // it, or after a crash others would have these offsets and not be looked at.
+        let end = self.log.durable_end();
         let saved = Saved { end, shape: self.checks.shape.newest().to_json() };
         let text = serde_json::to_vec(&saved).unwrap_or_default();
         let new = self.path.with_extension("new");

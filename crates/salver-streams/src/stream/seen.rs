@@ -32,20 +32,13 @@ impl Seen {
         self.hashers.clone()
     }
 
-    /// The offset of the event with the id of this hash, when it is remembered.
-    pub(crate) fn offset(&self, hash: u128) -> Option<u64> {
-        self.offsets.get(&hash).copied()
+    /// Whether ids are remembered at all.
+    pub(crate) fn remembers(&self) -> bool {
+        self.window_ms > 0
     }
 
-    /// Remembers an id, and forgets those that are older than the window.
-    pub(crate) fn insert(&mut self, hash: u128, offset: u64, now_ms: i64) {
-        match self.offsets.entry(hash) {
-            Entry::Occupied(_) => return,
-            Entry::Vacant(free) => {
-                free.insert(offset);
-            }
-        }
-        self.order.push_back((hash, now_ms));
+    /// Forgets the ids that are older than the window: what is asked for next is remembered at `now_ms`.
+    pub(crate) fn forget(&mut self, now_ms: i64) {
         while let Some((oldest, at_ms)) = self.order.front().copied() {
             if self.order.len() <= STREAM_IDS_MAX && now_ms.saturating_sub(at_ms) <= self.window_ms {
                 break;
@@ -53,6 +46,26 @@ impl Seen {
             self.order.pop_front();
             self.offsets.remove(&oldest);
         }
+    }
+
+    /// The offset of the event with the id of this hash, when it is remembered.
+    pub(crate) fn offset(&self, hash: u128) -> Option<u64> {
+        self.offsets.get(&hash).copied()
+    }
+
+    /// Remembers an id, and forgets those that are older than the window.
+    pub(crate) fn insert(&mut self, hash: u128, offset: u64, now_ms: i64) {
+        if !self.remembers() {
+            return;
+        }
+        match self.offsets.entry(hash) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(free) => {
+                free.insert(offset);
+            }
+        }
+        self.order.push_back((hash, now_ms));
+        self.forget(now_ms);
     }
 }
 
@@ -79,5 +92,19 @@ mod tests {
         assert_eq!((seen.offset(hash("a")), seen.offset(hash("b")), seen.offset(hash("c"))), (Some(7), Some(9), None));
         seen.insert(hash("c"), 10, 1_101);
         assert_eq!((seen.offset(hash("a")), seen.offset(hash("b"))), (None, Some(9)));
+        // Also when nothing comes.
+        seen.forget(1_200);
+        assert_eq!((seen.offset(hash("b")), seen.offset(hash("c"))), (Some(9), Some(10)));
+        seen.forget(1_202);
+        assert_eq!((seen.offset(hash("b")), seen.offset(hash("c"))), (None, None));
+        seen.insert(hash("b"), 11, 1_202);
+        assert_eq!(seen.offset(hash("b")), Some(11));
+    }
+
+    #[test]
+    fn a_window_of_nothing_remembers_nothing() {
+        let mut seen = Seen::new(Duration::ZERO);
+        seen.insert(1, 7, 1_000);
+        assert!(seen.offset(1).is_none() && !seen.remembers());
     }
 }

@@ -193,7 +193,8 @@ async fn any_bytes_where_the_protocol_has_them() {
     assert_eq!(stream.append(&[event], &opaque).expect("room").taken, 1);
     assert_eq!(&all(&stream).await[0].value[..], b"\xff\x00");
     let placed = stream.place(&Receipt { end: 1, taken: 1, through: 1, ..Receipt::default() }).await.expect("places");
-    assert_eq!((placed[0].partition, placed[0].offset), (0, 0));
+    let first = placed[0].as_ref().expect("a place");
+    assert_eq!((first.partition, first.offset), (0, 0));
     stream.close().await.expect("closed");
 }
 

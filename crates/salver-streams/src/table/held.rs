@@ -44,7 +44,7 @@ impl HeldEvents {
             schema: Arc::clone(&era.layout.schema),
             key: Vec::new(),
             relations: Vec::new(),
-            rows: Some(end - log.ends.first.min(end)),
+            rows: Some(log.events(&(log.ends.first.min(end)..end))),
             version: era.version(end),
             source: "a log on local disk".to_owned(),
             memory_bytes: 0,
@@ -60,10 +60,17 @@ impl HeldEvents {
         start..self.ends.get(part).copied().unwrap_or(start)
     }
 
+    /// Without a filter every row counts.
+    fn shorten(&self, offsets: &mut Range<u64>, limit: Option<u64>) {
+        if let Some(limit) = limit {
+            offsets.end = offsets.end.min(self.log.behind(offsets.start, limit));
+        }
+    }
+
     fn stream(&self, offsets: Range<u64>, columns: &[usize], filter: Option<&Filter>) -> BatchStream {
         let wanted = Wanted::new(Arc::clone(&self.layout), columns);
         if columns.is_empty() {
-            return counted(&wanted, &offsets);
+            return counted(&wanted, self.log.events(&offsets));
         }
         let part = Part::new(Arc::clone(&self.log), offsets, wanted, filter.cloned(), Arc::clone(&self.sidecars));
         stream_of(part)
@@ -105,20 +112,19 @@ impl Held for HeldEvents {
         let mut offsets = self.offsets(part);
         match filter {
             Some(filter) => offsets = offsets_of(filter, offsets),
-            None => shorten(&mut offsets, limit),
+            None => self.shorten(&mut offsets, limit),
         }
         self.stream(offsets, columns, filter)
     }
 
     fn part_rows(&self, part: usize) -> Option<u64> {
-        let offsets = self.offsets(part);
-        Some(offsets.end - offsets.start)
+        Some(self.log.events(&self.offsets(part)))
     }
 
     fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
         let mut offsets = self.offsets(part);
-        offsets.start = offsets.end.min(offsets.start.saturating_add(skip));
-        shorten(&mut offsets, limit);
+        offsets.start = offsets.end.min(self.log.behind(offsets.start, skip));
+        self.shorten(&mut offsets, limit);
         Some(self.stream(offsets, columns, None))
     }
 
@@ -127,16 +133,9 @@ impl Held for HeldEvents {
     }
 }
 
-/// Without a filter every row counts.
-fn shorten(offsets: &mut Range<u64>, limit: Option<u64>) {
-    if let Some(limit) = limit {
-        offsets.end = offsets.end.min(offsets.start.saturating_add(limit));
-    }
-}
-
 /// Rows without columns, which need not be read.
-fn counted(wanted: &Wanted, offsets: &Range<u64>) -> BatchStream {
-    let (schema, rows) = (Arc::clone(&wanted.schema), offsets.end.saturating_sub(offsets.start));
+fn counted(wanted: &Wanted, rows: u64) -> BatchStream {
+    let schema = Arc::clone(&wanted.schema);
     let full = std::iter::repeat_n(BATCH_ROWS, (rows / BATCH_ROWS as u64) as usize);
     let rest = (rows % BATCH_ROWS as u64) as usize;
     let counts = full.chain((rest > 0).then_some(rest));

@@ -45,8 +45,10 @@ pub struct TopicRecord {
     pub offset: u64,
     /// Its key.
     pub key: Option<Vec<u8>>,
-    /// Its value.
+    /// Its value; empty for a tombstone.
     pub value: Vec<u8>,
+    /// Whether it has no value.
+    pub is_tombstone: bool,
     /// Its headers.
     pub headers: Vec<(String, String)>,
     /// Its time, in milliseconds since 1970.
@@ -309,6 +311,7 @@ fn take_record(rest: &mut &[u8]) -> Option<TopicRecord> {
         Some(part.to_vec())
     };
     let key = if key < 0 { None } else { Some(take(key)?) };
+    let is_tombstone = value < 0;
     let value = take(value.max(0))?;
     let headers = std::str::from_utf8(take_line(rest)?).ok()?;
     let headers = headers.split(',').filter_map(|pair| pair.split_once('='));
@@ -317,6 +320,7 @@ fn take_record(rest: &mut &[u8]) -> Option<TopicRecord> {
         offset: u64::try_from(offset).ok()?,
         key,
         value,
+        is_tombstone,
         headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         time_ms,
     })

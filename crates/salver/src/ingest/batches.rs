@@ -1,5 +1,5 @@
-//! Cuts the text of a source into batches of whole events. Looks no closer at an event than that takes: what is wrong
-//! with one, the server says.
+//! Cuts the text of a source into batches of whole events: what is wrong with one, the server says. Events are found as
+//! the server finds them, by the same code, so that it does not matter how a file is cut.
 //!
 //! Where a batch ends follows from where it begins and from the text alone, so that a later run cuts the same ones.
 
@@ -7,17 +7,18 @@ use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use salver_model::limits::EVENT_BYTES_MAX;
+use salver_model::streams::Framing;
 use salver_model::{Code, Error, Result};
+use salver_streams::{Cut, Cutter};
 
-use super::batches_of_values::{Values, is_split_over_lines};
 use super::source::{Source, unreadable};
 
-/// Most bytes of one event; the server takes none that is as large.
-const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes at the beginning of a source that tell how its events lie in it.
 const HEAD_BYTES: usize = 64 * 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Some whole events, one after the other.
+/// Some whole events, one after the other or in an array, as they are in the source.
 #[derive(Debug)]
 pub(crate) struct Batch {
     /// Which one of its source, from 0 on.
@@ -30,20 +31,13 @@ pub(crate) struct Batch {
     pub(crate) input_bytes: u64,
 }
 
-/// How events lie in a source.
-enum Layout {
-    /// One in each line.
-    Lines,
-    /// An array of them, or one after the other over several lines.
-    Values(Values),
-}
-
 /// The batches of a source.
 pub(crate) struct Batches {
     name: String,
     reader: Box<dyn Read + Send>,
     input_bytes: Arc<AtomicU64>,
-    layout: Layout,
+    is_array: bool,
+    cutter: Cutter,
     batch_bytes: usize,
     /// What was read and is in no batch yet.
     held: Vec<u8>,
@@ -60,7 +54,8 @@ impl Batches {
             name: source.name.clone(),
             reader,
             input_bytes,
-            layout: Layout::Lines,
+            is_array: false,
+            cutter: Cutter::new(Framing::Start),
             batch_bytes,
             held: Vec::new(),
             is_over: false,
@@ -68,101 +63,113 @@ impl Batches {
             next,
         };
         batches.fill(HEAD_BYTES)?;
-        let first = batches.held.iter().find(|byte| !byte.is_ascii_whitespace());
-        if first == Some(&b'[') {
-            batches.layout = Layout::Values(Values::in_array(offset > 0));
-        } else if !source.has_lines && is_split_over_lines(&batches.held) {
-            batches.layout = Layout::Values(Values::apart());
-        }
+        let text = batches.held.trim_ascii_start();
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).trim_ascii_start();
+        batches.is_array = text.first() == Some(&b'[');
         if offset > 0 {
             (batches.reader, batches.input_bytes) = source.open(offset)?;
             (batches.held, batches.is_over, batches.offset) = (Vec::new(), false, offset);
+            // Batches end behind a value.
+            batches.cutter = Cutter::new(if batches.is_array { Framing::ArrayComma } else { Framing::Values });
         }
         Ok(batches)
     }
 
     /// The next batch; `None` at the end.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        loop {
-            let (used, text) = match &self.layout {
-                Layout::Lines => self.lines()?,
-                Layout::Values(_) => self.values()?,
-            };
-            if used == 0 {
-                return self.ended().map(|()| None);
-            }
-            self.held.drain(..used);
-            self.offset += used as u64;
-            // White space only is no batch; events may come behind it.
-            if !text.iter().all(u8::is_ascii_whitespace) {
-                let input_bytes = self.input_bytes.load(Ordering::Relaxed);
-                let batch = Batch { number: self.next, text, end: self.offset, input_bytes };
-                self.next += 1;
-                return Ok(Some(batch));
-            }
-        }
-    }
-
-    /// Whether the text may end here.
-    fn ended(&self) -> Result<()> {
-        match &self.layout {
-            Layout::Values(values) if values.is_open() => {
-                Err(Error::new(Code::Source, format!("`{}`: the array of events does not end", self.name))
-                    .with_hint("is the file whole? What stands before its end was sent"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The lines that end within the size of a batch; of a line that is longer than that, all.
-    fn lines(&mut self) -> Result<(usize, Vec<u8>)> {
-        let mut wanted = self.batch_bytes;
-        loop {
-            self.fill(wanted)?;
-            let window = &self.held[..wanted.min(self.held.len())];
-            if self.is_over && self.held.len() <= self.batch_bytes {
-                return Ok((window.len(), window.to_vec()));
-            }
-            // A line that is longer than a batch goes alone.
-            let is_long = wanted > self.batch_bytes;
-            let mut bytes = window.iter();
-            let end = if is_long { bytes.position(is_newline) } else { bytes.rposition(is_newline) };
-            if let Some(at) = end {
-                return Ok((at + 1, window[..=at].to_vec()));
-            }
-            if self.is_over && self.held.len() <= wanted {
-                return Ok((window.len(), window.to_vec()));
-            }
-            wanted = self.more(wanted)?;
-        }
-    }
-
-    /// The values that end within the size of a batch, each on a line of its own; of a longer one, all.
-    fn values(&mut self) -> Result<(usize, Vec<u8>)> {
         let mut wanted = self.batch_bytes;
         loop {
             self.fill(wanted)?;
             let window = &self.held[..wanted.min(self.held.len())];
             let is_last = self.is_over && self.held.len() <= wanted;
-            let Layout::Values(values) = &mut self.layout else { return Ok((0, Vec::new())) };
-            let (used, text) = values
-                .cut(window, is_last)
-                .map_err(|why| Error::new(Code::Source, format!("`{}`: {why}", self.name)))?;
-            if used > 0 || is_last {
-                return Ok((used, text));
+            if window.is_empty() {
+                return if self.cutter.may_end() { Ok(None) } else { Err(self.open_array()) };
             }
-            wanted = self.more(wanted)?;
+            let lines = if self.is_array { None } else { whole_lines(window, is_last) };
+            let cut = match lines {
+                Some(end) => {
+                    self.cutter = Cutter::new(Framing::Values);
+                    Cut::Events(0..end)
+                }
+                None => self.cutter.cut(window, is_last),
+            };
+            match cut {
+                Cut::Events(range) => {
+                    let text = self.text(&window[range.start..range.end], true);
+                    self.drop_held(range.end);
+                    // White space only is no batch; events may come behind it.
+                    if !text.trim_ascii().is_empty() {
+                        return Ok(Some(self.batch(text)));
+                    }
+                }
+                Cut::Long(at) => {
+                    // More than an event may have is enough for the server to refuse it.
+                    let mut events = window[at..window.len().min(at + EVENT_BYTES_MAX + 1)].to_vec();
+                    self.drop_held(at);
+                    let length = self.skip()?;
+                    let is_whole = length <= events.len() as u64;
+                    events.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+                    let text = self.text(&events, is_whole);
+                    return Ok(Some(self.batch(text)));
+                }
+                Cut::Fault(..) if is_last && self.reaches_end(&cut) => return Err(self.open_array()),
+                Cut::Fault(at, reason) => {
+                    let at = self.offset + at as u64;
+                    let message =
+                        format!("`{}`: the array of events is malformed from byte {at} on: {reason}", self.name);
+                    return Err(Error::new(Code::Source, message).with_hint("what stands before that place was sent"));
+                }
+                Cut::Nothing(0) if is_last => return Err(self.open_array()),
+                // A larger window, for an event that did not end in this one.
+                Cut::Nothing(0) => wanted *= 2,
+                Cut::Nothing(used) => self.drop_held(used),
+            }
         }
     }
 
-    /// A larger window, for an event that did not end in this one.
-    fn more(&self, wanted: usize) -> Result<usize> {
-        if wanted >= EVENT_BYTES_MAX {
-            let at = self.offset;
-            return Err(Error::new(Code::Source, format!("`{}`: the event at byte {at} does not end", self.name))
-                .with_hint("events stand one a line, one after the other, or in an array"));
+    /// Whether what is wrong is only that the text ends.
+    fn reaches_end(&self, cut: &Cut) -> bool {
+        matches!(cut, Cut::Fault(_, reason) if reason.starts_with("the text ends"))
+    }
+
+    fn open_array(&self) -> Error {
+        Error::new(Code::Source, format!("`{}`: the array of events does not end", self.name))
+            .with_hint("is the file whole? What stands before its end was sent")
+    }
+
+    /// What is sent of some events. Values of an array go as one, and so does what would else be taken for one; it is
+    /// left open when the last value is not whole itself.
+    fn text(&self, events: &[u8], is_whole: bool) -> Vec<u8> {
+        let (before, behind): (&[u8], &[u8]) = match self.is_array || events.first() == Some(&b'[') {
+            true if is_whole => (b"[", b"]"),
+            true => (b"[", b""),
+            false => (b"", b""),
+        };
+        [before, events, behind].concat()
+    }
+
+    fn batch(&mut self, text: Vec<u8>) -> Batch {
+        let number = self.next;
+        self.next += 1;
+        Batch { number, text, end: self.offset, input_bytes: self.input_bytes.load(Ordering::Relaxed) }
+    }
+
+    fn drop_held(&mut self, bytes: usize) {
+        self.held.drain(..bytes);
+        self.offset += bytes as u64;
+    }
+
+    /// Goes over what is too long for an event: how many bytes that are.
+    fn skip(&mut self) -> Result<u64> {
+        let start = self.offset;
+        loop {
+            self.fill(self.batch_bytes)?;
+            let (used, is_over) = self.cutter.skip(&self.held, self.is_over);
+            self.drop_held(used);
+            if is_over || self.is_over {
+                return Ok(self.offset - start);
+            }
         }
-        Ok((wanted * 2).min(EVENT_BYTES_MAX))
     }
 
     /// Reads until `wanted` bytes and one more are held, so that the end is known when it is there.
@@ -183,12 +190,30 @@ impl Batches {
     }
 }
 
-fn is_newline(byte: &u8) -> bool {
-    *byte == b'\n'
+/// How far `text`, which is no array, can be cut off without a look at its values: to its end, or where a line begins
+/// with an object behind one that ends with one. No value has that in it, and behind what is none an event begins
+/// there.
+fn whole_lines(text: &[u8], is_last: bool) -> Option<usize> {
+    if text.trim_ascii_start().first() == Some(&b'[') {
+        return None;
+    }
+    if is_last {
+        return Some(text.len());
+    }
+    let mut rest = text;
+    while let Some(newline) = rest.iter().rposition(|byte| *byte == b'\n') {
+        if text.get(newline + 1) == Some(&b'{') && text[..newline].trim_ascii_end().last() == Some(&b'}') {
+            return Some(newline + 1);
+        }
+        rest = &text[..newline];
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
+    use salver_model::limits::EVENT_BYTES_MAX;
+
     use super::{Batches, Source};
 
     fn cut(name: &str, text: &str, batch_bytes: usize, offset: u64) -> Vec<(String, u64)> {
@@ -213,7 +238,7 @@ mod tests {
         let text = "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"long, longer\"}\n{\"a\":3}";
         assert_eq!(texts(&cut("x.ndjson", text, 1000, 0)), [text]);
         let small = cut("x.ndjson", text, 17, 0);
-        assert_eq!(texts(&small), ["{\"a\":1}\n{\"a\":2}\n\n", "{\"a\":\"long, longer\"}\n", "{\"a\":3}"]);
+        assert_eq!(texts(&small), ["{\"a\":1}\n", "{\"a\":2}", "{\"a\":\"long, longer\"}", "{\"a\":3}"]);
         // A later run cuts the rest in the same way.
         assert_eq!(cut("x.ndjson", text, 17, small[0].1), small[1..]);
         assert!(cut("x.ndjson", "", 10, 0).is_empty());
@@ -224,12 +249,30 @@ mod tests {
     fn arrays_and_values_over_lines() {
         let text = "[\n  {\"a\": [1, \"]\"]},\n  {\"b\": \"x\\\"}\"} ,{\"c\":3}\n]\n";
         let small = cut("x.json", text, 20, 0);
-        assert_eq!(texts(&small), ["{\"a\": [1, \"]\"]}\n", "{\"b\": \"x\\\"}\"}\n", "{\"c\":3}\n"]);
+        assert_eq!(texts(&small), ["[{\"a\": [1, \"]\"]}]", "[{\"b\": \"x\\\"}\"}]", "[{\"c\":3}]"]);
         assert_eq!(cut("x.json", text, 20, small[0].1), small[1..]);
         let pretty = "{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n";
-        assert_eq!(texts(&cut("x.json", pretty, 16, 0)), ["{\n  \"a\": 1\n}\n", "{\n  \"a\": 2\n}\n"]);
-        // One bad line does not make lines into something else.
-        assert_eq!(texts(&cut("x.jsonl", "{\"a\":\n{\"a\":2}\n", 8, 0)), ["{\"a\":\n", "{\"a\":2}\n"]);
+        // Whatever its name says.
+        for name in ["x.json", "x.ndjson"] {
+            let small = cut(name, pretty, 16, 0);
+            let texts: Vec<_> = texts(&small).into_iter().map(str::trim).collect();
+            assert_eq!(texts, ["{\n  \"a\": 1\n}", "{\n  \"a\": 2\n}"]);
+        }
+        // A bad line is one event, as it is for the server.
+        assert_eq!(texts(&cut("x.jsonl", "{\"a\":\n{\"a\":2}\n", 8, 0)).concat().trim(), "{\"a\":\n{\"a\":2}");
+    }
+
+    #[test]
+    fn what_is_too_long_is_sent_as_far_as_it_takes_to_be_refused() {
+        let long = |bytes: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(bytes));
+        let whole = format!("[{{\"n\":1}},{},{{\"n\":2}}]", long(3 * EVENT_BYTES_MAX));
+        let found = cut("x.json", &whole, 4_096, 0);
+        assert_eq!(found.len(), 3);
+        assert_eq!((&*found[0].0, found[1].0.len(), &*found[2].0), ("[{\"n\":1}]", EVENT_BYTES_MAX + 2, "[{\"n\":2}]"));
+        assert_eq!(cut("x.json", &whole, 4_096, found[1].1), found[2..]);
+        let lines = format!("{{\"n\":1}}\n{}\n{{\"n\":2}}\n", long(3 * EVENT_BYTES_MAX));
+        let found = cut("x.ndjson", &lines, 4_096, 0);
+        assert_eq!((found.len(), found[1].0.len(), found[2].0.trim()), (3, EVENT_BYTES_MAX + 1, "{\"n\":2}"));
     }
 
     #[test]
@@ -239,12 +282,15 @@ mod tests {
         for text in ["[{\"a\":1},{\"a\":", "[{\"a\":1},", "[{\"a\":1}"] {
             std::fs::write(&path, text).unwrap();
             let mut batches = Batches::open(Source::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
-            assert_eq!(batches.next_batch().unwrap().unwrap().text, b"{\"a\":1}\n");
+            assert_eq!(batches.next_batch().unwrap().unwrap().text, b"[{\"a\":1}]");
             assert!(batches.next_batch().unwrap_err().message.contains("does not end"), "{text}");
         }
-        std::fs::write(&path, "[{\"a\":1}] x").unwrap();
-        let mut batches = Batches::open(Source::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
-        assert!(batches.next_batch().is_err());
+        for text in ["[{\"a\":1}] x", "[{\"a\":1} {\"a\":2}]"] {
+            std::fs::write(&path, text).unwrap();
+            let mut batches = Batches::open(Source::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
+            assert_eq!(batches.next_batch().unwrap().unwrap().text, b"[{\"a\":1}]");
+            assert!(batches.next_batch().unwrap_err().message.contains("malformed"), "{text}");
+        }
     }
 
     #[test]

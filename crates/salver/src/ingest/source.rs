@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,8 +29,6 @@ pub(crate) struct Source {
     pub(crate) path: Option<PathBuf>,
     /// Its length, compressed as it is; `None` when that is not known.
     pub(crate) bytes: Option<u64>,
-    /// Whether its name says that it has one event a line.
-    pub(crate) has_lines: bool,
     compression: Compression,
 }
 
@@ -38,19 +36,12 @@ impl Source {
     /// Looks at `name`; `-` is standard input.
     pub(crate) fn find(name: &str) -> Result<Self> {
         let lower = name.to_ascii_lowercase();
-        let (stem, compression) = match lower.rsplit_once('.') {
-            Some((stem, "gz")) => (stem, Compression::Gzip),
-            Some((stem, "zst")) => (stem, Compression::Zstd),
-            _ => (lower.as_str(), Compression::None),
+        let compression = match lower.rsplit_once('.') {
+            Some((_, "gz")) => Compression::Gzip,
+            Some((_, "zst")) => Compression::Zstd,
+            _ => Compression::None,
         };
-        let suffix = Path::new(stem).extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-        let mut source = Self {
-            name: name.to_owned(),
-            path: None,
-            bytes: None,
-            has_lines: matches!(suffix, "ndjson" | "jsonl" | "ldjson"),
-            compression,
-        };
+        let mut source = Self { name: name.to_owned(), path: None, bytes: None, compression };
         if name != "-" {
             let about = std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
             if about.is_dir() {

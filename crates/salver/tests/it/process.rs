@@ -26,15 +26,25 @@ impl Process {
 
     /// Serves what `settings` say, with `files` beside them.
     pub(crate) fn with(settings: &str, files: &[(&str, &str)]) -> Self {
+        let process = Self::begun(settings, files);
+        process.until_ready();
+        process
+    }
+
+    /// Serves what `settings` say as far as it can: something in it may never be ready.
+    #[allow(dead_code, reason = "not every binary of tests has such a one")]
+    pub(crate) fn started(settings: &str) -> Self {
+        Self::begun(settings, &[])
+    }
+
+    fn begun(settings: &str, files: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         for (name, text) in files.iter().chain(&[("salver.toml", settings)]) {
             std::fs::write(directory.path().join(name), text).expect("a file");
         }
         // The same port at each start, for clients that come again. Another process may have taken it meanwhile.
         let (child, address) = (0..5).find_map(|_| run(directory.path(), free_port())).expect("the program starts");
-        let process = Self { child, address, directory };
-        process.until_ready();
-        process
+        Self { child, address, directory }
     }
 
     /// Where it listens.

@@ -94,7 +94,7 @@ fn what_goes_along_is_kept() {
     let headers = [
         ("salver-key", "k1"),
         ("salver-id", "i1"),
-        ("salver-partition", "3"),
+        ("salver-partition", "0"),
         ("salver-time", "2026-01-31T10:20:30.123Z"),
         ("salver-header-Trace", "abc"),
     ];
@@ -124,6 +124,8 @@ fn refusals_name_the_thing() {
         ("/api/streams/events?akc=disk", vec![], "{}", 400, "rest_query", "did you mean `ack`?"),
         ("/api/streams/events?ack=dsk", vec![], "{}", 400, "rest_query", "did you mean `disk`?"),
         ("/api/streams/events?partition=x", vec![], "{}", 400, "invalid_numeric_param", "partition=10"),
+        ("/api/streams/events?partition=1", vec![], "{}", 400, "rest_query_value", "counted from 0"),
+        ("/api/streams/events", vec![("salver-partition", "7")], "{}", 400, "rest_query_value", "counted from 0"),
         ("/api/streams/events", vec![("salver-kye", "x")], "{}", 400, "rest_query", "did you mean `salver-key`?"),
         ("/api/streams/events", vec![("salver-time", "soon")], "{}", 400, "rest_query_value", "2026"),
         ("/api/streams/events", vec![multipart], "x", 415, "unsupported_media_type", "ndjson"),

@@ -97,6 +97,21 @@ impl Talk {
         self.write(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
     }
 
+    /// A chunk of the body that is no text.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.write(format!("{:x}\r\n", bytes.len()).as_bytes());
+        self.write(bytes);
+        self.write(b"\r\n");
+    }
+
+    /// The answer as JSON, of which the connection's end is the end.
+    pub(crate) fn json(&mut self) -> Value {
+        self.head();
+        let mut body = String::new();
+        self.stream.read_to_string(&mut body).expect("an answer");
+        serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"))
+    }
+
     /// The end of the body.
     pub(crate) fn end(&mut self) {
         self.write(b"0\r\n\r\n");

@@ -190,7 +190,7 @@ fn the_catalog_tells_of_streams_and_of_those_that_cannot_be_opened() {
     let refused = doors.ask("GET", "/api/tables/broken", &[], None);
     assert_eq!(refused.status, 503, "{}", refused.body);
     assert!(refused.body.contains("`broken` could not be loaded"), "{}", refused.body);
-    assert_eq!(doors.said("/api/streams/broken", r#"{"n":1}"#).0, 404);
+    assert_eq!(doors.said("/api/streams/broken", r#"{"n":1}"#).0, 503);
 }
 
 #[test]

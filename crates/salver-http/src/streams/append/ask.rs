@@ -1,8 +1,12 @@
 //! What an append says beside its events: parameters and headers.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use salver_model::limits::{EVENT_KEY_BYTES_MAX, LIST_ITEMS_MAX};
+use salver_model::ports::EventStream;
 use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result, suggest};
@@ -12,6 +16,8 @@ use crate::streams::moment;
 
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
 const HEADERS: [&str; 5] = ["salver-key", "salver-id", "salver-partition", "salver-time", "salver-header-..."];
+/// How long the broker may take to say how many partitions its topic has.
+const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
 /// What the headers of an event begin with.
 const HEADER_START: &str = "salver-header-";
 
@@ -32,6 +38,19 @@ pub(in crate::streams) fn read(call: &Call<'_>, spec: &StreamSpec) -> Result<Env
         }
     }
     Ok(envelope)
+}
+
+/// Refuses a partition that is not there. While the broker does not say how many there are, any may be.
+pub(in crate::streams) async fn prove_partition(stream: &Arc<dyn EventStream>, envelope: &Envelope) -> Result<()> {
+    let Some(partition) = envelope.partition else { return Ok(()) };
+    match tokio::time::timeout(PARTITIONS_PATIENCE, stream.partitions()).await {
+        Ok(Ok(count)) if partition >= count => {
+            let name = &stream.spec().name;
+            Err(Error::new(Code::InvalidValue, format!("`{name}` has no partition {partition}"))
+                .with_hint(format!("it has {count}, counted from 0; without `partition` the key chooses")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn ack(word: &str) -> Result<Ack> {

@@ -1,9 +1,13 @@
 //! What became of the events of one request, summed over its pieces, and how that is told.
 
+use std::collections::BTreeMap;
+
 use salver_formats::json::write_string;
 use salver_model::limits::APPEND_RESULTS_MAX;
-use salver_model::streams::{Outcome, Receipt};
-use salver_model::{Code, Error};
+use salver_model::streams::{Outcome, Placement, Receipt};
+use salver_model::{Code, Error, Result};
+
+use crate::veil;
 
 /// The sum of some receipts.
 #[derive(Debug, Default)]
@@ -14,6 +18,8 @@ pub(in crate::streams) struct Tally {
     tells_each: bool,
     /// How many events are not told of one by one.
     left_off: u64,
+    /// Why Kafka does not take events that are in the stream, by their offsets.
+    refused: BTreeMap<u64, String>,
 }
 
 impl Tally {
@@ -61,6 +67,22 @@ impl Tally {
     pub(in crate::streams) fn awaited(&self) -> Receipt {
         let Receipt { end, through, quarantine_end, .. } = self.sum;
         Receipt { end, through, quarantine_end, taken: end - self.first, ..Receipt::default() }
+    }
+
+    /// Whether the outcome of each event is wanted.
+    pub(in crate::streams) fn tells_each(&self) -> bool {
+        self.tells_each
+    }
+
+    /// Remembers which of the events of [`Tally::awaited`] Kafka does not take.
+    pub(in crate::streams) fn refuse(&mut self, places: Vec<Result<Placement>>) {
+        for (offset, place) in (self.first..).zip(places) {
+            if let Err(error) = place
+                && error.code == Code::InvalidEvent
+            {
+                self.refused.insert(offset, veil::message(&error).into_owned());
+            }
+        }
     }
 
     /// How many events there were.
@@ -138,7 +160,13 @@ impl Tally {
                 out.push(b',');
             }
             match outcome {
-                Outcome::Taken { offset } => member(b"{\"offset\":", *offset, out),
+                Outcome::Taken { offset } => {
+                    member(b"{\"offset\":", *offset, out);
+                    if let Some(reason) = self.refused.get(offset) {
+                        out.extend_from_slice(b",\"refused\":");
+                        write_string(reason, out);
+                    }
+                }
                 Outcome::Duplicate { offset } => member(b"{\"duplicate\":", *offset, out),
                 Outcome::Quarantined { reason } => {
                     out.extend_from_slice(b"{\"quarantined\":");

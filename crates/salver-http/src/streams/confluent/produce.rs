@@ -88,12 +88,17 @@ fn read(body: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Vec<
 
 fn record(text: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<NewEvent, Failure> {
     let members = raw::members(text).ok_or_else(|| Failure::malformed("a record is not an object"))?;
-    let mut event = NewEvent { partition, value: Bytes::from_static(b"null"), ..NewEvent::default() };
+    let is_json = embedded == Embedded::Json;
+    let mut event = NewEvent { partition, is_tombstone: true, is_json, ..NewEvent::default() };
     for (name, at) in members {
         let value = text.slice(at);
         match name.as_ref() {
             "key" => event.key = data(&value, embedded)?,
-            "value" => event.value = data(&value, embedded)?.unwrap_or(value),
+            "value" => {
+                let data = data(&value, embedded)?;
+                event.is_tombstone = data.is_none();
+                event.value = data.unwrap_or_default();
+            }
             "partition" if value == "null" => {}
             "partition" => {
                 let number = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
@@ -191,5 +196,17 @@ mod tests {
             assert_eq!(of(text, Embedded::Json), Err(code), "{text}");
         }
         assert_eq!(of(r#"{"records":[{"value":"%"}]}"#, Embedded::Binary), Err(42206));
+    }
+
+    #[test]
+    fn null_is_a_tombstone() {
+        for (text, embedded) in [
+            (r#"{"records":[{"key":"k","value":null}]}"#, Embedded::Json),
+            (r#"{"records":[{"key":"k"}]}"#, Embedded::Json),
+            (r#"{"records":[{"key":"aw==","value":null}]}"#, Embedded::Binary),
+        ] {
+            let events = read(&Bytes::from_static(text.as_bytes()), embedded, None).expect("records");
+            assert!(events[0].is_tombstone && events[0].value.is_empty(), "{text}");
+        }
     }
 }

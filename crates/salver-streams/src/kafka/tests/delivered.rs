@@ -27,7 +27,7 @@ async fn keys_headers_times_and_partitions_are_kept() {
     };
     let own = Record { partition: Some(4), ..full.clone() };
     let first = bench.append(&[plain, full, own]);
-    let places = way.places(first..first + 3).await.unwrap();
+    let places: Vec<_> = way.places(first..first + 3).await.unwrap().into_iter().map(Result::unwrap).collect();
     let of_key = ((-985_981_536_i32) as u32 & 0x7fff_ffff) % 5;
     let partitions: Vec<_> = places.iter().map(|place| place.partition).collect();
     assert_eq!(partitions, [0, of_key, 4]);

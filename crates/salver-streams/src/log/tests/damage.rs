@@ -193,3 +193,60 @@ fn a_frame_inside_an_event_is_no_frame() {
     let frames: Vec<Frame> = log.read(1, 1_000).unwrap();
     assert_eq!(check_frames(&frames, 1, &mut 0), 3);
 }
+
+/// A file that became shorter after an orderly end: what is lost is told, also to who asks for it, and its offsets are
+/// given to nothing else.
+#[tokio::test]
+async fn what_a_truncated_file_lost_is_known_and_never_given_away() {
+    for (keep, index_is_there) in [(0, true), (1, true), (2, true), (3, true), (0, false), (2, false)] {
+        let fixture = Fixture::new();
+        let log = fixture.open();
+        for _ in 0..4 {
+            put_safely(&log, 3).await;
+        }
+        log.commit("g", 12).unwrap();
+        log.close().unwrap();
+        let path = fixture.files("log").pop().unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let kept = keep as u64 * 3;
+        // In the middle of a frame.
+        fs::write(&path, &bytes[..bytes.len() / 4 * keep + 20]).unwrap();
+        if !index_is_there {
+            // The group knows it too.
+            fs::remove_file(path.with_extension("index")).unwrap();
+        }
+        for round in 0..3 {
+            let log = fixture.open();
+            assert_eq!((log.ends().first, log.ends().next), (0, 12 + round), "{keep}");
+            for lost in kept..12 {
+                let error = log.read(lost, 1).unwrap_err();
+                assert!(error.code == Code::Source && error.message.contains("missing"), "{error}");
+                assert_eq!(log.good_from(lost).unwrap(), 12);
+            }
+            if keep > 0 {
+                assert_eq!(check_frames(&log.read(0, 1_000_000).unwrap(), 0, &mut 0), kept);
+            }
+            put(&log, 1);
+            check(&log, 12);
+            let held = log.hold();
+            assert_eq!(held.events(&(0..held.ends.next)), kept + 1 + round);
+            assert_eq!((held.behind(0, kept + 1), held.behind(kept, 1)), (13, 13));
+        }
+    }
+}
+
+#[tokio::test]
+async fn damage_behind_an_orderly_end_is_no_torn_write() {
+    let fixture = Fixture::new();
+    let (start, end) = closed(&fixture, 4).await;
+    let path = fixture.files("log").pop().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    // More was written since, as far as the file shows.
+    bytes[start + HEADER_BYTES + 3] ^= 1;
+    bytes.resize(end + 500, 0);
+    fs::write(&path, bytes).unwrap();
+    let log = fixture.open();
+    assert_eq!(log.ends().next, 12);
+    assert!(log.read(9, 1).is_err());
+    assert_eq!(log.good_from(9).unwrap(), 12);
+}

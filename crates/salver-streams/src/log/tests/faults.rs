@@ -225,3 +225,46 @@ async fn a_full_disk_is_told_and_got_over() {
     assert_eq!(log.ends().next, end + 1);
     check(&log, 0);
 }
+
+/// What a reader was shown is there when the process is killed at that moment, at the same offset.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_is_in_the_file() {
+    let fixture = Fixture::small();
+    let log = fixture.open();
+    let mut shown = 0;
+    for count in 1..120 {
+        put(&log, count % 7 + 1);
+        let held = log.hold();
+        let ends = log.shown();
+        assert!(ends.next >= held.ends.next && held.ends.next >= shown, "{ends:?}");
+        shown = ends.next;
+        if count % 5 == 0 {
+            let killed = fixture.killed();
+            let copy = killed.open();
+            assert!(copy.ends().next >= shown, "{:?} {shown}", copy.ends());
+            check(&copy, 0);
+        }
+    }
+    check(&log, 0);
+}
+
+/// A disk that takes nothing shows nothing, and a reader who waits sees it as soon as it does.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_not_be_written_is_not_shown() {
+    let fixture = Fixture::new();
+    let log = fixture.open();
+    put_safely(&log, 3).await;
+    log.faults.writes.store(1_000, Ordering::SeqCst);
+    let end = put(&log, 2);
+    assert!(log.durable(end).await.is_err());
+    assert_eq!((log.shown().next, log.hold().ends.next, log.ends().next), (3, 3, 5));
+    let waiting = tokio::spawn({
+        let log = std::sync::Arc::clone(&log);
+        async move { log.appears(4).await }
+    });
+    assert_eq!(fixture.killed().open().ends().next, 3);
+    log.faults.writes.store(0, Ordering::SeqCst);
+    waiting.await.unwrap();
+    assert_eq!(log.shown().next, 5);
+    check(&log, 0);
+}

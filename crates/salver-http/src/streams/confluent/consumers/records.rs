@@ -141,7 +141,10 @@ fn written(read: &Read, format: Embedded) -> Vec<u8> {
                 None => out.extend_from_slice(b"null"),
             }
             out.extend_from_slice(b",\"value\":");
-            write(&event.value, format, &mut out);
+            match event.is_tombstone {
+                true => out.extend_from_slice(b"null"),
+                false => write(&event.value, format, &mut out),
+            }
             out.extend_from_slice(b",\"partition\":0,\"offset\":");
             out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
             out.push(b'}');

@@ -19,7 +19,7 @@ pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Respons
         ["clusters", id] => cluster(&base, id),
         ["clusters", id, "topics"] => {
             let mut topics = Vec::new();
-            for stream in call.app.service.streams() {
+            for stream in call.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
                 topics.push(described(&base, id, topic_name(&**stream), &**stream).await?);
             }
             list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)

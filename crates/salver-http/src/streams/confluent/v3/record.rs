@@ -25,7 +25,7 @@ impl Record {
     pub(super) fn read(text: &Bytes, spec: &StreamSpec, is_entry: bool) -> Result<Self, Failure> {
         let members = raw::is_json(text).then(|| raw::members(text)).flatten();
         let members = members.ok_or_else(|| Failure::malformed("a record is a JSON object"))?;
-        let event = NewEvent { value: Bytes::from_static(b"null"), ..NewEvent::default() };
+        let event = NewEvent { is_tombstone: true, ..NewEvent::default() };
         let mut record = Self { event, key: None, value: None };
         for (name, at) in members {
             let part = text.slice(at);
@@ -47,7 +47,9 @@ impl Record {
                 "key" => (record.event.key, record.key) = data(&part)?,
                 "value" => {
                     let (value, kind) = data(&part)?;
-                    record.event.value = value.unwrap_or(part);
+                    record.event.is_tombstone = value.is_none();
+                    record.event.value = value.unwrap_or_default();
+                    record.event.is_json = kind.is_some_and(|(kind, _)| kind == "JSON");
                     record.value = kind;
                 }
                 other => {
@@ -177,6 +179,20 @@ mod tests {
                       \"timestamp\":\"2026-01-31T10:20:30.000Z\",\"key\":{\"type\":\"BINARY\",\"size\":3},\
                       \"value\":{\"type\":\"JSON\",\"size\":9}";
         assert_eq!(String::from_utf8(out).unwrap(), report);
+    }
+
+    #[test]
+    fn null_is_a_tombstone() {
+        for text in [
+            r#"{"key":{"type":"STRING","data":"k"}}"#,
+            r#"{"value":null}"#,
+            r#"{"value":{"type":"JSON","data":null}}"#,
+            r#"{"value":{"type":"BINARY","data":null}}"#,
+            r#"{"value":{"type":"STRING","data":null}}"#,
+        ] {
+            let event = read(text).unwrap().event;
+            assert!(event.is_tombstone && event.value.is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -81,6 +81,13 @@ impl Conversation {
                     at = raw::skip_space(&text, end);
                     // What begins with no brace can't be told from what follows it.
                     let is_lost = record[0] != b'{';
+                    if record.len() > RECORD_BYTES_MAX {
+                        // However it came: one that comes in pieces is given up too.
+                        records.push(Err(too_large()));
+                        at = text.len();
+                        self.has_ended = true;
+                        break;
+                    }
                     records.push(Record::read(&record, self.stream.spec(), false));
                     if is_lost || !raw::is_json(&record) {
                         at = text.len();
@@ -95,8 +102,7 @@ impl Conversation {
             self.rest = text.slice(at.min(text.len())..);
             if self.rest.len() > RECORD_BYTES_MAX {
                 self.has_ended = true;
-                let message = format!("a record has more than {RECORD_BYTES_MAX} bytes");
-                report(&Failure::new(StatusCode::PAYLOAD_TOO_LARGE, 413, message), &mut out);
+                report(&too_large(), &mut out);
             }
             if !out.is_empty() {
                 return Some(out);
@@ -129,6 +135,11 @@ impl Conversation {
             }
         }
     }
+}
+
+fn too_large() -> Failure {
+    let message = format!("a record has more than {RECORD_BYTES_MAX} bytes");
+    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, 413, message)
 }
 
 fn report(failure: &Failure, out: &mut Vec<u8>) {

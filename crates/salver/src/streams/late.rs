@@ -1,0 +1,180 @@
+//! A stream that could not be opened when the server began: it answers why, and is opened as soon as that is over, as
+//! when another server that has its log ends.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use salver_model::ports::{EventStream, Scan};
+use salver_model::spec::StreamSpec;
+use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
+use salver_model::{Code, Error, Name, Result};
+use tokio::sync::watch;
+
+/// How long it is until it is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What opens a stream, and shows it to whoever reads tables. Blocks.
+pub(super) type Open = Arc<dyn Fn() -> Result<Arc<dyn EventStream>> + Send + Sync>;
+
+/// The stream.
+#[derive(Debug)]
+pub(super) struct Late {
+    spec: StreamSpec,
+    opened: OnceLock<Arc<dyn EventStream>>,
+    /// Why it is not open.
+    fault: Mutex<Error>,
+    is_open: watch::Sender<bool>,
+    /// Whether the server ends, so that nothing is opened any more. Held while something is.
+    is_closed: tokio::sync::Mutex<bool>,
+}
+
+impl Late {
+    /// A stream that is not open because of `fault`; tries again with `open` as long as it is there. Runs inside the
+    /// runtime.
+    pub(super) fn begin(spec: StreamSpec, fault: Error, open: Open) -> Arc<Self> {
+        // What the settings say stays as it is.
+        let may_pass = fault.code != Code::Config;
+        let late = Arc::new(Self {
+            spec,
+            opened: OnceLock::new(),
+            fault: Mutex::new(fault),
+            is_open: watch::Sender::new(false),
+            is_closed: tokio::sync::Mutex::new(false),
+        });
+        if may_pass {
+            tokio::spawn(try_again(Arc::downgrade(&late), open));
+        }
+        late
+    }
+
+    /// The stream itself; the error says why there is none.
+    fn inner(&self) -> Result<&Arc<dyn EventStream>> {
+        self.opened.get().ok_or_else(|| {
+            let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            let message = format!("the stream `{}` could not be opened: {}", self.spec.name, fault.message);
+            Error::new(Code::StreamUnavailable, message).with_hint_if(fault.hint.clone())
+        })
+    }
+
+    async fn open(&self, open: &Open) -> bool {
+        let is_closed = self.is_closed.lock().await;
+        if *is_closed {
+            return true;
+        }
+        let open = Arc::clone(open);
+        match tokio::task::spawn_blocking(move || open()).await {
+            Ok(Ok(stream)) => {
+                let _ = self.opened.set(stream);
+                self.is_open.send_replace(true);
+                true
+            }
+            Ok(Err(error)) => {
+                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = error;
+                false
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+async fn try_again(late: Weak<Late>, open: Open) {
+    loop {
+        tokio::time::sleep(AGAIN).await;
+        let Some(late) = late.upgrade() else { return };
+        if late.open(&open).await {
+            return;
+        }
+    }
+}
+
+#[async_trait]
+impl EventStream for Late {
+    fn spec(&self) -> &StreamSpec {
+        &self.spec
+    }
+
+    fn available(&self) -> Result<()> {
+        self.inner().map(|_| ())
+    }
+
+    fn append(&self, events: &[NewEvent], envelope: &Envelope) -> Result<Receipt> {
+        self.inner()?.append(events, envelope)
+    }
+
+    fn append_text(&self, text: &Bytes, framing: &mut Framing, is_last: bool, envelope: &Envelope) -> Result<Receipt> {
+        self.inner()?.append_text(text, framing, is_last, envelope)
+    }
+
+    async fn room(&self) {
+        if let Some(stream) = self.opened.get() {
+            stream.room().await;
+        }
+    }
+
+    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()> {
+        self.inner()?.settle(receipt, ack).await
+    }
+
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>> {
+        self.inner()?.place(receipt).await
+    }
+
+    fn ends(&self) -> Ends {
+        self.opened.get().map_or_else(Ends::default, |stream| stream.ends())
+    }
+
+    async fn events(&self, from: u64, count_max: usize, bytes_max: usize, patience: Duration) -> Result<Vec<Event>> {
+        self.inner()?.events(from, count_max, bytes_max, patience).await
+    }
+
+    async fn good_from(&self, from: u64) -> Result<u64> {
+        self.inner()?.good_from(from).await
+    }
+
+    async fn offset_at(&self, time_ms: i64) -> Result<u64> {
+        self.inner()?.offset_at(time_ms).await
+    }
+
+    fn committed(&self, group: &str) -> Option<u64> {
+        self.opened.get()?.committed(group)
+    }
+
+    fn groups(&self) -> Vec<(String, u64)> {
+        self.opened.get().map_or_else(Vec::new, |stream| stream.groups())
+    }
+
+    async fn commit(&self, group: &str, offset: u64) -> Result<()> {
+        self.inner()?.commit(group, offset).await
+    }
+
+    async fn partitions(&self) -> Result<u32> {
+        self.inner()?.partitions().await
+    }
+
+    fn backlog(&self) -> u64 {
+        self.opened.get().map_or(0, |stream| stream.backlog())
+    }
+
+    fn scans(&self) -> Vec<(Name, Arc<dyn Scan>)> {
+        self.opened.get().map_or_else(Vec::new, |stream| stream.scans())
+    }
+
+    async fn widened(&self, stamp: u64) -> u64 {
+        let mut is_open = self.is_open.subscribe();
+        let _ = is_open.wait_for(|is_open| *is_open).await;
+        match self.opened.get() {
+            Some(stream) => stream.widened(stamp).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn close(&self) -> Result<()> {
+        *self.is_closed.lock().await = true;
+        match self.opened.get() {
+            Some(stream) => stream.close().await,
+            None => Ok(()),
+        }
+    }
+}
