@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, header};
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use salver_model::limits::{RECEIVING_BYTES_FREE, UNREAD_BYTES_MAX, UNREAD_MS_MAX};
 use salver_model::{Code, Error, Result, Share, Shares};
