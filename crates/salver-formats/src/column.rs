@@ -65,6 +65,8 @@ enum Cells<'a> {
     Decimal64(&'a [i64], i8),
     Decimal128(&'a [i128], i8),
     Decimal256(&'a [i256], i8),
+    /// Decimals without a declared scale.
+    FreeDecimal(&'a [i256], i8),
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
@@ -144,6 +146,7 @@ impl Column<'_> {
                 | Cells::Decimal64(..)
                 | Cells::Decimal128(..)
                 | Cells::Decimal256(..)
+                | Cells::FreeDecimal(..)
         )
     }
 

@@ -42,6 +42,19 @@ pub(crate) fn wide_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
     point(digits.as_bytes(), scale, out);
 }
 
+/// A decimal with a scale that nobody declared: without zeros at its end.
+pub(crate) fn free_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
+    let start = out.len();
+    wide_decimal(unscaled, scale, out);
+    if out[start..].contains(&b'.') {
+        let zeros = out[start..].iter().rev().take_while(|digit| **digit == b'0').count();
+        out.truncate(out.len() - zeros);
+        if out.last() == Some(&b'.') {
+            out.pop();
+        }
+    }
+}
+
 /// Places the point among the digits.
 fn point(digits: &[u8], scale: i8, out: &mut Vec<u8>) {
     let places = usize::from(scale.unsigned_abs());

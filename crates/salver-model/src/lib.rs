@@ -7,6 +7,7 @@
 pub mod caller;
 pub mod column;
 pub mod cursor;
+pub mod decimal;
 pub mod entry;
 pub mod error;
 pub mod filter;

@@ -35,7 +35,8 @@ use salver_model::{Code, Error, Result};
 
 use self::create::{Row, Shared};
 use self::ground::Ground;
-use self::plan::{Answer, Item, Plan, Planned};
+pub(crate) use self::plan::Plan;
+use self::plan::{Answer, Item, Planned};
 use self::record::{Backs, Values};
 use self::shown::Shown;
 use crate::scope::Scope;
@@ -43,21 +44,11 @@ use crate::statement::{Outcome, Program};
 
 pub(crate) use load::load;
 
-/// Makes one change.
-pub(crate) async fn one(scope: &Scope<'_>, change: &Change) -> Result<Document> {
-    back::wanted(std::slice::from_ref(change))?;
-    let mut plan = Plan::default();
-    add(&mut plan, scope, change, &[])?;
-    let batch = change.batch;
-    if !batch && let Some(error) = plan.take_failure() {
-        return Err(error);
-    }
-    let outcome = run(scope, &mut plan, batch).await?;
-    answer::one(&plan, outcome)
-}
-
-/// Makes several changes, all or none.
-pub(crate) async fn several(scope: &Scope<'_>, changes: &[Change]) -> Result<Document> {
+/// Plans changes: one that is answered `alone`, or several, all or none.
+///
+/// # Errors
+/// What forbids the whole.
+pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result<Plan> {
     if changes.len() > CHANGES_MAX {
         return Err(Error::new(
             Code::InvalidRequest,
@@ -69,21 +60,31 @@ pub(crate) async fn several(scope: &Scope<'_>, changes: &[Change]) -> Result<Doc
     let mut plan = Plan::default();
     for (at, (change, wanted)) in changes.iter().zip(&wanted).enumerate() {
         add(&mut plan, scope, change, wanted).map_err(|error| {
-            let hint = error
-                .hint
-                .clone()
-                .map_or_else(|| format!("see operation {at}"), |hint| format!("{hint} (operation {at})"));
+            let hint = match &error.hint {
+                _ if alone => return error,
+                None => format!("see operation {at}"),
+                Some(hint) => format!("{hint} (operation {at})"),
+            };
             error.with_hint(hint)
         })?;
     }
-    let outcome = run(scope, &mut plan, true).await?;
-    answer::several(&plan, outcome)
+    Ok(plan)
+}
+
+/// Makes what was planned.
+pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Result<Document> {
+    let batch = !alone || plan.changes.iter().any(|change| change.batch);
+    if !batch && let Some(error) = plan.take_failure() {
+        return Err(error);
+    }
+    let outcome = executed(scope, &mut plan, batch).await?;
+    if alone { answer::one(&plan, outcome) } else { answer::several(&plan, outcome) }
 }
 
 /// Runs the steps of a plan in one transaction. When a part of it has failed already the others are only tried, so that
 /// each can be told of.
-async fn run(scope: &Scope<'_>, plan: &mut Plan, try_all: bool) -> Result<Outcome> {
-    let dry_run = plan.items().any(|item| matches!(item.answer, Answer::Failed(_)));
+async fn executed(scope: &Scope<'_>, plan: &mut Plan, try_all: bool) -> Result<Outcome> {
+    let dry_run = !plan.is_sound();
     let steps = std::mem::take(&mut plan.steps);
     if steps.is_empty() {
         return Ok(Outcome { steps: Vec::new(), committed: !dry_run });

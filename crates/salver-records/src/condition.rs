@@ -6,6 +6,7 @@
 mod compare;
 mod convert;
 mod instant;
+mod mark;
 mod related;
 mod rows;
 mod search;
@@ -20,6 +21,7 @@ use crate::scope::Scope;
 
 pub(crate) use compare::{Operand, equals, test};
 pub(crate) use convert::{bind_for, exact_bind, place};
+pub(crate) use mark::{Around, Mark};
 pub(crate) use related::{scalar, unrelated};
 pub(crate) use rows::filter;
 pub(crate) use search::search;
@@ -95,7 +97,7 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
 
 /// Appends that the primary key is one of `keys`: a list, so that any number of them is nested no deeper than one.
 pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
-    let operand = |index: &usize| Operand::column(sql.dialect, &table.columns[*index], alias);
+    let operand = |index: &usize| Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
     let operands: Vec<Operand<'_>> = table.key.iter().map(operand).collect();
     let tuple = operands.len() > 1;
     let mut first = true;

@@ -1,11 +1,8 @@
 //! A database entry: its connections and its schema, and the port through which everything is asked of it.
 
-mod watch;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use salver_model::ports::{Database, RecordStream, Table};
 use salver_model::records::{
@@ -13,26 +10,22 @@ use salver_model::records::{
 };
 use salver_model::spec::DatabaseSpec;
 use salver_model::version::Version;
-use salver_model::{Caller, Code, Name, Result, Shares};
-use tokio::sync::Mutex;
+use salver_model::{Caller, Name, Result, Shares};
 
 use crate::access::Access;
 use crate::backend::Backend;
 use crate::dialect::Dialect;
+use crate::known::{Known, may_be_old};
 use crate::prepared::Prepared;
 use crate::scope::Scope;
 use crate::table::RecordsTable;
-use crate::{change, define, mapping, read};
+use crate::{change, define, read};
 
 /// A database of one of the three systems.
 #[derive(Debug)]
 pub struct RecordsDatabase {
-    spec: DatabaseSpec,
-    backend: Arc<Backend>,
-    schema: ArcSwap<DatabaseSchema>,
+    known: Arc<Known>,
     prepared: Prepared,
-    /// The backend's stamp that `schema` was read under; `None` before the first time.
-    seen: Mutex<Option<u64>>,
 }
 
 impl RecordsDatabase {
@@ -42,79 +35,86 @@ impl RecordsDatabase {
     /// A URL that can't be read, or a file that is not there.
     pub fn open(spec: DatabaseSpec) -> Result<Self> {
         let backend = Arc::new(Backend::open(&spec)?);
-        Ok(Self { spec, backend, schema: ArcSwap::default(), prepared: Prepared::default(), seen: Mutex::new(None) })
+        Ok(Self { known: Arc::new(Known::new(spec, backend)), prepared: Prepared::default() })
     }
 
     fn access<'a>(&'a self, caller: &'a Caller) -> Access<'a> {
-        Access { spec: &self.spec, caller, excepts: true }
+        Access { spec: &self.known.spec, caller, excepts: true }
     }
 
-    fn scope<'a>(&'a self, caller: &'a Caller) -> Scope<'a> {
+    /// The ground of one request; `sure` when the schema was looked at since the request came.
+    fn scope<'a>(&'a self, caller: &'a Caller, sure: bool) -> Scope<'a> {
         Scope {
-            backend: &self.backend,
-            dialect: Dialect::of(self.spec.kind),
-            schema: self.schema.load_full(),
+            backend: &self.known.backend,
+            dialect: Dialect::of(self.known.spec.kind),
+            schema: self.known.schema.load_full(),
             access: self.access(caller),
             prepared: &self.prepared,
+            sure,
         }
-    }
-
-    /// Reads the schema when the database has another one than was seen last; tells whether it had.
-    async fn renew(&self, always: bool) -> Result<bool> {
-        let mut seen = self.seen.lock().await;
-        let stamp = self.backend.stamp().await?;
-        if *seen == Some(stamp) && !always {
-            return Ok(false);
-        }
-        let tables = mapping::outside(&self.spec, self.backend.reflect().await?);
-        let content = Version::of(&tables).0;
-        let moved = seen.is_none() || self.schema.load().stamp() != content;
-        if moved {
-            self.schema.store(Arc::new(DatabaseSchema::new(tables, content)));
-        }
-        *seen = Some(stamp);
-        Ok(moved)
     }
 
     /// Reads the schema when the database has another one than was seen last.
     pub(crate) async fn look(&self) -> Result<()> {
-        self.renew(false).await.map(|_| ())
+        self.known.renew(false).await
     }
 
-    /// Runs `work`; once more when it failed for a name that a newer schema may have.
+    /// Reads the schema when that was never done.
+    async fn begun(&self) -> Result<()> {
+        if self.known.schema.load().stamp() == 0 { self.look().await } else { Ok(()) }
+    }
+
+    /// Runs `work`; once more when it failed for what a newer schema may have.
     async fn with_schema<'a, T, F>(&'a self, caller: &'a Caller, work: impl Fn(Scope<'a>) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
-        if self.schema.load().stamp() == 0 {
-            self.renew(false).await?;
+        self.begun().await?;
+        let scope = self.scope(caller, false);
+        let stamp = scope.schema.stamp();
+        match work(scope).await {
+            Err(error) if may_be_old(error.code) && self.known.is_other_than(stamp).await? => {
+                work(self.scope(caller, true)).await
+            }
+            done => done,
         }
-        match work(self.scope(caller)).await {
-            Err(error) if names_something(error.code) && self.renew(false).await? => work(self.scope(caller)).await,
+    }
+
+    /// Makes changes. What does not fit the schema, or would be passed over, is looked at again with the schema that
+    /// the database has now: a column that was made a moment ago is never lost.
+    async fn changed(&self, caller: &Caller, changes: &[Change], alone: bool) -> Result<Document> {
+        self.begun().await?;
+        let mut scope = self.scope(caller, false);
+        let mut plan = change::plan(&scope, changes, alone);
+        if !plan.as_ref().is_ok_and(change::Plan::is_sound) {
+            self.look().await?;
+            scope = self.scope(caller, true);
+            plan = change::plan(&scope, changes, alone);
+        }
+        let stamp = scope.schema.stamp();
+        match change::run(&scope, plan?, alone).await {
+            Err(error) if may_be_old(error.code) && self.known.is_other_than(stamp).await? => {
+                let scope = self.scope(caller, true);
+                change::run(&scope, change::plan(&scope, changes, alone)?, alone).await
+            }
             done => done,
         }
     }
 }
 
-/// Whether the failure may come from a schema that is out of date.
-fn names_something(code: Code) -> bool {
-    use Code::{InvalidColumn, InvalidFilter, InvalidSort, NoPrimaryKey, UnknownColumn, UnknownTable};
-    matches!(code, UnknownTable | UnknownColumn | NoPrimaryKey | InvalidColumn | InvalidFilter | InvalidSort)
-}
-
 #[async_trait]
 impl Database for RecordsDatabase {
     fn spec(&self) -> &DatabaseSpec {
-        &self.spec
+        &self.known.spec
     }
 
     fn schema(&self) -> Arc<DatabaseSchema> {
-        self.schema.load_full()
+        self.known.schema.load_full()
     }
 
     fn visible(&self, caller: &Caller, operation: Operation) -> Arc<DatabaseSchema> {
-        let schema = self.schema.load_full();
-        if self.spec.rules.is_empty() {
+        let schema = self.known.schema.load_full();
+        if self.known.spec.rules.is_empty() {
             return schema;
         }
         Arc::new(self.access(caller).visible(&schema, operation))
@@ -129,24 +129,21 @@ impl Database for RecordsDatabase {
     }
 
     fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
-        read::now(&self.scope(caller), query, key)
+        read::now(&self.scope(caller, false), query, key)
     }
 
     async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
-        let change = &change;
-        self.with_schema(caller, |scope| async move { change::one(&scope, change).await }).await
+        self.changed(caller, std::slice::from_ref(&change), true).await
     }
 
     async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
-        let changes = &changes;
-        self.with_schema(caller, |scope| async move { change::several(&scope, changes).await }).await
+        self.changed(caller, &changes, false).await
     }
 
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {
-        // The rows can be read once only, so the table is looked for before.
-        let known = |scope: Scope<'_>| scope.table(Operation::Create, &load.table).map(|_| ());
-        self.with_schema(caller, |scope| async move { known(scope) }).await?;
-        change::load(&self.scope(caller), load, rows).await
+        // The rows can be read once only, so the schema is looked at before.
+        self.look().await?;
+        change::load(&self.scope(caller, true), load, rows).await
     }
 
     async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
@@ -155,40 +152,39 @@ impl Database for RecordsDatabase {
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {
         self.with_schema(caller, |scope| async move { define::run(&scope, definition).await }).await?;
-        self.renew(true).await.map(|_| ())
+        self.known.renew(true).await
     }
 
     async fn refresh(&self) -> Result<()> {
-        self.renew(true).await.map(|_| ())
+        self.known.renew(true).await
     }
 
     async fn ping(&self) -> Result<Duration> {
-        self.backend.ping().await
+        self.known.backend.ping().await
     }
 
     fn places(&self) -> Option<Arc<Shares>> {
-        Some(Arc::clone(self.backend.lying()))
+        Some(Arc::clone(self.known.backend.lying()))
     }
 
     fn version(&self) -> Option<u64> {
-        self.backend.version()
+        self.known.backend.version()
     }
 
     fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
         // The catalog is one for all callers: what any of them may not see is not in it.
         let caller = Caller::default();
         let everybody = Access { excepts: false, ..self.access(&caller) };
-        let schema = match self.spec.rules.is_empty() {
-            true => self.schema.load_full(),
-            false => Arc::new(everybody.visible(&self.schema.load(), Operation::List)),
+        let schema = match self.known.spec.rules.is_empty() {
+            true => self.known.schema.load_full(),
+            false => Arc::new(everybody.visible(&self.known.schema.load(), Operation::List)),
         };
         let version = Version(schema.stamp());
-        let made =
-            schema.tables().iter().filter_map(|info| RecordsTable::new(&self.backend, &self.spec, info, version));
+        let made = schema.tables().iter().filter_map(|info| RecordsTable::new(&self.known, info, version));
         made.map(|(name, table)| (name, Arc::new(table) as Arc<dyn Table>)).collect()
     }
 
     async fn changed(&self, stamp: u64) -> Result<()> {
-        watch::changed(self, stamp).await
+        self.known.changed(stamp).await
     }
 }

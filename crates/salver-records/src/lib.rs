@@ -7,6 +7,7 @@
 
 pub(crate) mod access;
 pub(crate) mod backend;
+pub(crate) mod calendar;
 pub(crate) mod cell;
 pub(crate) mod change;
 pub(crate) mod condition;
@@ -16,6 +17,7 @@ pub(crate) mod dialect;
 pub(crate) mod discover;
 pub(crate) mod geometry;
 pub(crate) mod json;
+pub(crate) mod known;
 pub(crate) mod mapping;
 pub(crate) mod own;
 pub(crate) mod prepared;

@@ -21,6 +21,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) access: Access<'a>,
     /// Statements that were prepared next to a schema.
     pub(crate) prepared: &'a Prepared,
+    /// Whether the schema was looked at since the request came. What it does not know may be there else.
+    pub(crate) sure: bool,
 }
 
 impl<'a> Scope<'a> {

@@ -6,6 +6,7 @@
 mod column;
 mod compare;
 mod condition;
+mod decimal;
 mod hold;
 mod keyset;
 mod rows;
@@ -20,13 +21,15 @@ use futures::{StreamExt, stream};
 use salver_model::ports::{Held, Table};
 use salver_model::records::{Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
-use salver_model::spec::DatabaseSpec;
-use salver_model::{Batches, Caller, Description, Filter, Holder, Kind, Name, Query, Relation, Result, Rows, Version};
+use salver_model::{
+    Batches, Caller, Code, Description, Error, Filter, Holder, Kind, Name, Query, Relation, Result, Rows, Version,
+};
 use tokio::sync::mpsc;
 
 use crate::access::Access;
-use crate::backend::{Backend, lying};
+use crate::backend::lying;
 use crate::dialect::Dialect;
+use crate::known::{Known, is_gone};
 use rows::BatchSink;
 use select::Selected;
 
@@ -38,7 +41,7 @@ const WAITING_BATCHES_MAX: usize = 2;
 /// One table or view.
 #[derive(Debug)]
 pub(crate) struct RecordsTable {
-    backend: Arc<Backend>,
+    known: Arc<Known>,
     dialect: Dialect,
     info: TableInfo,
     description: Description,
@@ -49,12 +52,8 @@ pub(crate) struct RecordsTable {
 impl RecordsTable {
     /// The table `info` of a database, without the columns that rules hide; `None` when they hide the table, or all of
     /// its columns, or its name can't be that of an entry.
-    pub(crate) fn new(
-        backend: &Arc<Backend>,
-        spec: &DatabaseSpec,
-        info: &TableInfo,
-        version: Version,
-    ) -> Option<(Name, Self)> {
+    pub(crate) fn new(known: &Arc<Known>, info: &TableInfo, version: Version) -> Option<(Name, Self)> {
+        let spec = &known.spec;
         let name = Name::new(&info.name).ok()?;
         let dialect = Dialect::of(spec.kind);
         let fields: Vec<_> = info.columns.iter().map(|own| column::field(own, dialect)).collect();
@@ -82,14 +81,14 @@ impl RecordsTable {
             memory_bytes: 0,
         };
         let rows = Access { spec, caller: &caller, excepts: false }.rows(Operation::List, info);
-        let table = Self { backend: Arc::clone(backend), dialect, info: info.clone(), description, rows };
+        let table = Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows };
         Some((name, table))
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
         let mut reads = vec![selected.rows.clone()];
         reads.extend(selected.total.clone());
-        let sink = self.backend.read(reads, BatchSink::new(&selected, usize::MAX), None).await?;
+        let sink = self.known.backend.read(reads, BatchSink::new(&selected, usize::MAX), None).await?;
         let total = sink.total().filter(|_| query.count);
         let (batches, next) = keyset::page(query, &self.description, &selected, sink.finish()?)?;
         Ok(Rows { total, next, ..self.answer(&selected, Batches::Ready(batches)) })
@@ -100,13 +99,13 @@ impl RecordsTable {
             None => None,
             Some(total) => {
                 let sink = BatchSink::counting();
-                self.backend.read(vec![total.clone()], sink, None).await?.total()
+                self.known.backend.read(vec![total.clone()], sink, None).await?.total()
             }
         };
         // Who asks is counted where the query has its place.
-        let share = lying::take(self.backend.lying(), &Holder::Server).await?;
-        let (sender, receiver) = mpsc::channel(WAITING_BATCHES_MAX);
-        let backend = Arc::clone(&self.backend);
+        let share = lying::take(self.known.backend.lying(), &Holder::Server).await?;
+        let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES_MAX);
+        let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
         // The task ends with the receiver: the backend stops when nobody takes its pieces.
         tokio::spawn(async move {
@@ -119,8 +118,22 @@ impl RecordsTable {
                 last => drop(sender.send(last).await),
             }
         });
-        let batches = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+        // A statement that can't run at all is no answer that breaks off.
+        let first = receiver.recv().await.transpose()?;
+        let rest = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+        let batches = stream::iter(first.map(Ok)).chain(rest);
         Ok(Rows { total, ..self.answer(&selected, Batches::Stream(Yielding::new(batches.boxed(), share).boxed())) })
+    }
+
+    /// Has the schema read again when a name is gone, and says that this was it: the entry is not what it was.
+    async fn as_it_is<T>(&self, done: Result<T>) -> Result<T> {
+        let Err(error) = done else { return done };
+        let stamp = self.description.version.0;
+        if !is_gone(error.code) || !self.known.is_other_than(stamp).await? {
+            return Err(error);
+        }
+        let message = format!("`{}` was changed in its database a moment ago", self.description.name);
+        Err(Error::new(Code::Contention, message).with_hint("ask again").with_source(error))
     }
 
     fn answer(&self, selected: &Selected, batches: Batches) -> Rows {
@@ -154,14 +167,16 @@ impl Table for RecordsTable {
 
     async fn read(&self, query: &Query) -> Result<Rows> {
         let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
-        if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) {
-            return self.whole(query, selected).await;
-        }
-        self.streamed(selected).await
+        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) {
+            self.whole(query, selected).await
+        } else {
+            self.streamed(selected).await
+        };
+        self.as_it_is(rows).await
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
-        hold::hold(self, parts).await
+        self.as_it_is(hold::hold(self, parts).await).await
     }
 
     /// What was held is gone with its transaction.

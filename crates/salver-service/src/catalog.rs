@@ -121,6 +121,16 @@ impl Catalog {
         }
     }
 
+    /// Waits until another generation is served than the one with this number.
+    pub async fn moved(&self, from: u64) {
+        let mut generation = self.generation.subscribe();
+        while self.peek().generation() == from {
+            if generation.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Waits until `name` is no longer on its first load.
     pub async fn loaded(&self, name: &str) {
         let mut generation = self.generation.subscribe();

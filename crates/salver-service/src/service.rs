@@ -14,6 +14,9 @@ use crate::bound::{Place, Places, bound_rows};
 use crate::catalog::Catalog;
 use crate::snapshot::{Snapshot, State};
 
+/// How long a request waits for the catalog that has a table as its database has it now: it is on its way.
+const NEWER_WITHIN: Duration = Duration::from_millis(500);
+
 /// The waist. One per server; cheap to share.
 #[derive(Debug)]
 pub struct Service {
@@ -218,8 +221,24 @@ impl Service {
             return bound_rows(rows?, self.limits.rows_max);
         }
         let mut place = Place::take(&self.places, caller, &self.limits).await?;
-        let rows = place.run(table.read(query)).await?;
+        let rows = match place.run(table.read(query)).await {
+            Err(error) => match self.newer(snapshot, &error).await {
+                Some(newer) => place.run(newer.resolve(name)?.read(query)).await?,
+                None => return Err(error),
+            },
+            rows => rows?,
+        };
         place.hold(rows, &self.limits).await
+    }
+
+    /// The catalog that comes after `snapshot`, for a request that failed because a table of it was changed in its
+    /// database; `None` when that was not why, or none comes in a moment.
+    pub(crate) async fn newer(&self, snapshot: &Snapshot, error: &Error) -> Option<Arc<Snapshot>> {
+        if error.code != Code::Contention {
+            return None;
+        }
+        tokio::time::timeout(NEWER_WITHIN, self.catalog.moved(snapshot.generation())).await.ok()?;
+        Some(self.catalog.snapshot())
     }
 
     /// [`Service::read`] when the answer takes microseconds; `None` means "use `read`".
@@ -241,7 +260,13 @@ impl Service {
             return bound_rows(rows?, self.limits.rows_max);
         }
         let mut place = Place::take(&self.places, caller, &self.limits).await?;
-        let rows = place.run(self.sql.run(tables, query)).await?;
+        let rows = match place.run(self.sql.run(tables, query)).await {
+            Err(error) => match self.newer(snapshot, &error).await {
+                Some(newer) => place.run(self.sql.run(newer, query)).await?,
+                None => return Err(error),
+            },
+            rows => rows?,
+        };
         place.hold(rows, &self.limits).await
     }
 

@@ -72,6 +72,7 @@ fn column(name: &str, kind: ColumnKind) -> ColumnInfo {
         has_default: false,
         auto_increment: false,
         generated: false,
+        ordered: true,
         words: Vec::new(),
         comment: None,
     }

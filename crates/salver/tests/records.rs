@@ -6,11 +6,13 @@ mod records {
     pub(crate) mod fixture;
     pub(crate) mod program;
 
+    mod altered;
     mod auth;
     mod batches;
     mod beyond;
     mod catalog;
     mod errors;
+    mod exact;
     mod gate;
     mod golden;
     mod hooks;
@@ -19,6 +21,7 @@ mod records {
     mod killed;
     mod operators;
     mod own;
+    mod pages;
     mod rules;
     mod shapes;
     mod values;

@@ -138,6 +138,7 @@ impl Column<'_> {
             Cells::Decimal64(values, scale) => number::decimal(values[row].into(), *scale, out),
             Cells::Decimal128(values, scale) => number::decimal(values[row], *scale, out),
             Cells::Decimal256(values, scale) => number::wide_decimal(values[row], *scale, out),
+            Cells::FreeDecimal(values, scale) => number::free_decimal(values[row], *scale, out),
             Cells::Text(array) => put::short(array.value(row).as_bytes(), out),
             Cells::LargeText(array) => put::short(array.value(row).as_bytes(), out),
             Cells::TextView(array) => put::short(array.value(row).as_bytes(), out),

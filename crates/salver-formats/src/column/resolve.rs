@@ -2,6 +2,7 @@
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::*;
+use salver_model::decimal::UNDECLARED_DECIMAL;
 use salver_model::{Code, Error, Result};
 
 use super::indirect::{Dictionary, Runs, Union};
@@ -46,6 +47,9 @@ fn cells<'a>(array: &'a dyn Array, dialect: Dialect, rows: usize) -> Result<Cell
         D::Decimal32(_, scale) => Cells::Decimal32(values::<Decimal32Type>(array), *scale),
         D::Decimal64(_, scale) => Cells::Decimal64(values::<Decimal64Type>(array), *scale),
         D::Decimal128(_, scale) => Cells::Decimal128(values::<Decimal128Type>(array), *scale),
+        D::Decimal256(_, scale) if *array.data_type() == UNDECLARED_DECIMAL => {
+            Cells::FreeDecimal(values::<Decimal256Type>(array), *scale)
+        }
         D::Decimal256(_, scale) => Cells::Decimal256(values::<Decimal256Type>(array), *scale),
         D::Utf8 => Cells::Text(array.as_string()),
         D::LargeUtf8 => Cells::LargeText(array.as_string()),

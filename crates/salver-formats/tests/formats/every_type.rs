@@ -137,6 +137,15 @@ fn decimals() {
         Decimal256Array::from(vec![huge]).with_precision_and_scale(76, 3).unwrap(),
         &["-1234567890123456789012345678901234567890.123"],
     );
+    // Without a declared scale, the zeros that fill it say nothing.
+    let free: Vec<i256> = ["1500000000000000000000000000000", "-2000000000000000000000000000000", "0", "1"]
+        .iter()
+        .map(|text| i256::from_string(text).unwrap())
+        .collect();
+    check_bare(
+        Decimal256Array::from(free).with_precision_and_scale(76, 30).unwrap(),
+        &["1.5", "-2", "0", "0.000000000000000000000000000001"],
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use salver_model::{Error, Result, Rows};
 
 use crate::exchange::Exchange;
+use crate::respond;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 

@@ -105,6 +105,9 @@ pub struct ColumnInfo {
     pub auto_increment: bool,
     /// Whether it is computed, so that it can't be written.
     pub generated: bool,
+    /// Whether the database puts its values in an order; those of some types, like PostgreSQL's `json` and `point`, it
+    /// does not.
+    pub ordered: bool,
     /// The words of an enumeration; empty for other columns.
     pub words: Vec<String>,
     /// The comment.

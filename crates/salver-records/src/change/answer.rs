@@ -29,7 +29,7 @@ pub(crate) fn one(plan: &Plan, outcome: Outcome) -> Result<Document> {
 
 /// The answer to a plan of several changes: an array with each one's.
 pub(crate) fn several(plan: &Plan, outcome: Outcome) -> Result<Document> {
-    if outcome.committed && !plan.items().any(|item| matches!(item.answer, Answer::Failed(_))) {
+    if outcome.committed && plan.is_sound() {
         let mut out = vec![b'['];
         for (at, change) in plan.changes.iter().enumerate() {
             if at > 0 {
@@ -63,8 +63,7 @@ fn survivable(outcome: Outcome, plan: &Plan) -> Result<Outcome> {
         )
     };
     let at = outcome.steps.iter().position(|step| step.as_ref().is_err_and(whole));
-    let failed =
-        outcome.steps.iter().any(Result::is_err) || plan.items().any(|item| matches!(item.answer, Answer::Failed(_)));
+    let failed = outcome.steps.iter().any(Result::is_err) || !plan.is_sound();
     match at {
         Some(at) => {
             let error = outcome.steps.into_iter().nth(at).and_then(Result::err);

@@ -101,7 +101,7 @@ impl<'a> Ground<'a> {
     /// That what is known of the caller is written as the column has it: ` 7` is not the tenant 7.
     fn is_exact(&self, column: usize, value: &Value) -> Result<()> {
         let Value::Bare(text) = value else { return Ok(()) };
-        let operand = Operand::column(self.scope.dialect, &self.table.columns[column], "");
+        let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
         match exact_bind(self.scope.dialect, &operand, text) {
             Some(_) => Ok(()),
             None => Err(forbidden().with_hint(format!(
@@ -119,13 +119,13 @@ impl<'a> Ground<'a> {
     /// The column a client may write under this name; `None` when what it says is passed over.
     ///
     /// # Errors
-    /// A name that is not there, when that is not passed over.
+    /// A name that is not there, when that is not passed over, or not before the schema was looked at again.
     pub(crate) fn writes(&self, name: &str) -> Result<Option<usize>> {
         let Some(index) = self.scope.column(self.operation, self.table, name) else {
-            return if self.strict { Err(self.unknown_column(name)) } else { Ok(None) };
+            return if self.strict || !self.scope.sure { Err(self.unknown_column(name)) } else { Ok(None) };
         };
         if self.table.columns[index].generated {
-            return if self.strict {
+            return if self.strict || !self.scope.sure {
                 Err(Error::new(Code::InvalidColumn, format!("Column '{name}' can't be written"))
                     .with_hint("the database computes it; leave it out"))
             } else {

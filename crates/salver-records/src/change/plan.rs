@@ -64,6 +64,11 @@ impl Plan {
         self.changes.iter().flat_map(|change| &change.items)
     }
 
+    /// Whether every part could be made steps.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.items().any(|item| matches!(item.answer, Answer::Failed(_)))
+    }
+
     /// Takes out the error of the first item that could not be made a step.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         self.changes.iter_mut().flat_map(|change| &mut change.items).find_map(|item| match &mut item.answer {

@@ -31,6 +31,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, native: &str) -> ColumnInfo {
         has_default: false,
         auto_increment: name == "id",
         generated: false,
+        ordered: true,
         words: Vec::new(),
         comment: None,
     }
@@ -105,6 +106,7 @@ pub(crate) fn with_scope<T>(
         schema: Arc::new(schema),
         access: Access { spec: &spec, caller: &caller, excepts: true },
         prepared: &Prepared::default(),
+        sure: true,
     })
 }
 

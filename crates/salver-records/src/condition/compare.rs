@@ -12,6 +12,7 @@ use crate::dialect::Sql;
 use crate::dialect::like::escaped;
 use crate::dialect::spatial::is_unary;
 use crate::geometry;
+use crate::statement::Bind;
 
 /// The left side of a comparison: an expression without values in it, and what it is like.
 #[derive(Clone, Debug)]
@@ -33,11 +34,22 @@ impl<'c> Operand<'c> {
         Self::expression(dialect, column, bare)
     }
 
+    /// A column that is compared with what may be no value of its type: the text of a type that only PostgreSQL reads.
+    pub(crate) fn column_by_text(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
+        let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
+        dialect.reference(column, alias, &mut bare);
+        Self::new(dialect, column, bare, true)
+    }
+
     /// An expression whose values are like the column's.
     pub(crate) fn expression(dialect: Dialect, column: &'c ColumnInfo, bare: String) -> Self {
+        Self::new(dialect, column, bare, false)
+    }
+
+    fn new(dialect: Dialect, column: &'c ColumnInfo, bare: String, by_text: bool) -> Self {
         let as_text = match column.kind {
-            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column),
-            ColumnKind::Json => dialect == Dialect::Postgres,
+            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column) && (by_text || !column.ordered),
+            ColumnKind::Json => dialect == Dialect::Postgres && (by_text || !column.ordered),
             ColumnKind::Geometry => dialect != Dialect::Sqlite,
             _ => false,
         };
@@ -55,10 +67,26 @@ impl<'c> Operand<'c> {
         &self.text
     }
 
+    /// The expression as it stands inside what is sorted by; what is already in a function has the bare one.
+    pub(crate) fn sorted(&self, around: super::Around) -> &str {
+        if self.as_text && around.0.contains("ST_AsText") { &self.bare } else { &self.text }
+    }
+
     /// The expression as text, for `LIKE`.
-    fn like(&self, dialect: Dialect) -> String {
-        let is_text = self.as_text || self.column.kind.is_text();
+    pub(super) fn like(&self, dialect: Dialect) -> String {
+        let is_text = self.as_text || (self.column.kind.is_text() && dialect.is_plain_text(self.column));
         if dialect == Dialect::Postgres && !is_text { format!("{}::text", self.bare) } else { self.text.clone() }
+    }
+
+    /// Whether SQLite keeps values in it as they are and changes none for a comparison, so that a number and its text
+    /// are two values: a column without a type, and what a view computes.
+    pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
+        let native = &self.column.native;
+        let has = |word: &str| native.to_ascii_uppercase().contains(word);
+        dialect == Dialect::Sqlite
+            && matches!(self.column.kind, ColumnKind::Clob | ColumnKind::Blob)
+            && (native.is_empty() || native.eq_ignore_ascii_case("any") || has("BLOB"))
+            && !(has("CHAR") || has("CLOB") || has("TEXT"))
     }
 
     /// Appends a condition that is false, or null where the expression is.
@@ -69,7 +97,7 @@ impl<'c> Operand<'c> {
 
 /// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
 pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
-    let operand = Operand::column(sql.dialect, column, alias);
+    let operand = Operand::column_by_text(sql.dialect, column, alias);
     let Some(bind) = bind_for(sql.dialect, &operand, value) else { return false };
     sql.push(&operand.text).push(" = ");
     place(&operand, bind, sql);
@@ -115,11 +143,15 @@ fn like(operand: &Operand<'_>, [before, behind]: [&str; 2], value: &str, sql: &m
     }
     let pattern = format!("{before}{}{behind}", escaped(value));
     let escape = sql.dialect.like_escape();
-    sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(crate::statement::Bind::Text(pattern)).push(escape);
+    sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(Bind::Text(pattern)).push(escape);
 }
 
 fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, sql: &mut Sql) -> Result<()> {
     match bind_for(sql.dialect, operand, value) {
+        // A column without a type has the number or its text.
+        Some(bind @ (Bind::Int(_) | Bind::Float(_))) if sign == " = " && operand.is_untyped(sql.dialect) => {
+            sql.push(&operand.text).push(" IN (").bind(bind).push(", ").bind(Bind::Text(value.to_owned())).push(")");
+        }
         Some(bind) => {
             sql.push(&operand.text).push(sign);
             place(operand, bind, sql);
@@ -165,6 +197,9 @@ fn list(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) 
             sql.push(&operand.text).push(" IN (");
         }
         sql.separate(&mut first, ",");
+        if operand.is_untyped(sql.dialect) && !matches!(bind, Bind::Text(_)) {
+            sql.bind(Bind::Text(part.to_owned())).push(",");
+        }
         place(operand, bind, sql);
     }
     if first {
@@ -203,7 +238,7 @@ fn spatial(ground: &Ground<'_>, operand: &Operand<'_>, operator: Operator, value
             .with_hint("geometries are well-known text, like `POINT(30 10)`"));
     }
     sql.push(function).push("(").push(&operand.bare).push(",ST_GeomFromText(");
-    sql.bind(crate::statement::Bind::Text(value.to_owned()));
+    sql.bind(Bind::Text(value.to_owned()));
     sql.push(",").push(itoa::Buffer::new().format(srid)).push("))").push(truth);
     Ok(())
 }

@@ -36,6 +36,19 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         return None;
     }
     match (dialect, column.kind) {
+        (Dialect::Sqlite, _) if operand.is_untyped(dialect) => {
+            let whole = text.parse::<i64>().ok().map(Bind::Int);
+            Some(whole.or_else(|| float(text).map(Bind::Float)).unwrap_or_else(|| Bind::Text(text.to_owned())))
+        }
+        // An enumeration has no other words.
+        (Dialect::Postgres, ColumnKind::Varchar) if !column.words.is_empty() => {
+            column.words.iter().any(|word| word == text).then(|| Bind::Text(text.to_owned()))
+        }
+        (Dialect::Postgres, ColumnKind::Json) if !operand.as_text => {
+            serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok().then(|| Bind::Text(text.to_owned()))
+        }
+        // A time of day there is a span.
+        (Dialect::Mysql, ColumnKind::Time) => span(text.trim()).map(Bind::Text),
         // SQLite keeps whatever was written: bytes as the base64 text they came as, identifiers and times as they
         // stood.
         (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
@@ -87,9 +100,11 @@ pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
         }
         Dialect::Mysql => {
             // Text would be compared with numbers as floats are, and with few digits.
-            let exact = kind.is_numeric() && matches!(bind, Bind::Text(_));
-            sql.push(if exact { "CAST(" } else { "" }).bind(bind);
-            sql.push(if exact { " AS DECIMAL(65,30))" } else { "" });
+            if kind.is_numeric() && matches!(bind, Bind::Text(_)) {
+                push_decimal(bind, sql);
+            } else {
+                sql.bind(bind);
+            }
         }
         Dialect::Postgres => {
             let cast = postgres_cast(operand, kind, &bind);
@@ -103,11 +118,45 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
         (_, Bind::Int(_)) => "::bigint",
         (_, Bind::Float(_)) => "::double precision",
         (_, Bind::Bool(_)) => "::boolean",
+        (_, Bind::Text(_)) if operand.column.native == "money" => "::numeric::money",
         (_, Bind::Text(_)) if kind.is_numeric() => "::numeric",
         _ if operand.as_text => "::text",
         // Its own type is what the server takes it for: also a time with a zone.
         _ => "",
     }
+}
+
+/// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
+/// become another number.
+pub(super) fn push_decimal(bind: Bind, sql: &mut Sql) {
+    /// What any decimal of MySQL has.
+    const DIGITS_MAX: usize = 65;
+    const PLACES_MAX: usize = 30;
+    let Bind::Text(text) = &bind else {
+        sql.bind(bind);
+        return;
+    };
+    let unsigned = text.trim_start_matches(['-', '+']);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let (digits, places) = (whole.len() + fraction.len(), fraction.len());
+    let fits = plain && digits <= DIGITS_MAX && places <= PLACES_MAX;
+    let (digits, places) = if fits { (digits.max(1), places) } else { (DIGITS_MAX, PLACES_MAX) };
+    sql.push("CAST(").bind(bind).push(&format!(" AS DECIMAL({digits},{places}))"));
+}
+
+/// A time as MySQL has it: a span of up to 838 hours in both directions.
+fn span(text: &str) -> Option<String> {
+    if let Some(time) = instant::time(text) {
+        return Some(time);
+    }
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (clock, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let parts: Vec<u32> = clock.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let good = matches!(parts.as_slice(), [..=838, ..=59] | [..=838, ..=59, ..=59])
+        && fraction.len() <= 6
+        && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    good.then(|| text.to_owned())
 }
 
 /// As PHP reads booleans.

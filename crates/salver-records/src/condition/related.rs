@@ -4,7 +4,7 @@
 use salver_model::records::{Condition, Operation, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use super::{Ground, begin, restrict};
+use super::{Around, Ground, begin, restrict};
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
 use crate::scope::Scope;
@@ -91,11 +91,11 @@ fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
 }
 
 /// Appends the value of a column that is reached over related tables, to one row each, as a subselect; `false`, and
-/// nothing appended, when the path does not lead there.
+/// nothing appended, when the path does not lead there. What stands `around` the column is inside the subselect.
 pub(crate) fn scalar(
     ground: &Ground<'_>,
     (table, alias): (&TableInfo, &str),
-    path: &[String],
+    (path, around): (&[String], Around),
     depth: usize,
     sql: &mut Sql,
 ) -> Result<bool> {
@@ -103,7 +103,8 @@ pub(crate) fn scalar(
     let Some((next, rest)) = path.split_first() else { return Ok(false) };
     if rest.is_empty() {
         let Some(index) = scope.column(operation, table, next) else { return Ok(false) };
-        sql.push(super::Operand::column(sql.dialect, &table.columns[index], alias).text());
+        let operand = super::Operand::column(sql.dialect, &table.columns[index], alias);
+        sql.push(around.0).push(operand.sorted(around)).push(around.1);
         return Ok(true);
     }
     let Ok(there) = scope.table(operation, next) else { return Ok(false) };
@@ -112,7 +113,7 @@ pub(crate) fn scalar(
     let before = (sql.text.len(), sql.binds.len());
     let own = format!("o{depth}");
     sql.push("(SELECT ");
-    if !scalar(ground, (there, &own), rest, depth + 1, sql)? {
+    if !scalar(ground, (there, &own), (rest, around), depth + 1, sql)? {
         sql.text.truncate(before.0);
         sql.binds.truncate(before.1);
         return Ok(false);

@@ -62,7 +62,7 @@ fn operand<'t>(table: &'t TableInfo, alias: &str, path: &ColumnPath, sql: &Sql) 
         Error::new(Code::Config, format!("a rule for table `{}` names column `{path}`, which is not there", table.name))
             .with_hint("name the tables the rule is for in its `tables`")
     })?;
-    Ok(Operand::column(sql.dialect, &table.columns[index], alias))
+    Ok(Operand::column_by_text(sql.dialect, &table.columns[index], alias))
 }
 
 fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) {

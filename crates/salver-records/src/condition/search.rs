@@ -32,7 +32,7 @@ pub(crate) fn search(
         first = false;
         let escape = sql.dialect.like_escape();
         let operand = Operand::column(sql.dialect, column, alias);
-        sql.push(operand.text()).push(" LIKE ").bind(Bind::Text(pattern.clone())).push(escape);
+        sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(Bind::Text(pattern.clone())).push(escape);
     }
     sql.push(if first { "1=0" } else { ")" });
 }

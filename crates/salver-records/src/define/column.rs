@@ -76,8 +76,7 @@ pub(super) fn update(
     }
     if let Some(name) = change.name
         && table.columns.iter().any(|other| {
-            other.real_name != own.real_name
-                && (ground.same(&other.real_name, name) || ground.same(&other.name, name))
+            other.real_name != own.real_name && (ground.same(&other.real_name, name) || ground.same(&other.name, name))
         })
     {
         return Err(exists_column(name));

@@ -149,9 +149,8 @@ fn names_that_are_taken_in_another_case() {
     let code = |dialect, definition: &Definition| {
         with_scope(dialect, schema(), |_| {}, |scope| statements(scope, definition)).err().map(|error| error.code)
     };
-    let renamed = |name: &str| {
-        update("title", ColumnDefinition { name: Some(name.to_owned()), ..ColumnDefinition::default() })
-    };
+    let renamed =
+        |name: &str| update("title", ColumnDefinition { name: Some(name.to_owned()), ..ColumnDefinition::default() });
     for dialect in [Dialect::Sqlite, Dialect::Mysql] {
         assert_eq!(code(dialect, &renamed("USER_ID")), Some(Code::ColumnExists));
         assert_eq!(code(dialect, &renamed("TITLE")), None);

@@ -8,15 +8,20 @@ use salver_model::{Code, Error, Result, Value};
 
 use super::order::{By, Sort, expression};
 use crate::cell::Cell;
-use crate::condition::{Ground, Operand, bind_for, place};
+use crate::condition::{Ground, Mark};
 use crate::dialect::Sql;
 use crate::json::base64;
+use crate::statement::Bind;
 
 /// Where the last page ended: a value for each key of the order, `None` for null.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct After {
-    values: Vec<Option<String>>,
+    values: Vec<Option<Bind>>,
 }
+
+/// What a text and bytes begin with in a token.
+const TEXT: &str = "t";
+const BYTES: &str = "b";
 
 impl After {
     /// Reads a token; the empty one begins.
@@ -32,11 +37,9 @@ impl After {
             return Err(Error::new(Code::InvalidCursor, "`after` is for another table or order")
                 .with_hint("ask for the table and `order` of the page before, or begin with an empty `after`"));
         }
-        let text = |value: Value| match value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        };
-        Ok(Some(Self { values: cursor.values.into_iter().map(text).collect() }))
+        let values = cursor.values.iter().map(bind).collect::<Option<Vec<_>>>();
+        let values = values.ok_or_else(|| Error::new(Code::InvalidCursor, "`after` has a value that is none"))?;
+        Ok(Some(Self { values }))
     }
 
     /// Appends that a row comes behind it.
@@ -59,11 +62,11 @@ impl After {
         for (at, (sort, value)) in order.iter().zip(&self.values).enumerate() {
             sql.push("(");
             open += 1;
-            side(ground, (table, alias), sort, value.as_deref(), Side::Behind, sql)?;
+            side(ground, (table, alias), sort, value.as_ref(), Side::Behind, sql)?;
             if at + 1 < order.len() {
                 sql.push(" OR (");
                 open += 1;
-                side(ground, (table, alias), sort, value.as_deref(), Side::Same, sql)?;
+                side(ground, (table, alias), sort, value.as_ref(), Side::Same, sql)?;
                 sql.push(" AND ");
             }
         }
@@ -85,7 +88,7 @@ fn side(
     ground: &Ground<'_>,
     (table, alias): (&TableInfo, &str),
     sort: &Sort<'_>,
-    value: Option<&str>,
+    value: Option<&Bind>,
     side: Side,
     sql: &mut Sql,
 ) -> Result<()> {
@@ -104,19 +107,15 @@ fn side(
     };
     let nulls_too = side == Side::Behind && sort.descending && sort.nullable();
     sql.push(if nulls_too { "(" } else { "" });
-    expression(ground, table, alias, sort, sql)?;
+    let mark = Mark::of(sql.dialect, sort.column);
+    expression(ground, table, alias, (sort, mark.sorted), sql)?;
     sql.push(sign);
     if let Some(value) = value {
-        let operand = Operand::column(sql.dialect, sort.column, alias);
-        let bind = bind_for(sql.dialect, &operand, value).ok_or_else(|| {
-            Error::new(Code::InvalidCursor, "`after` has a value its column can't have")
-                .with_hint("begin with an empty `after`")
-        })?;
-        place(&operand, bind, sql);
+        mark.push(sort.column, value.clone(), sql);
     }
     if nulls_too {
         sql.push(" OR ");
-        expression(ground, table, alias, sort, sql)?;
+        expression(ground, table, alias, (sort, mark.sorted), sql)?;
         sql.push(" IS NULL)");
     }
     Ok(())
@@ -131,29 +130,48 @@ pub(crate) fn fingerprint(table: &TableInfo, order: &[Sort<'_>]) -> u64 {
             By::Related(path) => (path.join("."), sort.descending),
         })
         .collect();
-    Version::of(&(&table.name, keys)).0
+    // The number is that of the form of the values.
+    Version::of(&(&table.name, keys, 2_u8)).0
 }
 
 /// The token behind a row whose order has these values.
 pub(crate) fn token(fingerprint: u64, values: &[Cell<'_>]) -> String {
-    let values = values.iter().map(|cell| text(*cell).map_or(Value::Null, Value::Text)).collect();
+    let values = values.iter().map(|cell| value(*cell)).collect();
     Cursor { version: Version(0), query: fingerprint, position: 0, values }.encode()
 }
 
-/// A value as a client would write it; `None` for null.
-fn text(cell: Cell<'_>) -> Option<String> {
-    let mut out = Vec::new();
+/// A value as the token has it.
+fn value(cell: Cell<'_>) -> Value {
     match cell {
-        Cell::Null => return None,
-        Cell::Bool(value) => return Some(if value { "1" } else { "0" }.to_owned()),
-        Cell::Int(value) => return Some(value.to_string()),
-        Cell::UInt(value) => return Some(value.to_string()),
-        Cell::Float(value) => return Some(zmij::Buffer::new().format(value).to_owned()),
-        Cell::Single(value) => return Some(zmij::Buffer::new().format(value).to_owned()),
-        Cell::Text(value) => return Some(value.to_owned()),
-        Cell::Bytes(value) => base64::encode(value, &mut out),
+        Cell::Null => Value::Null,
+        Cell::Bool(value) => Value::Bool(value),
+        Cell::Int(value) => Value::Int(value),
+        Cell::UInt(value) => Value::UInt(value),
+        Cell::Float(value) => Value::Float(value),
+        Cell::Single(value) => Value::Float(f64::from(value)),
+        Cell::Text(value) => Value::Text(format!("{TEXT}{value}")),
+        Cell::Bytes(value) => {
+            let mut out = BYTES.as_bytes().to_vec();
+            base64::encode(value, &mut out);
+            Value::Text(String::from_utf8_lossy(&out).into_owned())
+        }
     }
-    String::from_utf8(out).ok()
+}
+
+/// A value of a token as the database gets it; inside, `None` for null.
+fn bind(value: &Value) -> Option<Option<Bind>> {
+    Some(Some(match value {
+        Value::Null => return Some(None),
+        Value::Bool(value) => Bind::Bool(*value),
+        Value::Int(value) => Bind::Int(*value),
+        // The statement makes a number of it.
+        Value::UInt(value) => Bind::Text(value.to_string()),
+        Value::Float(value) => Bind::Float(*value),
+        Value::Text(text) | Value::Bare(text) => match text.strip_prefix(TEXT) {
+            Some(text) => Bind::Text(text.to_owned()),
+            None => Bind::Bytes(base64::decode(text.strip_prefix(BYTES)?)?),
+        },
+    }))
 }
 
 /// Whether the order of a table's rows can be walked in pages: it must have a unique key.

@@ -57,7 +57,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
     sql.push(" FROM (");
     rows(&root, &shown, &mut sql)?;
     sql.push(") AS ").push(ALIAS);
-    order_by(&root.ground, table, ALIAS, &root.order, &mut sql)?;
+    order_by(&root.ground, table, ALIAS, (&root.order, false), &mut sql)?;
     root.bounds.write(&mut sql);
     reads.push(list::read(sql, shown.iter().map(|index| table.columns[*index].kind).collect()));
     let members = shown.iter().enumerate().map(|(cell, index)| {

@@ -145,7 +145,7 @@ pub(crate) async fn fetch(
 /// The keys as whole numbers, when all that any row can have are such.
 fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Option<Vec<Option<i64>>> {
     let column = &table.columns[table.single_key()?];
-    let operand = Operand::column(scope.dialect, column, "");
+    let operand = Operand::column_by_text(scope.dialect, column, "");
     let whole = |key: &RecordKey| match bind_for(scope.dialect, &operand, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),
         None => Some(None),
@@ -157,7 +157,7 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
 /// Whether a row can have the key.
 fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
     table.key.iter().zip(key).all(|(index, part)| {
-        let operand = Operand::column(scope.dialect, &table.columns[*index], "");
+        let operand = Operand::column_by_text(scope.dialect, &table.columns[*index], "");
         bind_for(scope.dialect, &operand, part).is_some()
     })
 }

@@ -16,7 +16,7 @@ use super::order;
 use super::root::{ALIAS, Root};
 use super::rows::{Envelope, Rows};
 use super::stream;
-use crate::condition::Ground;
+use crate::condition::{Ground, Mark};
 use crate::dialect::Sql;
 use crate::scope::Scope;
 use crate::statement::Read;
@@ -74,6 +74,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     order::complete(&ground, table, &mut root.order);
     if let Some(token) = &query.after {
         cursor::pageable(table)?;
+        root.paged = true;
         root.after = After::read(token, table, &root.order)?;
     }
     let (mut parts, rows) = joined(&root, query, &[], |shape, _| (shape, Envelope::Record))?;
@@ -172,11 +173,11 @@ pub(crate) fn select(root: &Root<'_>, parts: &Parts, paged: bool) -> Result<Read
     }
     for sort in root.order.iter().filter(|_| paged) {
         sql.separate(&mut first, ", ");
-        let (before, behind) = dialect.selected(sort.column);
-        sql.push(before);
-        order::expression(&root.ground, table, ALIAS, sort, &mut sql)?;
-        sql.push(behind);
-        kinds.push(sort.column.kind);
+        let mark = Mark::of(dialect, sort.column);
+        sql.push(mark.fetched.0);
+        order::expression(&root.ground, table, ALIAS, (sort, mark.sorted), &mut sql)?;
+        sql.push(mark.fetched.1);
+        kinds.push(mark.kind);
     }
     if first {
         // No column is shown, but a row is still a row.
@@ -186,7 +187,7 @@ pub(crate) fn select(root: &Root<'_>, parts: &Parts, paged: bool) -> Result<Read
     root.rows(&mut sql)?;
     let mut bounds = root.bounds;
     bounds.limit = bounds.limit.map(|limit| limit.saturating_add(u64::from(paged)));
-    order::order_by(&root.ground, table, ALIAS, &root.order, &mut sql)?;
+    order::order_by(&root.ground, table, ALIAS, (&root.order, paged), &mut sql)?;
     bounds.write(&mut sql);
     Ok(read(sql, kinds))
 }

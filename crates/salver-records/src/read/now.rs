@@ -6,6 +6,7 @@ use salver_model::records::{Document, RecordQuery};
 use super::point::{NoSuchKey, Point, PointSink};
 use super::{group, key, list};
 use crate::dialect::Dialect;
+use crate::known::is_gone;
 use crate::scope::Scope;
 
 /// The answer to a read by `key`, or to a list without one; `None` when it must go the other way, which also has all
@@ -31,7 +32,7 @@ fn read(scope: &Scope<'_>, query: &RecordQuery, key: &str) -> Option<Result<Docu
         Err(NoSuchKey) => return Some(Err(absent())),
         Ok(read) => read?,
     };
-    let sink = scope.backend.read_now(&read, &mut || PointSink::new(&point))?;
+    let sink = asked(scope.backend.read_now(&read, &mut || PointSink::new(&point)))?;
     Some(sink.and_then(|sink| match sink.finish() {
         Some(row) => key::single(Some(row), &Vec::new()),
         None => Err(absent()),
@@ -44,6 +45,11 @@ fn rows(scope: &Scope<'_>, query: &RecordQuery) -> Option<Result<Document>> {
     }
     let plan = list::plan(scope, query).ok()?;
     let [read] = plan.reads.as_slice() else { return None };
-    let sink = scope.backend.read_now(read, &mut || plan.sink.anew())?;
+    let sink = asked(scope.backend.read_now(read, &mut || plan.sink.anew()))?;
     Some(sink.map(|sink| Document::whole(sink.finish())))
+}
+
+/// What came of a read; `None` too when a name is gone, which the other way looks for in a newer schema.
+fn asked<S>(read: Option<Result<S>>) -> Option<Result<S>> {
+    read.filter(|read| !read.as_ref().is_err_and(|error| is_gone(error.code)))
 }

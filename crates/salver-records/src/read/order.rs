@@ -5,7 +5,7 @@ use salver_model::limits::WAY_TABLES_MAX;
 use salver_model::records::{ColumnInfo, Order, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use crate::condition::{Ground, Operand, scalar};
+use crate::condition::{Around, Ground, Mark, Operand, scalar};
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
@@ -95,38 +95,45 @@ fn push_all<'s>(table: &'s TableInfo, columns: Vec<usize>, descending: bool, sor
     }
 }
 
-/// Appends what is sorted by, as it compares.
+/// Appends what is sorted by, as it compares, with what stands `around` the column.
 pub(crate) fn expression(
     ground: &Ground<'_>,
     table: &TableInfo,
     alias: &str,
-    sort: &Sort<'_>,
+    (sort, around): (&Sort<'_>, Around),
     sql: &mut Sql,
 ) -> Result<()> {
     match sort.by {
         By::Own(index) => {
-            sql.push(Operand::column(sql.dialect, &table.columns[index], alias).text());
+            let operand = Operand::column(sql.dialect, &table.columns[index], alias);
+            sql.push(around.0).push(operand.sorted(around)).push(around.1);
         }
         By::Related(path) => {
-            scalar(ground, (table, alias), path, 0, sql)?;
+            scalar(ground, (table, alias), (path, around), 0, sql)?;
         }
     }
     Ok(())
 }
 
-/// Appends ` ORDER BY ...`, or nothing without keys.
+/// What stands around a column that is sorted by: where the rows are paged through, or the value comes out of a
+/// subselect, the form in which it is compared.
+fn around(dialect: Dialect, sort: &Sort<'_>, paged: bool) -> Around {
+    if paged || matches!(sort.by, By::Related(_)) { Mark::of(dialect, sort.column).sorted } else { ("", "") }
+}
+
+/// Appends ` ORDER BY ...`, or nothing without keys; `paged` when tokens are made of what is sorted by.
 pub(crate) fn order_by(
     ground: &Ground<'_>,
     table: &TableInfo,
     alias: &str,
-    sorts: &[Sort<'_>],
+    (sorts, paged): (&[Sort<'_>], bool),
     sql: &mut Sql,
 ) -> Result<()> {
     let mut first = true;
     for sort in sorts {
         sql.push(if first { " ORDER BY " } else { ", " });
         first = false;
-        expression(ground, table, alias, sort, sql)?;
+        expression(ground, table, alias, (sort, around(sql.dialect, sort, paged)), sql)?;
         direction(sort.descending, sort.nullable(), sql);
     }
     Ok(())

@@ -54,7 +54,7 @@ impl Point {
         if shown.is_empty() {
             return None;
         }
-        let operand = Operand::column(scope.dialect, &table.columns[key], "");
+        let operand = Operand::column_by_text(scope.dialect, &table.columns[key], "");
         let sample = sample(table.columns[key].kind);
         let form = std::mem::discriminant(&sample);
         let select = |with_key: bool| {
@@ -92,7 +92,7 @@ impl Point {
 
     /// The read of the row with this key; `Err` says that no row can have it, `Ok(None)` that it takes the longer way.
     pub(crate) fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
-        let operand = Operand::column(scope.dialect, &table.columns[self.key], "");
+        let operand = Operand::column_by_text(scope.dialect, &table.columns[self.key], "");
         let bind = bind_for(scope.dialect, &operand, key).ok_or(NoSuchKey)?;
         if std::mem::discriminant(&bind) != self.form {
             return Ok(None);

@@ -23,6 +23,8 @@ pub(crate) struct Root<'s> {
     pub(crate) search: Option<&'s str>,
     pub(crate) order: Vec<Sort<'s>>,
     pub(crate) after: Option<After>,
+    /// Whether the rows are paged through with tokens.
+    pub(crate) paged: bool,
     pub(crate) bounds: Bounds,
 }
 
@@ -36,6 +38,7 @@ impl<'s> Root<'s> {
             search: None,
             order: Vec::new(),
             after: None,
+            paged: false,
             bounds: Bounds::default(),
         }
     }
@@ -84,7 +87,7 @@ impl<'s> Root<'s> {
 
     /// Appends ` ORDER BY ... LIMIT ...`.
     pub(crate) fn order_and_bounds(&self, sql: &mut Sql) -> Result<()> {
-        order::order_by(&self.ground, self.table, ALIAS, &self.order, sql)?;
+        order::order_by(&self.ground, self.table, ALIAS, (&self.order, self.paged), sql)?;
         self.bounds.write(sql);
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Columns of a database as columns of Arrow.
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
+use salver_model::decimal::UNDECLARED_DECIMAL;
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use crate::dialect::Dialect;
@@ -38,13 +39,24 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
     }
 }
 
-/// Without a declared precision any number of digits may come, which only text can hold exactly.
+/// Without a declared precision any number of digits may come: the widest decimal takes those that are in use.
 fn decimal(column: &ColumnInfo) -> DataType {
-    match (column.precision.map(u8::try_from), column.scale.map(i8::try_from)) {
-        (Some(Ok(precision @ 1..=38)), Some(Ok(scale))) if i16::from(scale) <= i16::from(precision) => {
-            DataType::Decimal128(precision, scale)
-        }
-        _ => DataType::Utf8,
+    let (Some(precision), Some(scale)) = (column.precision, column.scale) else { return UNDECLARED_DECIMAL };
+    // PostgreSQL lets the point stand before the first digit.
+    match (u8::try_from(precision.max(scale)), i8::try_from(scale)) {
+        (Ok(precision @ 1..=38), Ok(scale)) => DataType::Decimal128(precision, scale),
+        (Ok(precision @ 39..=76), Ok(scale)) => DataType::Decimal256(precision, scale),
+        (_, Ok(scale @ 0..=38)) => DataType::Decimal256(76, scale),
+        _ => UNDECLARED_DECIMAL,
+    }
+}
+
+/// What a sum of a column of decimals is: it has more digits before the point.
+pub(super) fn sum_of_decimals(dialect: Dialect, precision: u8, scale: i8) -> DataType {
+    match precision {
+        0..=28 => DataType::Decimal128(38, scale),
+        _ if dialect == Dialect::Mysql => DataType::Decimal256(65, scale),
+        _ => DataType::Decimal256(76, scale),
     }
 }
 
@@ -56,7 +68,7 @@ pub(super) fn kind(data_type: &DataType) -> ColumnKind {
         DataType::Int64 | DataType::UInt64 => ColumnKind::BigInt,
         DataType::Float32 => ColumnKind::Float,
         DataType::Float64 => ColumnKind::Double,
-        DataType::Decimal128(..) => ColumnKind::Decimal,
+        DataType::Decimal128(..) | DataType::Decimal256(..) => ColumnKind::Decimal,
         DataType::Date32 => ColumnKind::Date,
         DataType::Timestamp(..) => ColumnKind::Timestamp,
         DataType::Binary => ColumnKind::Blob,

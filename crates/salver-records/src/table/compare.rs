@@ -1,12 +1,16 @@
 //! Columns and literals as SQL that compares them as Arrow would: text by its bytes, numbers as numbers.
 
-use arrow::compute::kernels::cast_utils::{Parser, string_to_timestamp_nanos};
-use arrow::datatypes::{DataType, Date32Type};
+use arrow::datatypes::DataType;
 use salver_model::{Code, Error, Result, Value};
 
+use super::decimal::Parts;
+use crate::calendar;
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::statement::Bind;
+
+/// Most digits before the point of a decimal that is written into a statement; what has more lies beyond all numbers.
+const DECIMAL_DIGITS_MAX: usize = 1_000;
 
 /// A column, or an aggregate, that stands in comparisons: its SQL, its type, and its name for messages.
 #[derive(Clone, Debug)]
@@ -16,20 +20,58 @@ pub(super) struct Operand {
     pub(super) name: String,
     /// Whether the database holds it as plain text, so that an index on it can be used.
     pub(super) plain_text: bool,
+    /// Whether only its beginning is compared: MySQL sorts by the first 1,024 bytes of a text.
+    pub(super) beginning: bool,
+    /// Whether SQLite holds values of any type in it as they are.
+    pub(super) untyped: bool,
 }
 
+/// The bytes that MySQL surely sorts by.
+const BEGINNING: &str = ", 1000)";
+
 impl Operand {
-    /// Appends the operand as something whose order and equality are those of bytes.
+    /// What an aggregate gives.
+    pub(super) fn computed(sql: String, data_type: DataType, name: String) -> Self {
+        Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false }
+    }
+
+    /// Appends the operand as something whose order and equality are those of its Arrow type: of truths, and of bytes.
     pub(super) fn push_ordered(&self, sql: &mut Sql) {
-        if self.data_type != DataType::Utf8 {
-            sql.push(&self.sql);
-            return;
+        match (&self.data_type, sql.dialect) {
+            // A truth is any number there.
+            (DataType::Boolean, Dialect::Sqlite | Dialect::Mysql) => {
+                sql.push("(").push(&self.sql).push(" <> 0)");
+            }
+            (DataType::Utf8, Dialect::Sqlite) if self.untyped => {
+                sql.push("CAST(").push(&self.sql).push(" AS TEXT) COLLATE BINARY");
+            }
+            (DataType::Utf8, Dialect::Sqlite) => {
+                sql.push(&self.sql).push(" COLLATE BINARY");
+            }
+            (DataType::Binary, Dialect::Sqlite) => {
+                sql.push("CAST(").push(&self.sql).push(" AS BLOB)");
+            }
+            (DataType::Utf8, Dialect::Postgres) => {
+                sql.push("(").push(&self.sql).push(")::text COLLATE \"C\"");
+            }
+            (DataType::Utf8, Dialect::Mysql) => {
+                sql.push(if self.beginning { "LEFT(" } else { "" });
+                sql.push("CAST(CONVERT(").push(&self.sql).push(" USING utf8mb4) AS BINARY)");
+                sql.push(if self.beginning { BEGINNING } else { "" });
+            }
+            _ => {
+                sql.push(&self.sql);
+            }
         }
-        match sql.dialect {
-            Dialect::Sqlite => sql.push(&self.sql).push(" COLLATE BINARY"),
-            Dialect::Postgres => sql.push("(").push(&self.sql).push(")::text COLLATE \"C\""),
-            Dialect::Mysql => sql.push("CAST(CONVERT(").push(&self.sql).push(" USING utf8mb4) AS BINARY)"),
-        };
+    }
+
+    /// The operand as it is fetched, before any cast: what compares as text comes as that text.
+    pub(super) fn fetched(&self) -> String {
+        let Self { sql, .. } = self;
+        if !self.untyped {
+            return sql.clone();
+        }
+        format!("CASE WHEN typeof({sql}) = 'blob' THEN {sql} ELSE CAST({sql} AS TEXT) END")
     }
 }
 
@@ -40,6 +82,8 @@ pub(super) enum Literal {
     Null,
     /// A value.
     Is(Bind),
+    /// What lies between this value and the next that the type has.
+    Past(Bind),
     /// A number below every value of the type.
     Below,
     /// A number above every value of the type.
@@ -50,48 +94,177 @@ pub(super) enum Literal {
 ///
 /// # Errors
 /// `InvalidValue` when it can't be one.
-pub(super) fn literal(operand: &Operand, value: &Value) -> Result<Literal> {
-    let wrong = || {
-        let (name, data_type) = (&operand.name, &operand.data_type);
-        Error::new(Code::InvalidValue, format!("`{name}` is {data_type} and can't be compared with {value}"))
-    };
+pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Result<Literal> {
     if *value == Value::Null {
         return Ok(Literal::Null);
     }
     let found = match &operand.data_type {
-        DataType::Boolean => match value {
-            Value::Bool(own) => Some(Bind::Bool(*own)),
-            Value::Text(text) | Value::Bare(text) => match text.to_ascii_lowercase().as_str() {
-                "true" | "t" | "1" => Some(Bind::Bool(true)),
-                "false" | "f" | "0" => Some(Bind::Bool(false)),
-                _ => None,
-            },
-            _ => None,
-        },
-        DataType::Int32 | DataType::Int64 | DataType::UInt64 => match number(value) {
-            Some(Value::Int(own)) => Some(Bind::Int(own)),
-            Some(Value::UInt(_)) => return Ok(Literal::Above),
-            Some(Value::Float(own)) if own > 9.3e18 => return Ok(Literal::Above),
-            Some(Value::Float(own)) if own < -9.3e18 => return Ok(Literal::Below),
-            Some(Value::Float(own)) => Some(Bind::Float(own)),
-            _ => None,
-        },
+        DataType::Boolean => truth(value).map(|truth| Literal::Is(Bind::Bool(truth))),
+        DataType::Int32 | DataType::Int64 | DataType::UInt64 => {
+            let unsigned = operand.data_type == DataType::UInt64 && dialect == Dialect::Mysql;
+            digits(value).and_then(|text| integer(unsigned, &text))
+        }
         DataType::Float32 | DataType::Float64 => number(value).and_then(|number| match number {
-            Value::Int(own) => Some(Bind::Float(own as f64)),
-            Value::UInt(own) => Some(Bind::Float(own as f64)),
-            Value::Float(own) => Some(Bind::Float(own)),
+            Value::Int(own) => Some(Literal::Is(Bind::Float(own as f64))),
+            Value::UInt(own) => Some(Literal::Is(Bind::Float(own as f64))),
+            Value::Float(own) => Some(Literal::Is(Bind::Float(own))),
             _ => None,
         }),
-        DataType::Decimal128(..) => number(value).map(|number| Bind::Text(number.to_string())),
-        DataType::Date32 => text(value).filter(|text| Date32Type::parse(text).is_some()).map(Bind::Text),
-        DataType::Timestamp(..) => text(value).filter(|text| string_to_timestamp_nanos(text).is_ok()).map(Bind::Text),
-        DataType::Utf8 => match value {
-            Value::Text(own) | Value::Bare(own) => Some(Bind::Text(own.clone())),
-            other => Some(Bind::Text(other.to_string())),
-        },
+        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
+            let whole_max = match dialect {
+                // It may hold more than Arrow can.
+                Dialect::Postgres => DECIMAL_DIGITS_MAX,
+                _ => usize::from(precision.saturating_sub(scale.unsigned_abs())),
+            };
+            digits(value).and_then(|text| decimal(whole_max, *scale, &text))
+        }
+        DataType::Date32 => text(value).and_then(|text| day(dialect, &text)),
+        DataType::Timestamp(..) => text(value).and_then(|text| moment(dialect, &text)),
+        DataType::Binary => text(value).and_then(|text| bytes(&text)).map(|bytes| Literal::Is(Bind::Bytes(bytes))),
+        DataType::Utf8 => Some(Literal::Is(Bind::Text(match value {
+            Value::Text(own) | Value::Bare(own) => own.clone(),
+            other => other.to_string(),
+        }))),
         _ => None,
     };
-    found.map(Literal::Is).ok_or_else(wrong)
+    found.ok_or_else(|| {
+        let (name, data_type) = (&operand.name, &operand.data_type);
+        Error::new(Code::InvalidValue, format!("`{name}` is {data_type} and can't be compared with {value}"))
+    })
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(own) => Some(*own),
+        Value::Text(text) | Value::Bare(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "t" | "1" => Some(true),
+            "false" | "f" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Bytes as hexadecimal digits.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}
+
+/// A number with all the digits it was written with, without an exponent; what lies beyond all numbers as `inf`.
+fn digits(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Text(text) | Value::Bare(text) => text.trim().to_owned(),
+        other => return number(other).map(|number| number.to_string()).and_then(|text| plain(&text)),
+    };
+    match Parts::of(&text) {
+        Some(_) => Some(text),
+        None => Value::number(&text).map(|number| number.to_string()).and_then(|text| plain(&text)),
+    }
+}
+
+/// `1e20` with its noughts; `NaN` is above all numbers, as the engine has it.
+fn plain(text: &str) -> Option<String> {
+    if Parts::of(text).is_some() {
+        return Some(text.to_owned());
+    }
+    let number: f64 = text.parse().ok()?;
+    Some(if number.is_nan() { "inf".to_owned() } else { number.to_string() })
+}
+
+/// What is written on the far side of every number of a database.
+fn beyond(text: &str) -> Option<Literal> {
+    match text {
+        "inf" => Some(Literal::Above),
+        "-inf" => Some(Literal::Below),
+        _ => None,
+    }
+}
+
+fn integer(unsigned: bool, text: &str) -> Option<Literal> {
+    if let Some(literal) = beyond(text) {
+        return Some(literal);
+    }
+    let Parts { negative, whole, fraction } = Parts::of(text)?;
+    let far = || if negative { Literal::Below } else { Literal::Above };
+    // Past the whole number below it.
+    let past = !fraction.is_empty();
+    let sign = if negative { -1 } else { 1 };
+    let Ok(number) = (if whole.is_empty() { "0" } else { whole }).parse::<i128>() else { return Some(far()) };
+    let number = sign * number - i128::from(past && negative);
+    let bind = match i64::try_from(number) {
+        Ok(number) => Bind::Int(number),
+        // As text it is taken for the number without loss.
+        Err(_) if unsigned && u64::try_from(number).is_ok() => Bind::Text(number.to_string()),
+        Err(_) => return Some(far()),
+    };
+    Some(if past { Literal::Past(bind) } else { Literal::Is(bind) })
+}
+
+fn decimal(whole_max: usize, scale: i8, text: &str) -> Option<Literal> {
+    if let Some(literal) = beyond(text) {
+        return Some(literal);
+    }
+    let Parts { negative, whole, fraction } = Parts::of(text)?;
+    if whole.len() > whole_max {
+        return Some(if negative { Literal::Below } else { Literal::Above });
+    }
+    let places = usize::try_from(scale).unwrap_or(0);
+    let sign = if negative { "-" } else { "" };
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let Some((kept, cut)) = fraction.split_at_checked(places).filter(|(_, cut)| !cut.is_empty()) else {
+        let point = if fraction.is_empty() { "" } else { "." };
+        return Some(Literal::Is(Bind::Text(format!("{sign}{whole}{point}{fraction}"))));
+    };
+    // Between two neighbours: the lower one.
+    let lower = if negative { up(whole, kept) } else { (whole.to_owned(), kept.to_owned()) };
+    debug_assert!(!cut.is_empty(), "what fits is no neighbour");
+    let point = if lower.1.is_empty() { "" } else { "." };
+    Some(Literal::Past(Bind::Text(format!("{sign}{}{point}{}", lower.0, lower.1))))
+}
+
+/// The digits one greater at their last place.
+fn up(whole: &str, fraction: &str) -> (String, String) {
+    let mut digits: Vec<u8> = std::iter::once(b'0').chain(whole.bytes()).chain(fraction.bytes()).collect();
+    for digit in digits.iter_mut().rev() {
+        if *digit < b'9' {
+            *digit += 1;
+            break;
+        }
+        *digit = b'0';
+    }
+    let point = digits.len() - fraction.len();
+    let text = |digits: &[u8]| digits.iter().map(|digit| char::from(*digit)).collect::<String>();
+    let whole = text(&digits[..point]);
+    let trimmed = whole.trim_start_matches('0');
+    (if trimmed.is_empty() { "0".to_owned() } else { trimmed.to_owned() }, text(&digits[point..]))
+}
+
+fn day(dialect: Dialect, text: &str) -> Option<Literal> {
+    let (year, rest) = calendar::written_day(i64::from(calendar::day(text)?));
+    Some(dated(dialect, year, &rest).map_or_else(|far| far, |text| Literal::Is(Bind::Text(text))))
+}
+
+fn moment(dialect: Dialect, text: &str) -> Option<Literal> {
+    let moment = calendar::moment(text)?;
+    let (year, rest) = calendar::written(moment.micros);
+    let is = |text| if moment.beyond { Literal::Past(Bind::Text(text)) } else { Literal::Is(Bind::Text(text)) };
+    Some(dated(dialect, year, &rest).map_or_else(|far| far, is))
+}
+
+/// A year and what stands behind it, as the database reads it; on which side it lies of all that the database has.
+fn dated(dialect: Dialect, year: i64, rest: &str) -> Result<String, Literal> {
+    match (dialect, year) {
+        (Dialect::Postgres, ..-4_712) => Err(Literal::Below),
+        (Dialect::Postgres, ..1) => Ok(format!("{:04}{rest} BC", 1 - year)),
+        (Dialect::Mysql | Dialect::Sqlite, ..0) => Err(Literal::Below),
+        (Dialect::Mysql | Dialect::Sqlite, 10_000..) => Err(Literal::Above),
+        _ => Ok(format!("{year:04}{rest}")),
+    }
 }
 
 /// Appends the placeholder of a literal so that the database takes it for a value of the operand's type.
@@ -100,18 +273,26 @@ pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
         (Dialect::Postgres, DataType::Boolean, _) => "::boolean",
         (Dialect::Postgres, _, Bind::Float(_)) => "::float8",
         (Dialect::Postgres, DataType::Int32 | DataType::Int64 | DataType::UInt64, _) => "::bigint",
-        (Dialect::Postgres, DataType::Decimal128(..), _) => "::numeric",
+        (Dialect::Postgres, DataType::Decimal128(..) | DataType::Decimal256(..), _) => "::numeric",
         (Dialect::Postgres, DataType::Date32, _) => "::date",
         (Dialect::Postgres, DataType::Timestamp(..), _) => "::timestamp",
+        (Dialect::Postgres, DataType::Binary, _) => "::bytea",
         (Dialect::Postgres, _, _) => "::text",
-        (Dialect::Mysql, DataType::Decimal128(precision, scale), _) => {
-            let (precision, scale) = (u32::from(*precision).min(65), (*scale).max(0));
-            sql.push("CAST(").bind(bind.clone());
-            sql.push(&format!(" AS DECIMAL({precision},{scale}))"));
+        (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(text)) => {
+            // As many digits as it has: with fewer it would become another number.
+            let (whole, fraction) = text.trim_start_matches('-').split_once('.').unwrap_or((text, ""));
+            let (places, digits) = (fraction.len(), whole.len() + fraction.len());
+            sql.push("CAST(").bind(bind.clone()).push(&format!(" AS DECIMAL({digits},{places}))"));
+            return;
+        }
+        (Dialect::Mysql, DataType::UInt64, Bind::Text(_)) => {
+            sql.push("CAST(").bind(bind.clone()).push(" AS UNSIGNED)");
             return;
         }
         (Dialect::Mysql, DataType::Utf8, _) => {
+            sql.push(if operand.beginning { "LEFT(" } else { "" });
             sql.push("CAST(").bind(bind.clone()).push(" AS BINARY)");
+            sql.push(if operand.beginning { BEGINNING } else { "" });
             return;
         }
         _ => "",
@@ -131,5 +312,69 @@ fn text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) | Value::Bare(text) => Some(text.clone()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::{DataType, TimeUnit};
+    use salver_model::Value;
+
+    use super::{Literal, Operand, literal};
+    use crate::dialect::Dialect;
+    use crate::statement::Bind;
+
+    fn of(dialect: Dialect, data_type: DataType, value: &str) -> Option<Literal> {
+        let operand = Operand::computed("n".to_owned(), data_type, "n".to_owned());
+        literal(dialect, &operand, &Value::Bare(value.to_owned())).ok()
+    }
+
+    fn is(text: &str) -> Option<Literal> {
+        Some(Literal::Is(Bind::Text(text.to_owned())))
+    }
+
+    fn past(text: &str) -> Option<Literal> {
+        Some(Literal::Past(Bind::Text(text.to_owned())))
+    }
+
+    #[test]
+    fn decimals_keep_their_digits() {
+        let money = |text| of(Dialect::Mysql, DataType::Decimal128(12, 2), text);
+        assert_eq!(money("1234567.89"), is("1234567.89"));
+        assert_eq!(money("1234567.8900"), is("1234567.89"));
+        assert_eq!(money("-0.5"), is("-0.5"));
+        assert_eq!(money("1e3"), is("1000"));
+        assert_eq!(money("1.239"), past("1.23"));
+        assert_eq!(money("-1.239"), past("-1.24"));
+        assert_eq!(money("-0.999"), past("-1.00"));
+        assert_eq!(money("12345678901"), Some(Literal::Above));
+        assert_eq!(money("-1e30"), Some(Literal::Below));
+        assert_eq!(money("much"), None);
+        let long = "12345678901234567890123456789012345678901.5";
+        assert_eq!(of(Dialect::Postgres, DataType::Decimal256(76, 30), long), is(long));
+    }
+
+    #[test]
+    fn whole_numbers_and_what_lies_between() {
+        let int = |text| of(Dialect::Postgres, DataType::Int64, text);
+        assert_eq!(int("9007199254740993"), Some(Literal::Is(Bind::Int(9_007_199_254_740_993))));
+        assert_eq!(int("9007199254740992.5"), Some(Literal::Past(Bind::Int(9_007_199_254_740_992))));
+        assert_eq!(int("-1.5"), Some(Literal::Past(Bind::Int(-2))));
+        assert_eq!(int("9223372036854775808"), Some(Literal::Above));
+        assert_eq!(of(Dialect::Mysql, DataType::UInt64, "18446744073709551615"), is("18446744073709551615"));
+        assert_eq!(of(Dialect::Mysql, DataType::UInt64, "18446744073709551616"), Some(Literal::Above));
+    }
+
+    #[test]
+    fn moments_of_every_year() {
+        let at = DataType::Timestamp(TimeUnit::Microsecond, None);
+        let moment = |dialect, text| of(dialect, at.clone(), text);
+        assert_eq!(moment(Dialect::Postgres, "9999-12-31"), is("9999-12-31 00:00:00.000000"));
+        assert_eq!(moment(Dialect::Postgres, "2024-01-01T02:00:00+02:00"), is("2024-01-01 00:00:00.000000"));
+        assert_eq!(moment(Dialect::Postgres, "-0043-03-15"), is("0044-03-15 00:00:00.000000 BC"));
+        assert_eq!(moment(Dialect::Mysql, "10000-01-01"), Some(Literal::Above));
+        assert_eq!(moment(Dialect::Mysql, "2024-01-01 00:00:00.1234567"), past("2024-01-01 00:00:00.123456"));
+        assert_eq!(of(Dialect::Postgres, DataType::Date32, "0044-03-15 BC"), is("0044-03-15 BC"));
+        assert_eq!(moment(Dialect::Postgres, "soon"), None);
     }
 }

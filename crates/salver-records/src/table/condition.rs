@@ -47,7 +47,7 @@ fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, s
         }
         Filter::Compare { column, op, value } => {
             let operand = locate(column)?;
-            compare(&operand, *op, &literal(&operand, value)?, sql);
+            compare(&operand, *op, &literal(sql.dialect, &operand, value)?, sql);
         }
         Filter::In { column, values } => one_of(&locate(column)?, values, sql)?,
         Filter::Like { column, pattern, ignore_case } => {
@@ -68,8 +68,21 @@ fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, s
 
 /// Appends one comparison.
 pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql: &mut Sql) {
+    let mut op = op;
     let bind = match literal {
         Literal::Is(bind) => bind,
+        Literal::Past(bind) => {
+            op = match op {
+                Comparison::Eq | Comparison::NotEq => {
+                    sql.push("(").push(&operand.sql).push(if op == Comparison::Eq { " <> " } else { " = " });
+                    sql.push(&operand.sql).push(")");
+                    return;
+                }
+                Comparison::Lt | Comparison::LtEq => Comparison::LtEq,
+                Comparison::Gt | Comparison::GtEq => Comparison::Gt,
+            };
+            bind
+        }
         Literal::Null => {
             // Null, and not false, so that its negation is not true either.
             sql.push(if sql.dialect == Dialect::Postgres { "(NULL::boolean)" } else { "(NULL)" });
@@ -97,7 +110,7 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
         Comparison::GtEq => " >= ",
     };
     sql.push("(");
-    if op == Comparison::Eq && operand.plain_text {
+    if op == Comparison::Eq && operand.plain_text && !operand.beginning {
         // As the column's own collation has it first, which an index knows; by bytes is then a check of few rows.
         sql.push(&operand.sql).push(" = ").bind(bind.clone()).push(" AND ");
     }
@@ -115,7 +128,7 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
         sql.push("1=0");
         return Ok(());
     }
-    let literals = values.iter().map(|value| literal(operand, value)).collect::<Result<Vec<_>>>()?;
+    let literals = values.iter().map(|value| literal(sql.dialect, operand, value)).collect::<Result<Vec<_>>>()?;
     sql.push("(");
     operand.push_ordered(sql);
     sql.push(" IN (");
@@ -129,7 +142,7 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
             Literal::Null => {
                 sql.separate(&mut first, ", ").push("NULL");
             }
-            Literal::Below | Literal::Above => {}
+            Literal::Past(_) | Literal::Below | Literal::Above => {}
         }
     }
     if first {

@@ -54,8 +54,10 @@ struct Part {
 
 /// Holds the rows of `table` as they are now.
 pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn Held>> {
-    let snapshot = table.backend.hold(&table.info).await?;
+    let snapshot = table.known.backend.hold(&table.info).await?;
     let plan = Plan::new(table, snapshot.layout())?;
+    // Its columns may be others in the state that is held.
+    snapshot.read(plan.probe(), Collect::default()).await?;
     let ranges = match plan.pages(parts) {
         Some(ranges) => ranges,
         None => numbers(&plan, &snapshot, parts).await?,

@@ -65,7 +65,7 @@ fn push_same(operand: &Operand, value: &Value, sql: &mut Sql) -> Result<()> {
         sql.push("(").push(&operand.sql).push(" IS NULL)");
         return Ok(());
     }
-    condition::compare(operand, Comparison::Eq, &literal(operand, value)?, sql);
+    condition::compare(operand, Comparison::Eq, &literal(sql.dialect, operand, value)?, sql);
     Ok(())
 }
 
@@ -77,7 +77,7 @@ fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
     }
     let op = if key.descending { Comparison::Lt } else { Comparison::Gt };
     sql.push("(");
-    condition::compare(operand, op, &literal(operand, value)?, sql);
+    condition::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
     if !key.nulls_first {
         sql.push(" OR ").push(&operand.sql).push(" IS NULL");
     }

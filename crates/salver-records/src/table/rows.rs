@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayBuilder, ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
-    Float64Builder, Int32Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder, UInt64Builder,
+    ArrayBuilder, ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Decimal256Builder,
+    Float32Builder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
+    UInt64Builder,
 };
-use arrow::compute::kernels::cast_utils::{Parser, parse_decimal, string_to_timestamp_nanos};
-use arrow::datatypes::{DataType, Date32Type, Decimal128Type, SchemaRef};
+use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use salver_model::{Code, Error, Result};
 
+use super::decimal;
 use super::select::Selected;
+use crate::calendar;
 use crate::cell::{Cell, RowSink};
 
 /// Rows of a batch that is streamed.
@@ -98,6 +100,7 @@ pub(super) enum Column {
     Float32(Float32Builder),
     Float64(Float64Builder),
     Decimal(Decimal128Builder, u8, i8),
+    WideDecimal(Decimal256Builder, u8, i8),
     Date(Date32Builder),
     Timestamp(TimestampMicrosecondBuilder),
     Text(StringBuilder),
@@ -114,6 +117,7 @@ macro_rules! each {
             Column::Float32($builder) => $call,
             Column::Float64($builder) => $call,
             Column::Decimal($builder, _, _) => $call,
+            Column::WideDecimal($builder, _, _) => $call,
             Column::Date($builder) => $call,
             Column::Timestamp($builder) => $call,
             Column::Text($builder) => $call,
@@ -133,6 +137,9 @@ impl Column {
             DataType::Float64 => Self::Float64(Float64Builder::new()),
             DataType::Decimal128(precision, scale) => {
                 Self::Decimal(Decimal128Builder::new().with_data_type(data_type.clone()), *precision, *scale)
+            }
+            DataType::Decimal256(precision, scale) => {
+                Self::WideDecimal(Decimal256Builder::new().with_data_type(data_type.clone()), *precision, *scale)
             }
             DataType::Date32 => Self::Date(Date32Builder::new()),
             DataType::Timestamp(..) => Self::Timestamp(TimestampMicrosecondBuilder::new()),
@@ -159,12 +166,18 @@ impl Column {
             Self::Float32(builder) => float(cell).map(|value| builder.append_value(value as f32)),
             Self::Float64(builder) => float(cell).map(|value| builder.append_value(value)),
             Self::Decimal(builder, precision, scale) => written(cell)
-                .and_then(|text| parse_decimal::<Decimal128Type>(&text, *precision, *scale).ok())
+                .and_then(|text| decimal::narrow(&text, *precision, *scale))
                 .map(|value| builder.append_value(value)),
-            // MySQL's day nought is no day.
-            Self::Date(builder) => written(cell).map(|text| builder.append_option(Date32Type::parse(&text))),
+            Self::WideDecimal(builder, precision, scale) => written(cell)
+                .and_then(|text| decimal::wide(&text, *precision, *scale))
+                .map(|value| builder.append_value(value)),
+            Self::Date(builder) => {
+                written(cell).and_then(|text| calendar::day(&text)).map(|day| builder.append_value(day))
+            }
             Self::Timestamp(builder) => written(cell)
-                .map(|text| builder.append_option(string_to_timestamp_nanos(&text).ok().map(|nanos| nanos / 1_000))),
+                .and_then(|text| calendar::moment(&text))
+                .filter(|moment| !moment.beyond)
+                .map(|moment| builder.append_value(moment.micros)),
             Self::Text(builder) => written(cell).map(|text| builder.append_value(text)),
             Self::Binary(builder) => match cell {
                 Cell::Bytes(bytes) => {

@@ -63,7 +63,9 @@ pub(super) fn select(
     let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) && !keys.is_empty();
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
-    if query.distinct {
+    // PostgreSQL sorts distinct rows only by what is fetched, and that may be a text; groups it sorts by themselves.
+    let by_group = query.distinct && !grouped && dialect == Dialect::Postgres;
+    if query.distinct && !by_group {
         sql.push("DISTINCT ");
     }
     let mut fetched: Vec<Operand> = outputs.iter().map(|output| output.operand.clone()).collect();
@@ -89,6 +91,9 @@ pub(super) fn select(
     if !all.is_empty() {
         sql.push(" WHERE ");
         condition::push(&Filter::And(all), &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
+    }
+    if by_group {
+        push_groups(outputs.iter().map(|output| output.operand.clone()).collect(), &mut sql);
     }
     ground.group(query, grouped, &mut sql)?;
     if let Some(having) = &query.having {
@@ -137,14 +142,18 @@ fn push_page(query: &Query, paged: bool, sql: &mut Sql) {
 fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
     let cast = match operand.data_type {
         DataType::Utf8 if by_bytes => return operand.push_ordered(sql),
-        DataType::Utf8 | DataType::Decimal128(..) | DataType::Date32 | DataType::Timestamp(..)
+        DataType::Utf8
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..)
+        | DataType::Date32
+        | DataType::Timestamp(..)
             if sql.dialect == Dialect::Postgres =>
         {
             "::text"
         }
         _ => "",
     };
-    sql.push("(").push(&operand.sql).push(")").push(cast);
+    sql.push("(").push(&operand.fetched()).push(")").push(cast);
 }
 
 impl Ground<'_> {
@@ -163,7 +172,13 @@ impl Ground<'_> {
         if own.kind == ColumnKind::Geometry && self.dialect != Dialect::Sqlite {
             sql.push("ST_AsText(").name(&own.real_name).push(")");
         } else {
+            // A bare name in an order would be what is fetched under that name, and that may be its text.
+            if self.dialect == Dialect::Postgres {
+                sql.name(&self.info.real_name).push(".");
+            }
             sql.name(&own.real_name);
+            // Its text has the sign of a currency.
+            sql.push(if own.native == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
         }
         let data_type = self.about.schema.field(index).data_type().clone();
         let plain = ["character varying", "text", "varchar", "char", "citext", "name", "nvarchar"];
@@ -171,7 +186,21 @@ impl Ground<'_> {
         let plain_text = data_type == DataType::Utf8
             && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
             && plain.iter().any(|start| native.starts_with(start));
-        Ok(Operand { sql: sql.text, data_type, name, plain_text })
+        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&native);
+        Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped })
+    }
+
+    /// Whether the column may have a text longer than MySQL sorts by.
+    fn is_long(&self, operand: &Operand) -> bool {
+        /// Each character has up to four bytes.
+        const LENGTH_MAX: u32 = 250;
+        let column = self.info.column(&operand.name).map(|index| &self.info.columns[index]);
+        operand.data_type == DataType::Utf8
+            && column.is_none_or(|column| match column.kind {
+                ColumnKind::Varchar => column.length.is_some_and(|length| length > LENGTH_MAX),
+                ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
+                _ => false,
+            })
     }
 
     fn outputs(&self, query: &Query) -> Result<Vec<Output>> {
@@ -211,7 +240,7 @@ impl Ground<'_> {
                 return Err(Error::new(Code::InvalidRequest, format!("`{word}` needs a column")));
             }
             let (sql, name) = ("COUNT(*)".to_owned(), "count".to_owned());
-            return Ok(Operand { sql, data_type: DataType::Int64, name, plain_text: false });
+            return Ok(Operand::computed(sql, DataType::Int64, name));
         };
         let operand = self.locate(path, Code::InvalidColumn)?;
         let numeric = operand.data_type.is_numeric();
@@ -234,7 +263,9 @@ impl Ground<'_> {
             (Sum, Dialect::Postgres) if float => (format!("SUM(({inner})::float8)"), DataType::Float64),
             (Sum, _) if float => (format!("SUM({inner})"), DataType::Float64),
             (Sum, dialect) => match (&operand.data_type, dialect) {
-                (DataType::Decimal128(_, scale), _) => (format!("SUM({inner})"), DataType::Decimal128(38, *scale)),
+                (DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale), _) => {
+                    (format!("SUM({inner})"), column::sum_of_decimals(self.dialect, *precision, *scale))
+                }
                 (_, Dialect::Postgres) => (format!("SUM({inner})::bigint"), DataType::Int64),
                 (_, Dialect::Mysql) => (format!("CAST(SUM({inner}) AS SIGNED)"), DataType::Int64),
                 (_, Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
@@ -249,7 +280,7 @@ impl Ground<'_> {
             (Min, _) => (format!("MIN({inner})"), operand.data_type.clone()),
             (Max, _) => (format!("MAX({inner})"), operand.data_type.clone()),
         };
-        Ok(Operand { sql, data_type, name: format!("{word}({path})"), plain_text: false })
+        Ok(Operand::computed(sql, data_type, format!("{word}({path})")))
     }
 
     /// The output called `path`, or of that column.
@@ -268,19 +299,16 @@ impl Ground<'_> {
         if !grouped || query.group.is_empty() {
             return Ok(());
         }
-        sql.push(" GROUP BY ");
-        let mut first = true;
-        for path in &query.group {
-            sql.separate(&mut first, ", ");
-            self.locate(path, Code::InvalidColumn)?.push_ordered(sql);
-        }
+        let groups = query.group.iter().map(|path| self.locate(path, Code::InvalidColumn));
+        push_groups(groups.collect::<Result<_>>()?, sql);
         Ok(())
     }
 
     /// The order with the primary key behind it, so that it decides every tie; empty where there is no key.
     fn keys(&self, query: &Query) -> Result<Vec<(Operand, bool, bool)>> {
         let mut keys: Vec<(Operand, bool, bool)> = Vec::new();
-        let mut add = |operand: Operand, descending, nulls_first| {
+        let mut add = |mut operand: Operand, descending, nulls_first| {
+            operand.beginning = self.dialect == Dialect::Mysql && self.is_long(&operand);
             if !keys.iter().any(|(other, _, _)| other.name == operand.name) {
                 keys.push((operand, descending, nulls_first));
             }
@@ -317,6 +345,13 @@ impl Ground<'_> {
         } else {
             order.extend(keys.iter().map(|key| (key.operand.clone(), key.descending, key.nulls_first)));
         }
+        if query.distinct && query.is_grouped() && self.dialect == Dialect::Postgres {
+            // Only what is fetched can be sorted by here.
+            for (operand, ..) in &mut order {
+                let at = outputs.iter().position(|output| output.operand.name == operand.name).unwrap_or(0);
+                *operand = Operand::computed((at + 1).to_string(), DataType::Int64, operand.name.clone());
+            }
+        }
         let mut first = true;
         for (operand, descending, nulls_first) in &order {
             sql.push(if first { " ORDER BY " } else { ", " });
@@ -325,6 +360,20 @@ impl Ground<'_> {
         }
         Ok(())
     }
+}
+
+fn push_groups(groups: Vec<Operand>, sql: &mut Sql) {
+    sql.push(" GROUP BY ");
+    let mut first = true;
+    for operand in groups {
+        sql.separate(&mut first, ", ");
+        operand.push_ordered(sql);
+    }
+}
+
+/// Whether SQLite neither declares nor changes what a column of this declared type holds.
+fn is_untyped(native: &str) -> bool {
+    native.is_empty() || native == "any"
 }
 
 fn sortable(operand: Operand) -> Result<Operand> {

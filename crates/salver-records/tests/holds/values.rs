@@ -23,9 +23,10 @@ async fn of_postgresql() {
       (2, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
        null, null, null, null, null, null, null, null, null, null, null, null, null),
       (3, 32767, -9223372036854775808, 0, 'Infinity', 'NaN', false, -99999999999999.999999, 999999999.999, 0, -1,
-       'infinity', '-infinity', null, 'infinity', '0001-01-01 00:00+00', -1, '', '', '', 'a',
+       '9999-12-31', '0044-03-15 12:00 BC', null, '9999-12-31 23:59:59+00', '0001-01-01 00:00+00', -1, '', '', '', 'a',
        '00000000-0000-0000-0000-000000000000', 'null', '[]', '', '{}', '-1 mon', '24:00', null, '', b'000', '::1'),
-      (4, 0, 0, 1, 0, 0, true, 0, 0, 'NaN', 0, '1900-01-01', '2262-01-01', '2000-01-01', '1999-12-31 23:59:59.5+00',
+      (4, 0, 0, 1, 0, 0, true, 0, 0, 12345678901234567890123456789012345678901234.5, 0, '1900-01-01',
+       '2263-01-01', '2000-01-01', '1999-12-31 23:59:59.5+00',
        null, 0, '日本', null, null, null, null, null, null, null, null, null, null, null, null, null, null);";
     let world = World::new(Kind::Postgres, sql).await;
     let held = world.hold(1).await;
@@ -33,9 +34,27 @@ async fn of_postgresql() {
     assert_eq!(rows, sorted(world.rows().await));
     assert!(rows[0].contains("|12345.678901|-0.125|"), "{}", rows[0]);
     assert!(rows[0].contains("|a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11|"), "{}", rows[0]);
-    let _ = world.source.run("insert into t (id, d) values (5, 'NaN')");
-    let error = all(&*world.hold(1).await).await.expect_err("not a number");
-    assert!(error.message.contains("`d`"), "{error:?}");
+    // What Arrow has no value for is told, and never null.
+    for (column, value) in [
+        ("d", "NaN"),
+        ("free", "NaN"),
+        ("free", "Infinity"),
+        ("free", "1e46"),
+        ("free", "1e-31"),
+        ("day", "infinity"),
+        ("at", "-infinity"),
+        ("zone", "infinity"),
+        ("own", "infinity"),
+        ("at", "294276-01-01"),
+    ] {
+        let _ = world.source.run(&format!("insert into t (id, {column}) values (5, '{value}')"));
+        let error = all(&*world.hold(1).await).await.expect_err("no value");
+        assert!(error.message.contains(&format!("`{column}`")), "{column} {value}: {error:?}");
+        let rows = world.table.read(&salver_model::Query { limit: Some(9), ..Default::default() }).await;
+        let error = rows.expect_err("no value");
+        assert!(error.message.contains(&format!("`{column}`")), "{column} {value}: {error:?}");
+        let _ = world.source.run("delete from t where id = 5");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,6 +75,13 @@ async fn of_mariadb() {
     let world = World::new(Kind::Mariadb, sql).await;
     let rows = all(&*world.hold(1).await).await.expect("rows");
     assert_eq!(rows, sorted(world.rows().await));
+    for (column, value) in [("day", "0000-00-00"), ("day", "2024-00-10"), ("at", "0000-00-00"), ("stamp", "0")] {
+        let insert = format!("set sql_mode = ''; insert into t (id, {column}) values (5, '{value}')");
+        let _ = world.source.run(&insert);
+        let error = all(&*world.hold(1).await).await.expect_err("no day");
+        assert!(error.message.contains(&format!("`{column}`")), "{column} {value}: {error:?}");
+        let _ = world.source.run("delete from t where id = 5");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,7 +24,16 @@ impl Service {
     /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::hold`] refuses, and limits.
     pub async fn hold(&self, caller: &Caller, snapshot: &Snapshot, name: &str, parts: usize) -> Result<Arc<dyn Held>> {
         let table = snapshot.resolve(name)?;
-        let Some(places) = self.snapshots(name) else { return self.bounded(caller, table.hold(parts)).await };
+        let hold = async {
+            match table.hold(parts).await {
+                Err(error) => match self.newer(snapshot, &error).await {
+                    Some(newer) => newer.resolve(name)?.hold(parts).await,
+                    None => Err(error),
+                },
+                held => held,
+            }
+        };
+        let Some(places) = self.snapshots(name) else { return self.bounded(caller, hold).await };
         let mut share = places.try_take(&caller.holder());
         if share.is_none() && places.make_room(&caller.holder()) {
             share = places.try_take(&caller.holder());
@@ -33,7 +42,7 @@ impl Service {
             Error::new(Code::Overloaded, format!("{} exports of this database are open", places.taken().taken))
                 .with_hint("finish or delete one, or try again when one has expired")
         })?;
-        let held = self.bounded(caller, table.hold(parts)).await?;
+        let held = self.bounded(caller, hold).await?;
         Ok(Arc::new(Kept::new(held, share)))
     }
 
@@ -78,7 +87,14 @@ impl Service {
     pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
-        place.run(table.read(query)).await.map(LiveRows::of)
+        match place.run(table.read(query)).await {
+            Err(error) => match self.newer(snapshot, &error).await {
+                Some(newer) => place.run(newer.resolve(name)?.read(query)).await,
+                None => Err(error),
+            },
+            rows => rows,
+        }
+        .map(LiveRows::of)
     }
 
     /// Runs one SQL statement as [`Service::sql`], for a client who takes the rows when it pleases him.
@@ -88,7 +104,14 @@ impl Service {
     pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
-        place.run(self.engine().run(tables, query)).await.map(LiveRows::of)
+        match place.run(self.engine().run(tables, query)).await {
+            Err(error) => match self.newer(snapshot, &error).await {
+                Some(newer) => place.run(self.engine().run(newer, query)).await,
+                None => Err(error),
+            },
+            rows => rows,
+        }
+        .map(LiveRows::of)
     }
 
     /// Whether `reader` has another row, as [`Reader::has_more`].

@@ -268,7 +268,10 @@ fn pages_are_let_in_by_the_settings() {
         let asks = [asks[0], asks[1], ("access-control-request-headers", "authorization,x-api-key,x-requested-with")];
         let answer = named.ask("OPTIONS", target, &asks, b"");
         let allowed = answer.header("access-control-allow-headers").unwrap_or_default().to_ascii_lowercase();
-        assert!(["authorization", "x-api-key", "x-requested-with"].iter().all(|name| allowed.contains(name)), "{target}");
+        assert!(
+            ["authorization", "x-api-key", "x-requested-with"].iter().all(|name| allowed.contains(name)),
+            "{target}"
+        );
     }
 }
 

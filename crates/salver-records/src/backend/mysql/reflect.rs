@@ -107,6 +107,7 @@ async fn columns(client: &mut Client, tables: &mut [TableInfo]) -> Result<(), Fa
             auto_increment: extra.contains("AUTO_INCREMENT"),
             // MySQL also says DEFAULT_GENERATED, of a default that is an expression.
             generated: ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word)),
+            ordered: true,
             comment: comment.filter(|comment| !comment.is_empty()),
         });
     }

@@ -11,7 +11,8 @@ use crate::cell::{Collect, OwnedCell};
 use crate::statement::Read;
 
 /// Every column of every table, in order; a table without columns has one row without one. Partitions are seen through
-/// their tables, and what belongs to an extension (as PostGIS's catalogs) is not the user's.
+/// their tables, and what belongs to an extension (as PostGIS's catalogs) is not the user's. A type is ordered when an
+/// index can be: it has a class of operators for it, or is an enumeration, a range, or an array of such.
 const COLUMNS: &str = "\
 WITH RECURSIVE truth(oid, base, typmod, required, preset) AS (
     SELECT t.oid, t.oid, -1, false, false FROM pg_catalog.pg_type t WHERE t.typtype <> 'd'
@@ -19,6 +20,19 @@ WITH RECURSIVE truth(oid, base, typmod, required, preset) AS (
     SELECT d.oid, truth.base, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE truth.typmod END,
            d.typnotnull OR truth.required, d.typdefault IS NOT NULL OR truth.preset
     FROM pg_catalog.pg_type d JOIN truth ON truth.oid = d.typbasetype WHERE d.typtype = 'd'
+), classes(oid) AS (
+    SELECT o.opcintype FROM pg_catalog.pg_opclass o
+    JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod AND m.amname = 'btree' WHERE o.opcdefault
+), ordered(oid) AS (
+    SELECT oid FROM classes
+    UNION
+    SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typtype IN ('e', 'r', 'm')
+    UNION
+    SELECT c.castsource FROM pg_catalog.pg_cast c JOIN classes ON classes.oid = c.casttarget
+    WHERE c.castmethod = 'b' AND c.castcontext = 'i'
+    UNION
+    SELECT l.oid FROM ordered JOIN pg_catalog.pg_type e ON e.oid = ordered.oid OR e.typbasetype = ordered.oid
+    JOIN pg_catalog.pg_type l ON l.oid = e.typarray
 )
 SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_class'),
        a.attnum::int8, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -31,7 +45,8 @@ SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_c
        a.attgenerated <> '',
        (SELECT pg_catalog.json_agg(e.enumlabel ORDER BY e.enumsortorder)::text
         FROM pg_catalog.pg_enum e WHERE e.enumtypid = truth.base),
-       pg_catalog.col_description(c.oid, a.attnum)
+       pg_catalog.col_description(c.oid, a.attnum),
+       truth.base IN (SELECT oid FROM ordered)
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -94,9 +109,9 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.current_schema(),
     (SELECT count(*) || ' ' || coalesce(sum(t.xmin::text::int8), 0) FROM pg_catalog.pg_type t WHERE t.typtype = 'd'))";
 
 /// The kinds of the columns of [`COLUMNS`].
-const COLUMN_KINDS: [ColumnKind; 15] = {
+const COLUMN_KINDS: [ColumnKind; 16] = {
     use ColumnKind::{BigInt, Boolean, Clob};
-    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Boolean, Boolean, Boolean, Boolean, Clob, Clob]
+    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Boolean, Boolean, Boolean, Boolean, Clob, Clob, Boolean]
 };
 
 impl Postgres {
@@ -200,6 +215,7 @@ impl Assembly {
             has_default: row.is(10) && !row.is(12),
             auto_increment: row.is(11),
             generated: row.is(12),
+            ordered: row.is(15),
             words,
             comment: row.owned(14),
         });

@@ -110,6 +110,7 @@ fn column(row: &Row<'_>, key: &mut Vec<(u32, String)>) -> rusqlite::Result<Colum
         has_default: row.get(3)?,
         auto_increment: false,
         generated: hidden == 2 || hidden == 3,
+        ordered: true,
         words: Vec::new(),
         comment: None,
     })

@@ -106,6 +106,7 @@ fn computed(name: &str, kind: ColumnKind, bare: String) -> Item {
         has_default: false,
         auto_increment: false,
         generated: false,
+        ordered: true,
         words: Vec::new(),
         comment: None,
     };

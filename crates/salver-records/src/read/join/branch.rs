@@ -217,14 +217,14 @@ impl<'s> Branch<'s> {
         let mut sorts = self.order.clone();
         let Some(between) = self.near().1 else {
             order::complete(&self.ground, self.table, &mut sorts);
-            return order::order_by(&self.ground, self.table, ALIAS, &sorts, sql);
+            return order::order_by(&self.ground, self.table, ALIAS, (&sorts, false), sql);
         };
-        order::order_by(&self.ground, self.table, ALIAS, &sorts, sql)?;
+        order::order_by(&self.ground, self.table, ALIAS, (&sorts, false), sql)?;
         let mut own = Vec::new();
         order::complete(&self.ground, between, &mut own);
         for (at, sort) in own.iter().enumerate() {
             sql.push(if at == 0 && sorts.is_empty() { " ORDER BY " } else { ", " });
-            order::expression(&self.ground, between, BETWEEN, sort, sql)?;
+            order::expression(&self.ground, between, BETWEEN, (sort, ("", "")), sql)?;
             order::direction(sort.descending, sort.nullable(), sql);
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The statements that read a held table.
 
+use std::sync::Arc;
+
 use arrow::datatypes::DataType;
 use salver_model::records::ColumnKind;
 use salver_model::{Code, ColumnPath, Filter, Result};
@@ -62,7 +64,11 @@ impl Plan {
             let cast = match &operand.data_type {
                 _ if dialect != Dialect::Postgres => "",
                 // A cursor's rows come through the driver, as those of queries do.
-                DataType::Utf8 | DataType::Decimal128(..) | DataType::Date32 | DataType::Timestamp(..)
+                DataType::Utf8
+                | DataType::Decimal128(..)
+                | DataType::Decimal256(..)
+                | DataType::Date32
+                | DataType::Timestamp(..)
                     if key.columns.is_empty() =>
                 {
                     "::text"
@@ -70,7 +76,7 @@ impl Plan {
                 _ => cast,
             };
             let kind = column::kind(&operand.data_type);
-            columns.push(Fetched { sql: format!("({}){cast}", operand.sql), form, kind });
+            columns.push(Fetched { sql: format!("({}){cast}", operand.fetched()), form, kind });
         }
         let mut rules = sql_of(dialect);
         if !table.rows.is_empty() {
@@ -118,6 +124,19 @@ impl Plan {
         }
         let kinds = fetched().map(|column| column.kind).chain(self.key.columns.iter().map(|column| column.kind));
         Read { sql: sql.text.into(), binds: sql.binds, kinds: kinds.collect(), point: false }
+    }
+
+    /// Reads no row of all columns.
+    pub(super) fn probe(&self) -> Read {
+        let columns: Vec<usize> = (0..self.columns.len()).collect();
+        let rows = self.rows(&columns, Place { range: "", behind: None, skip: 0 }, 0);
+        // Their names may be the same, which a list of them can't have in MySQL.
+        let mut sql = sql_of(self.dialect);
+        sql.push("SELECT 1 WHERE EXISTS (").push(&rows.sql).push(")");
+        if self.dialect == Dialect::Mysql {
+            sql.text = sql.text.replacen("SELECT 1 WHERE", "SELECT 1 FROM DUAL WHERE", 1);
+        }
+        Read { sql: sql.text.into(), binds: rows.binds, kinds: Arc::new([ColumnKind::BigInt]), point: false }
     }
 
     /// Counts the rows of a part.

@@ -3,28 +3,25 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder, Float64Builder,
-    Int32Builder, Int64Builder, StringArray, TimestampMicrosecondBuilder,
+    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Decimal256Builder, Float32Builder,
+    Float64Builder, Int32Builder, Int64Builder, StringArray, TimestampMicrosecondBuilder,
 };
-use arrow::compute::kernels::cast_utils::string_to_timestamp_nanos;
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use bytes::Bytes;
 use salver_model::{Code, Error, Result};
 
 use super::form::Form;
-use super::numeric::decimal;
+use super::numeric::{decimal, wide_decimal};
+use crate::calendar;
 use crate::cell::OwnedCell;
 
 /// What the stream begins with; flags and the length of an extension follow.
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 /// Days from 1970 to 2000.
-const DAYS_2000: i32 = 10_957;
+const DAYS_2000: i64 = 10_957;
 /// Microseconds from 1970 to 2000.
 const MICROS_2000: i64 = 946_684_800_000_000;
-/// No calendar here goes further from 1970; `infinity` lies behind it too.
-const DAYS_MAX: i32 = 95_000_000;
-const MICROS_MAX: i64 = 95_000_000 * 86_400_000_000;
 
 /// Rows as they come in, column by column.
 #[derive(Debug)]
@@ -190,6 +187,7 @@ enum Column {
     Float4(Float32Builder),
     Float8(Float64Builder),
     Numeric(Decimal128Builder, u8, i8),
+    WideNumeric(Decimal256Builder, u8, i8),
     Date(Date32Builder),
     Timestamp(TimestampMicrosecondBuilder),
     TimestampText(TimestampMicrosecondBuilder),
@@ -210,6 +208,10 @@ impl Column {
             Form::Float8 => Self::Float8(Float64Builder::with_capacity(rows)),
             Form::Numeric => {
                 let (precision, scale) = match data_type {
+                    DataType::Decimal256(precision, scale) => {
+                        let builder = Decimal256Builder::with_capacity(rows).with_data_type(data_type.clone());
+                        return Self::WideNumeric(builder, *precision, *scale);
+                    }
                     DataType::Decimal128(precision, scale) => (*precision, *scale),
                     _ => (38, 0),
                 };
@@ -244,11 +246,16 @@ impl Column {
             Self::Numeric(builder, precision, scale) => {
                 decimal(value, *precision, *scale).map(|number| builder.append_value(number))
             }
-            Self::Date(builder) => value.try_into().ok().map(|raw| builder.append_option(day(raw))),
-            Self::Timestamp(builder) => value.try_into().ok().map(|raw| builder.append_option(moment(raw))),
-            Self::TimestampText(builder) => std::str::from_utf8(value).ok().map(|text| {
-                builder.append_option(string_to_timestamp_nanos(text).ok().map(|nanos| nanos / 1_000));
-            }),
+            Self::WideNumeric(builder, precision, scale) => {
+                wide_decimal(value, *precision, *scale).map(|number| builder.append_value(number))
+            }
+            Self::Date(builder) => value.try_into().ok().and_then(day).map(|day| builder.append_value(day)),
+            Self::Timestamp(builder) => value.try_into().ok().and_then(moment).map(|at| builder.append_value(at)),
+            Self::TimestampText(builder) => std::str::from_utf8(value)
+                .ok()
+                .and_then(calendar::moment)
+                .filter(|moment| !moment.beyond)
+                .map(|moment| builder.append_value(moment.micros)),
             Self::Uuid(builder) => value.try_into().ok().map(|raw| builder.append_value(spelled(raw))),
             Self::Text(builder) | Self::Bytes(builder) => {
                 builder.append_value(value);
@@ -266,6 +273,7 @@ impl Column {
             Self::Float4(builder) => builder.append_null(),
             Self::Float8(builder) => builder.append_null(),
             Self::Numeric(builder, ..) => builder.append_null(),
+            Self::WideNumeric(builder, ..) => builder.append_null(),
             Self::Date(builder) => builder.append_null(),
             Self::Timestamp(builder) | Self::TimestampText(builder) => builder.append_null(),
             Self::Uuid(builder) | Self::Text(builder) | Self::Bytes(builder) => builder.append_null(),
@@ -280,6 +288,7 @@ impl Column {
             Self::Float4(builder) => Arc::new(builder.finish()),
             Self::Float8(builder) => Arc::new(builder.finish()),
             Self::Numeric(builder, ..) => Arc::new(builder.finish()),
+            Self::WideNumeric(builder, ..) => Arc::new(builder.finish()),
             Self::Date(builder) => Arc::new(builder.finish()),
             Self::Timestamp(builder) | Self::TimestampText(builder) => Arc::new(builder.finish()),
             Self::Uuid(builder) | Self::Text(builder) => {
@@ -292,13 +301,11 @@ impl Column {
 }
 
 fn day(raw: [u8; 4]) -> Option<i32> {
-    let days = i32::from_be_bytes(raw).checked_add(DAYS_2000)?;
-    (-DAYS_MAX..=DAYS_MAX).contains(&days).then_some(days)
+    calendar::day_within(i64::from(i32::from_be_bytes(raw)) + DAYS_2000)
 }
 
 fn moment(raw: [u8; 8]) -> Option<i64> {
-    let micros = i64::from_be_bytes(raw).checked_add(MICROS_2000)?;
-    (-MICROS_MAX..=MICROS_MAX).contains(&micros).then_some(micros)
+    calendar::moment_within(i64::from_be_bytes(raw).checked_add(MICROS_2000)?)
 }
 
 /// `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.
@@ -327,6 +334,7 @@ mod tests {
 
     use super::{Copied, SIGNATURE};
     use crate::backend::postgres::hold::form::Form;
+    use crate::calendar;
     use crate::cell::OwnedCell;
 
     /// A row of a text, a number and the number again as its key.

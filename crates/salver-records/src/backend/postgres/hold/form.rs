@@ -44,8 +44,8 @@ impl Form {
             DataType::Float32 => (Self::Float4, "::real"),
             DataType::Float64 if base == "double precision" => (Self::Float8, ""),
             DataType::Float64 => (Self::Float8, "::double precision"),
-            DataType::Decimal128(..) if base == "numeric" => (Self::Numeric, ""),
-            DataType::Decimal128(..) => (Self::Numeric, "::numeric"),
+            DataType::Decimal128(..) | DataType::Decimal256(..) if base == "numeric" => (Self::Numeric, ""),
+            DataType::Decimal128(..) | DataType::Decimal256(..) => (Self::Numeric, "::numeric"),
             DataType::Date32 if base == "date" => (Self::Date, ""),
             DataType::Date32 => (Self::Date, "::date"),
             DataType::Timestamp(..)

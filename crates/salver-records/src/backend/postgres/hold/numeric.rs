@@ -1,5 +1,7 @@
 //! PostgreSQL's binary form of decimals: digits to the base of ten thousand, and where the point is.
 
+use arrow::datatypes::i256;
+
 /// The sign of a number below nought.
 const NEGATIVE: u16 = 0x4000;
 
@@ -31,9 +33,40 @@ pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     fits.then_some(if sign == NEGATIVE { -number } else { number })
 }
 
+/// The same of up to 76 digits.
+pub(super) fn wide_decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
+    if let Some(number) = decimal(raw, precision, scale) {
+        return Some(i256::from_i128(number));
+    }
+    let (head, digits) = raw.split_at_checked(8)?;
+    let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
+    let (count, weight, sign) = (usize::from(field(0)), field(2).cast_signed(), field(4));
+    if sign != NEGATIVE && sign != 0 || digits.len() != 2 * count {
+        return None;
+    }
+    // Its digits, and how many of them stand before the point.
+    let mut text: String =
+        digits.chunks_exact(2).map(|pair| format!("{:04}", u16::from_be_bytes([pair[0], pair[1]]))).collect();
+    let whole = (i64::from(weight) + 1) * 4;
+    let length = usize::try_from(whole + i64::from(scale)).ok()?;
+    let kept = text.len().min(length);
+    if text.bytes().skip(kept).any(|digit| digit != b'0') {
+        return None;
+    }
+    text.truncate(kept);
+    let digits = text.trim_start_matches('0').len() + length - kept;
+    if digits > usize::from(precision.min(76)) {
+        return None;
+    }
+    let sign = if sign == NEGATIVE { "-" } else { "" };
+    i256::from_string(&format!("{sign}0{text}{}", "0".repeat(length - kept)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::decimal;
+    use arrow::datatypes::i256;
+
+    use super::{decimal, wide_decimal};
 
     fn raw(weight: i16, sign: u16, scale: u16, digits: &[u16]) -> Vec<u8> {
         let count = u16::try_from(digits.len()).unwrap();
@@ -55,5 +88,20 @@ mod tests {
         assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 2), None);
         assert_eq!(decimal(&raw(0, 0, 0, &[1000]), 3, 0), None);
         assert_eq!(decimal(&[0, 1], 3, 0), None);
+    }
+
+    #[test]
+    fn read_of_many_digits() {
+        let wide = |text: &str| i256::from_string(text);
+        // 10^40, 10^40 + 0.5, 10^-30
+        assert_eq!(wide_decimal(&raw(10, 0, 0, &[1]), 76, 0), wide(&format!("1{}", "0".repeat(40))));
+        let digits = [&[1][..], &[0; 10], &[5000]].concat();
+        assert_eq!(wide_decimal(&raw(10, 0, 1, &digits), 76, 1), wide(&format!("1{}5", "0".repeat(40))));
+        assert_eq!(wide_decimal(&raw(10, 0x4000, 1, &digits), 76, 1), wide(&format!("-1{}5", "0".repeat(40))));
+        assert_eq!(wide_decimal(&raw(-8, 0, 30, &[100]), 76, 30), wide("1"));
+        assert_eq!(wide_decimal(&raw(-8, 0, 32, &[1]), 76, 30), None);
+        assert_eq!(wide_decimal(&raw(18, 0, 0, &[9999]), 76, 0), wide(&format!("9999{}", "0".repeat(72))));
+        assert_eq!(wide_decimal(&raw(19, 0, 0, &[1]), 76, 0), None);
+        assert_eq!(wide_decimal(&raw(0, 0xc000, 0, &[]), 76, 30), None);
     }
 }

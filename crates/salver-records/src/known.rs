@@ -1,0 +1,97 @@
+//! What is known of a database's schema, and how it is kept true.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arc_swap::ArcSwap;
+use salver_model::records::DatabaseSchema;
+use salver_model::spec::DatabaseSpec;
+use salver_model::version::Version;
+use salver_model::{Code, Result};
+use tokio::sync::{Mutex, Notify};
+
+use crate::backend::Backend;
+use crate::mapping;
+
+/// A database's connections, and its schema as it was read last.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) spec: DatabaseSpec,
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) schema: ArcSwap<DatabaseSchema>,
+    looked: Mutex<Looked>,
+    /// Wakes who waits for another schema.
+    moved: Notify,
+}
+
+/// The last look at the database's own number for its schema.
+#[derive(Debug, Default)]
+struct Looked {
+    /// The number that `schema` was read under; `None` before the first time.
+    stamp: Option<u64>,
+    /// When it was asked for.
+    asked: Option<Instant>,
+}
+
+impl Known {
+    pub(crate) fn new(spec: DatabaseSpec, backend: Arc<Backend>) -> Self {
+        Self { spec, backend, schema: ArcSwap::default(), looked: Mutex::default(), moved: Notify::new() }
+    }
+
+    /// Reads the schema when the database has another one than was seen last, or `always`. Those who ask while a look
+    /// is under way share the next.
+    pub(crate) async fn renew(&self, always: bool) -> Result<()> {
+        let called = Instant::now();
+        let mut looked = self.looked.lock().await;
+        if !always && looked.asked.is_some_and(|asked| asked >= called) {
+            return Ok(());
+        }
+        let asked = Instant::now();
+        let stamp = self.backend.stamp().await?;
+        if looked.stamp != Some(stamp) || always {
+            let tables = mapping::outside(&self.spec, self.backend.reflect().await?);
+            let content = Version::of(&tables).0;
+            if looked.stamp.is_none() || self.schema.load().stamp() != content {
+                self.schema.store(Arc::new(DatabaseSchema::new(tables, content)));
+                self.moved.notify_waiters();
+            }
+        }
+        *looked = Looked { stamp: Some(stamp), asked: Some(asked) };
+        Ok(())
+    }
+
+    /// Looks again; whether the schema is another than the one with `stamp`, whoever found that out.
+    pub(crate) async fn is_other_than(&self, stamp: u64) -> Result<bool> {
+        self.renew(false).await?;
+        Ok(self.schema.load().stamp() != stamp)
+    }
+
+    /// Waits until the schema is another than the one with `stamp`: asks at the entry's interval, which costs one small
+    /// query, and hears of it when a request finds out before.
+    pub(crate) async fn changed(&self, stamp: u64) -> Result<()> {
+        loop {
+            let moved = self.moved.notified();
+            tokio::pin!(moved);
+            moved.as_mut().enable();
+            if self.schema.load().stamp() != stamp {
+                return Ok(());
+            }
+            if stamp != 0 && tokio::time::timeout(self.spec.refresh, moved).await.is_ok() {
+                continue;
+            }
+            self.renew(false).await?;
+        }
+    }
+}
+
+/// Whether a failure may come from a schema that is out of date: a name, or a value for a column that had another type.
+pub(crate) fn may_be_old(code: Code) -> bool {
+    use Code::{ArgumentCount, Invalid, InvalidColumn, InvalidFilter, InvalidSort, NoPrimaryKey};
+    is_gone(code)
+        || matches!(code, NoPrimaryKey | InvalidColumn | InvalidFilter | InvalidSort | ArgumentCount | Invalid)
+}
+
+/// Whether the failure says that a table or column is not there.
+pub(crate) fn is_gone(code: Code) -> bool {
+    matches!(code, Code::UnknownTable | Code::UnknownColumn)
+}
