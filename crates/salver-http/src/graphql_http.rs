@@ -37,7 +37,9 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
     match graphql::answer(&app.graphql, &app.service, &snapshot, &request, nulls).await? {
-        Answer::Rows(rows) => respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await,
+        Answer::Rows(rows) => {
+            respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+        }
         Answer::Document { body, read, repeatable, status_ok } => {
             let made_from = (repeatable && status_ok).then_some(read);
             let keep = made_from.is_some();
