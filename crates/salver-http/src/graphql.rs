@@ -31,6 +31,6 @@ mod scalar;
 mod sdl;
 mod write;
 
-pub(crate) use door::{Answer, Graphql, answer};
+pub(crate) use door::{Answer, Graphql, answer, is_mutation};
 pub(crate) use graphiql::asset;
-pub(crate) use request::{parse_get, parse_post};
+pub(crate) use request::{Request, parse_get, parse_post};

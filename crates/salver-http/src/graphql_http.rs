@@ -1,20 +1,30 @@
 //! `/api/graphql` over HTTP: where the document is in a request, and how its answer leaves. The language itself is in
 //! `graphql`, which knows no HTTP.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Format, Nulls};
+use salver_formats::{Choice, Format, Nulls};
 use salver_model::{Caller, Code, Error, Result, Version};
 
+use crate::app::App;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
+use crate::idempotency::{Kept, Key, Turn};
 use crate::respond::{self, Heading};
 
 /// Answers a document, or shows GraphiQL to a browser that brings none.
-pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: Caller) -> Result<Response<Body>> {
+pub(crate) async fn answer(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    caller: Caller,
+) -> Result<Response<Body>> {
     let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
     let choice = exchange.choose(None, named.as_deref())?;
     let mut request = if *exchange.method == Method::POST {
@@ -24,23 +34,73 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
     } else {
         graphql::parse_get(exchange.query)?
     };
-    let app = exchange.app;
     request.caller = caller;
     request.may_change &= !app.gate.is_foreign(exchange.headers);
+    if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
+        && graphql::is_mutation(&request)
+    {
+        flight.divert();
+        let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
+        return once(app, exchange, key, (request, choice)).await;
+    }
+    run(exchange, flight, &request, choice).await.map(|(response, _)| response)
+}
+
+/// Does a mutation under its key, or answers what it was answered the first time. In a task of its own: what was begun
+/// is done and told also when the client leaves.
+async fn once(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    key: Key,
+    (request, choice): (graphql::Request, Choice),
+) -> Result<Response<Body>> {
+    let app = Arc::clone(app);
+    let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
+    let (path, query) = (exchange.path.to_owned(), exchange.query.to_owned());
+    let body = exchange.body.clone();
+    let version = Version::of(&(method.as_str(), path.as_str(), query.as_str(), &body[..]));
+    let work = async move {
+        let patience = Duration::from_millis(app.service.limits().queue_ms_max);
+        let lead = match app.idempotency.turn(key, version, patience).await {
+            Ok(Turn::Done(kept)) => return Ok(kept.answer()),
+            Ok(Turn::Mine(lead)) => lead,
+            Err(refusal) => return Ok(refusal.answer()),
+        };
+        let caller = request.caller.clone();
+        let exchange = Exchange::new(&app, &caller, &method, (&path, &query), &headers, body);
+        let (response, passing) = run(&exchange, Flight::Alone, &request, choice).await?;
+        if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
+            lead.finish(kept);
+        }
+        Ok::<_, Error>(response)
+    };
+    let done = tokio::spawn(work).await;
+    done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))?
+}
+
+/// Runs a document; with the answer, whether it may be sent again although it was to be done once.
+async fn run(
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    request: &graphql::Request,
+    choice: Choice,
+) -> Result<(Response<Body>, bool)> {
+    let app = exchange.app;
     let snapshot = app.service.snapshot_settled().await;
     // Bodies carry tokens of pages, which are good under their key only.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
     let version = exchange.answer_version(content, choice.media_type);
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
-        return Ok(response);
+        return Ok((response, false));
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
-    match graphql::answer(&app.graphql, &app.service, &snapshot, &request, nulls).await? {
+    match graphql::answer(&app.graphql, &app.service, &snapshot, request, nulls).await? {
         Answer::Rows(rows) => {
-            respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+            let links = HeaderMap::with_capacity(respond::HEADERS_USUAL);
+            respond::rows(exchange, &heading, rows, links, flight).await.map(|response| (response, false))
         }
-        Answer::Document { body, read, repeatable, status_ok } => {
+        Answer::Document { body, read, repeatable, status_ok, passing } => {
             let made_from = (repeatable && status_ok).then_some(read);
             let keep = made_from.is_some();
             let (finished, mut response) =
@@ -51,7 +111,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
             if !status_ok {
                 *response.status_mut() = StatusCode::BAD_REQUEST;
             }
-            Ok(response)
+            Ok((response, passing))
         }
     }
 }

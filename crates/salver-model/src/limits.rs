@@ -77,7 +77,7 @@ pub const JOINED_RELATIONS_MAX: usize = 64;
 /// Most bytes of joined rows, as JSON, that wait in memory for the rows they belong to.
 pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Refused rows a load tells of one by one; more are only counted.
-pub const LOAD_PROBLEMS_MAX: usize = 100;
+pub const LOAD_PROBLEMS_MAX: usize = 10_000;
 /// Most databases of callers, of one entry, that are open at once; the one that was used least lately makes room.
 pub const DATABASES_OF_CALLERS_MAX: usize = 256;
 /// Largest answer of the records door that a function may change, in bytes.
