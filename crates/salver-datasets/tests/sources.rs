@@ -7,6 +7,8 @@ mod made;
 
 #[path = "sources/binary.rs"]
 mod binary;
+#[path = "sources/contradicting.rs"]
+mod contradicting;
 #[path = "sources/csv.rs"]
 mod csv;
 #[path = "sources/damage.rs"]

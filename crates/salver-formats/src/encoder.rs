@@ -1,9 +1,12 @@
 //! Any format, batch by batch.
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use salver_model::Result;
+use std::sync::Arc;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use salver_model::{Code, Error, Result};
+
+use crate::calendar::Zone;
 use crate::format::Format;
 use crate::ipc::IpcEncoder;
 use crate::parquet::ParquetEncoder;
@@ -44,6 +47,15 @@ impl Encoder {
                 Inner::Text { text: TextEncoder::new(format, schema, style), state: State::New }
             }
         }))
+    }
+
+    /// Whether rows of `schema` can go out in `format`: to be asked before a body begins.
+    ///
+    /// # Errors
+    /// As [`Encoder::new`], and `Execution`, naming the column, when its time zone does not exist and the format writes
+    /// the time in it.
+    pub fn check(format: Format, schema: &SchemaRef) -> Result<()> {
+        if format.is_text() { check_zones(schema) } else { Self::new(format, schema, &Style::default()).map(drop) }
     }
 
     /// Encodes a batch.
@@ -87,6 +99,23 @@ impl Encoder {
             }
         }
     }
+}
+
+/// Refuses a time zone that does not exist, in whatever depth.
+fn check_zones(schema: &SchemaRef) -> Result<()> {
+    for column in schema.fields() {
+        let own = Schema::new(vec![Arc::clone(column)]);
+        for field in own.flattened_fields() {
+            let DataType::Timestamp(_, Some(zone)) = field.data_type() else { continue };
+            Zone::parse(Some(zone)).map_err(|cause| {
+                let message = format!("column `{}`: there is no time zone `{zone}`", column.name());
+                Error::new(Code::Execution, message)
+                    .with_hint("cast the column to another zone, or ask for Arrow or Parquet")
+                    .with_source(cause)
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Encodes batches as one body.

@@ -1,7 +1,7 @@
 //! Parquet. A row group is held in memory until it is complete, so its size is bounded; it goes to the output at once.
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, IntervalUnit, SchemaRef};
+use arrow::datatypes::{DataType, IntervalUnit, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -32,19 +32,7 @@ impl std::fmt::Debug for ParquetEncoder {
 impl ParquetEncoder {
     pub(crate) fn new(schema: &SchemaRef) -> Result<Self> {
         let portable = Portable::new(schema, Target::Parquet);
-        if schema.fields().is_empty() {
-            return Err(Error::new(Code::UnknownFormat, "Parquet can't hold rows without columns")
-                .with_hint("ask for at least one column, or for another format"));
-        }
-        for field in portable.schema().fields() {
-            if let Some(part) = not_in_parquet(field.data_type()) {
-                let (name, whole) = (field.name(), field.data_type());
-                let within = if part == whole { String::new() } else { format!(" within {whole}") };
-                let message = format!("Parquet has no type for column `{name}`, which is {part}{within}");
-                return Err(Error::new(Code::UnknownFormat, message)
-                    .with_hint(format!("leave `{name}` out, cast it, or ask for another format, such as Arrow")));
-            }
-        }
+        check(portable.schema())?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS_MAX))
@@ -87,11 +75,31 @@ impl ParquetEncoder {
     }
 }
 
-/// The part of a type for which Parquet, or its writer, has no counterpart.
+/// Refuses columns for which there is no type, by name.
+fn check(schema: &Schema) -> Result<()> {
+    if schema.fields().is_empty() {
+        return Err(Error::new(Code::UnknownFormat, "Parquet can't hold rows without columns")
+            .with_hint("ask for at least one column, or for another format"));
+    }
+    for field in schema.fields() {
+        if let Some(part) = not_in_parquet(field.data_type()) {
+            let (name, whole) = (field.name(), field.data_type());
+            let within = if part == whole { String::new() } else { format!(" within {whole}") };
+            let message = format!("Parquet has no type for column `{name}`, which is {part}{within}");
+            return Err(Error::new(Code::UnknownFormat, message)
+                .with_hint(format!("leave `{name}` out, cast it, or ask for another format, such as Arrow")));
+        }
+    }
+    Ok(())
+}
+
+/// The part of a type for which Parquet, or its writer, has no counterpart. The writer would write durations and dates
+/// in milliseconds as bare numbers, whose unit only readers of Arrow find out.
 fn not_in_parquet(data_type: &DataType) -> Option<&DataType> {
     use DataType as D;
     match data_type {
         D::Union(..) | D::Interval(IntervalUnit::MonthDayNano) | D::RunEndEncoded(..) => Some(data_type),
+        D::Duration(_) | D::Date64 => Some(data_type),
         D::FixedSizeBinary(0) | D::FixedSizeList(_, 0) => Some(data_type),
         D::Struct(fields) if fields.is_empty() => Some(data_type),
         D::Struct(fields) => fields.iter().find_map(|field| not_in_parquet(field.data_type())),
@@ -99,7 +107,8 @@ fn not_in_parquet(data_type: &DataType) -> Option<&DataType> {
             not_in_parquet(item.data_type())
         }
         D::FixedSizeList(item, _) | D::Map(item, _) => not_in_parquet(item.data_type()),
-        D::Dictionary(_, values) => not_in_parquet(values),
+        // What could be written as its values is none any more.
+        D::Dictionary(..) => Some(data_type),
         _ => None,
     }
 }

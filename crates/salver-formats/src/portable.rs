@@ -17,7 +17,8 @@ pub(crate) enum Target {
     ArrowStream,
     /// Has no dictionaries either: a file can hold only one for each column, and ours change from batch to batch.
     ArrowFile,
-    /// Knows neither dictionaries nor runs as types of their own, nor times in whole seconds.
+    /// Knows neither dictionaries nor runs as types of their own, nor times in whole seconds, nor dates in
+    /// milliseconds.
     Parquet,
 }
 
@@ -94,6 +95,8 @@ fn portable_type(data_type: &DataType, target: Target) -> DataType {
         D::RunEndEncoded(_, values) if parquet => portable_type(values.data_type(), target),
         D::Timestamp(TimeUnit::Second, zone) if parquet => D::Timestamp(TimeUnit::Millisecond, zone.clone()),
         D::Time32(TimeUnit::Second) if parquet => D::Time32(TimeUnit::Millisecond),
+        // It may have a time of day, as those of JavaScript have, for which Parquet's dates have no room.
+        D::Date64 if parquet => D::Timestamp(TimeUnit::Millisecond, None),
         other => other.clone(),
     }
 }

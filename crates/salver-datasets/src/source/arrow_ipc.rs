@@ -2,11 +2,12 @@
 //! needs no trust in the index.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
 use arrow::datatypes::Schema;
+use arrow::ipc::Endianness;
 use arrow::ipc::convert::fb_to_schema;
 use arrow::ipc::reader::StreamDecoder;
 use salver_model::Result;
@@ -19,6 +20,8 @@ const MAGIC: &[u8; 6] = b"ARROW1";
 const PIECE_BYTES: u64 = 1024 * 1024;
 /// Largest footer that is read, in bytes.
 const FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The mark of a stream's message and its length.
+const PREFIX_BYTES: u64 = 8;
 /// The length of the footer and the magic, at the end of a file.
 const TAIL_BYTES: usize = 10;
 
@@ -86,11 +89,18 @@ impl<'a> Stream<'a> {
         // Both formats go by either name often enough.
         let is_file =
             head.starts_with(MAGIC) || input.format == SourceFormat::ArrowFile && !head.starts_with(&[0xff; 4]);
-        let reader: Box<dyn Read> = if is_file {
+        let mut reader: Box<dyn Read> = if is_file {
             Box::new(stream_of_file(input)?)
         } else {
             Box::new(decompress::open(&input.path).map_err(failed)?)
         };
+        let begin = begin(&mut reader).map_err(failed)?;
+        if is_big_endian(&begin) {
+            return Err(damaged(input, "its numbers are big-endian, which are not read here").with_hint(
+                "let pyarrow swap them: pyarrow.feather.write_feather(pyarrow.ipc.open_file(path).read_all(), new_path)",
+            ));
+        }
+        let reader: Box<dyn Read> = Box::new(Cursor::new(begin).chain(reader));
         Ok(Self { input, reader, decoder: StreamDecoder::new(), piece: Buffer::from_vec(Vec::<u8>::new()) })
     }
 
@@ -108,6 +118,38 @@ impl<'a> Stream<'a> {
         let batch = self.decoder.decode(&mut self.piece);
         batch.map(Some).map_err(|cause| damaged(self.input, &cause).with_source(cause))
     }
+}
+
+/// The first message of a stream, which is its schema, with what stands before it; less where the stream is none.
+fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut begin = Vec::new();
+    reader.by_ref().take(PREFIX_BYTES).read_to_end(&mut begin)?;
+    let (_, bytes) = prefix(&begin);
+    let missing = bytes.min(FOOTER_BYTES_MAX);
+    reader.take(missing).read_to_end(&mut begin)?;
+    Ok(begin)
+}
+
+/// How long the mark of a message and its length are, and how many of its bytes come behind the first
+/// [`PREFIX_BYTES`]. The length is little-endian whatever the numbers are.
+fn prefix(begin: &[u8]) -> (usize, u64) {
+    let word = |at: usize| match begin.get(at..at + 4) {
+        Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),
+        _ => 0,
+    };
+    // Before version 0.15 there was no mark.
+    match word(0) {
+        u32::MAX => (8, u64::from(word(4))),
+        bytes => (4, u64::from(bytes).saturating_sub(4)),
+    }
+}
+
+/// Whether the schema at the beginning of a stream says that numbers are big-endian. What can't be read is told by
+/// the decoder.
+fn is_big_endian(begin: &[u8]) -> bool {
+    let (start, _) = prefix(begin);
+    let message = begin.get(start..).and_then(|bytes| arrow::ipc::root_as_message(bytes).ok());
+    message.and_then(|message| message.header_as_schema()).is_some_and(|schema| schema.endianness() == Endianness::Big)
 }
 
 fn stream_of_file(input: &Input) -> Result<impl Read + use<>> {

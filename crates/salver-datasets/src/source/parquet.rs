@@ -6,6 +6,7 @@ use std::fs::File;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use salver_model::Result;
@@ -51,7 +52,30 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
             return Err(damaged(input, format!("column `{name}` lies behind the end of the file")));
         }
     }
+    check_rows(input, metadata.metadata())?;
     Ok(metadata)
+}
+
+/// Refuses a footer whose numbers of rows contradict each other: some readers would go by one of them, and some by
+/// another, so that a file has two contents.
+fn check_rows(input: &Input, footer: &ParquetMetaData) -> Result<()> {
+    let said = footer.file_metadata().num_rows();
+    let groups = footer.row_groups().iter().try_fold(0_i64, |rows, group| rows.checked_add(group.num_rows()));
+    if said < 0 || groups != Some(said) || footer.row_groups().iter().any(|group| group.num_rows() < 0) {
+        let groups = groups.map_or("too many".to_owned(), |rows| rows.to_string());
+        return Err(damaged(input, format!("its footer says {said} rows, its row groups {groups}")));
+    }
+    for (number, group) in footer.row_groups().iter().enumerate() {
+        for column in group.columns() {
+            let is_flat = column.column_descr().max_rep_level() == 0;
+            if is_flat && column.num_values() != group.num_rows() {
+                let (name, values, rows) = (column.column_path().string(), column.num_values(), group.num_rows());
+                let why = format!("column `{name}` has {values} values in row group {number}, which has {rows} rows");
+                return Err(damaged(input, why));
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {
@@ -61,15 +85,21 @@ pub(super) fn schema(input: &Input) -> Result<Schema> {
 /// Gives the rows to `sink`.
 pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
     let metadata = load(input)?;
+    let said = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
     let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
     let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
         .with_batch_size(BATCH_ROWS)
         .build()
         .map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    let mut rows = 0_u64;
     for batch in batches {
         let batch =
             batch.and_then(|batch| renamed(&batch)).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+        rows += batch.num_rows() as u64;
         sink(batch)?;
+    }
+    if rows != said {
+        return Err(damaged(input, format!("its footer says {said} rows, its pages have {rows}")).into());
     }
     Ok(())
 }

@@ -241,3 +241,44 @@ fn odd_types_are_written_or_refused() {
         }
     }
 }
+
+/// Parquet's own types carry what a column is, for readers that know nothing of Arrow, or the column is refused by name
+/// before anything is written.
+#[test]
+fn nothing_goes_into_parquet_as_a_bare_number() {
+    let instants = vec![Some(86_400_000), None, Some(-1), Some(253_402_300_799_999), Some(-62_135_596_800_000)];
+    let rows = column(Arc::new(Date64Array::from(instants.clone())));
+    let bytes = encode(Format::Parquet, &rows.schema(), std::slice::from_ref(&rows), &Style::default()).unwrap();
+    let (schema, read) = read(Format::Parquet, bytes);
+    assert_eq!(schema.field(0).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, None));
+    let wanted: ArrayRef = Arc::new(TimestampMillisecondArray::from(instants));
+    assert_eq!(read[0].column(0), &wanted);
+    for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
+        let duration = DataType::Duration(unit);
+        for kind in [duration.clone(), DataType::new_list(duration.clone(), true)] {
+            let schema = column(new_null_array(&kind, 1)).schema();
+            let error = Encoder::check(Format::Parquet, &schema).unwrap_err();
+            assert_eq!(error.code, Code::UnknownFormat, "{kind}");
+            assert!(error.message.contains("`v`") && error.message.contains("Duration"), "{error:?}");
+            for format in [Format::ArrowStream, Format::ArrowFile, Format::Json, Format::Csv] {
+                assert!(Encoder::check(format, &schema).is_ok(), "{kind} as {format:?}");
+            }
+        }
+    }
+}
+
+/// A zone that does not exist is told before a body begins, in the formats that write times in their zone.
+#[test]
+fn zones_that_do_not_exist_are_refused_beforehand() {
+    let times = TimestampSecondArray::from(vec![0]).with_timezone("Mars/Olympus");
+    let listed = DataType::new_list(times.data_type().clone(), true);
+    for schema in [column(Arc::new(times)).schema(), column(new_null_array(&listed, 1)).schema()] {
+        for format in Format::ALL {
+            let checked = Encoder::check(format, &schema);
+            assert_eq!(checked.is_err(), format.is_text(), "{format:?}");
+            if let Err(error) = checked {
+                assert!(error.message.contains("`v`") && error.message.contains("Mars/Olympus"), "{error:?}");
+            }
+        }
+    }
+}

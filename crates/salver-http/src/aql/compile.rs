@@ -6,6 +6,7 @@ use salver_model::{ColumnPath, Filter, Item, Query, Sort, Value};
 
 use super::bind::Binds;
 use super::condition::filter;
+use super::kind::Kind;
 use super::syntax::{Answer, Collection, Operand, Path, Statement};
 use super::{BIND_PARAMETER_TYPE, Mistake, NUMBER_OUT_OF_RANGE};
 
@@ -75,14 +76,15 @@ impl Columns<'_> {
         ColumnPath { column: parts.next().unwrap_or_default(), fields: parts.collect() }
     }
 
-    pub(super) fn is_boolean(self, path: &Path) -> bool {
-        let Some((first, below)) = path.split_first() else { return false };
-        let Ok(field) = self.schema.field_with_name(first) else { return false };
+    /// What a field holds; `None` when there is no such field, or when it is not always the same.
+    pub(super) fn kind(self, path: &Path) -> Option<Kind> {
+        let (first, below) = path.split_first()?;
+        let field = self.schema.field_with_name(first).ok()?;
         let found = below.iter().try_fold(field.data_type(), |data_type, name| match data_type {
             DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
             _ => None,
         });
-        found == Some(&DataType::Boolean)
+        found.and_then(Kind::of_column)
     }
 
     /// The columns that `is_kept` says, as items; what is not a column is no member of any document.

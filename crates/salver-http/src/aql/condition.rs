@@ -3,10 +3,13 @@
 //! AQL knows two truth values where SQL knows three: `null` equals itself and is less than anything else. So a negation
 //! is carried down to the comparisons first, and there nulls are let in or kept out.
 
+use std::cmp::Ordering;
+
 use salver_model::{ColumnPath, Comparison, Filter, Value};
 
 use super::bind::Binds;
 use super::compile::Columns;
+use super::kind::Kind;
 use super::syntax::{Expression, Operand, Operator, Path};
 use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED, TOO_MUCH_NESTING};
 
@@ -48,6 +51,9 @@ impl Compared {
         let of_values = if negated { self.of_values.negated() } else { self.of_values };
         let is_null = Filter::IsNull { column: self.column };
         match (self.of_null != negated, &of_values) {
+            // All rows or none.
+            (true, values) if *values == TRUE || *values == FALSE.negated() => TRUE,
+            (false, values) if *values == FALSE || *values == TRUE.negated() => FALSE,
             // True of null only, or of all but null: two very common questions.
             (true, values) if *values == FALSE || *values == TRUE.negated() => is_null,
             (false, values) if *values == TRUE || *values == FALSE.negated() => is_null.negated(),
@@ -60,7 +66,7 @@ impl Compared {
 /// An operand by itself, as in `FILTER d.active`.
 fn truth(operand: &Operand, negated: bool, columns: Columns<'_>, binds: &Binds<'_>) -> Result<Filter, Mistake> {
     match operand {
-        Operand::Path(path) if columns.is_boolean(path) => {
+        Operand::Path(path) if columns.kind(path) == Some(Kind::Bool) => {
             let column = columns.path(path);
             let of_values = Filter::Compare { column: column.clone(), op: Comparison::Eq, value: Value::Bool(true) };
             Ok(Compared { column, of_values, of_null: false }.filter(negated))
@@ -96,6 +102,9 @@ fn compare(
             let before = values.len();
             values.retain(|value| *value != Value::Null);
             let of_null = values.len() < before;
+            // What is of another kind equals nothing in the column.
+            values
+                .retain(|value| columns.kind(path).zip(Kind::of_value(value)).is_none_or(|(own, other)| own == other));
             let of_values = if values.is_empty() { FALSE } else { Filter::In { column: column.clone(), values } };
             Ok(Compared { column, of_values, of_null })
         }
@@ -109,9 +118,26 @@ fn compare(
         },
         _ => {
             let value = value(other, binds)?;
-            Ok(if value == Value::Null { with_null(column, operator) } else { with_value(column, operator, value) })
+            if value == Value::Null {
+                return Ok(with_null(column, operator));
+            }
+            Ok(match columns.kind(path).zip(Kind::of_value(&value)) {
+                Some((own, other)) if own != other => with_kind(column, operator, own.cmp(&other)),
+                _ => with_value(column, operator, value),
+            })
         }
     }
+}
+
+/// A value of another kind: never equal, and all values of the column are on one side of it.
+fn with_kind(column: ColumnPath, operator: Operator, order: Ordering) -> Compared {
+    let (of_values, of_null) = match operator {
+        Operator::NotEq => (true, true),
+        Operator::Lt | Operator::LtEq => (order.is_lt(), true),
+        Operator::Gt | Operator::GtEq => (order.is_gt(), false),
+        _ => (false, false),
+    };
+    Compared { column, of_values: if of_values { TRUE } else { FALSE }, of_null }
 }
 
 /// Null is less than any value.

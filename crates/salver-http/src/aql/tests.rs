@@ -113,6 +113,41 @@ fn nulls_count_as_in_aql() {
     assert_eq!(both, Filter::And(vec![id(Comparison::Eq, 1), either]));
 }
 
+/// `1` is not `"1"`: kinds are never equal, and null < boolean < number < text < list < object.
+#[test]
+fn kinds_count_as_in_aql() {
+    let (all, none) = (Filter::And(vec![]), Filter::Or(vec![]));
+    let not_null = is_null("id").negated();
+    let one = Filter::In { column: "id".into(), values: vec![Value::Int(1)] };
+    for (condition, expected) in [
+        ("d.id == '1'", none.clone()),
+        ("d.id != '1'", all.clone()),
+        ("NOT (d.id == '1')", all.clone()),
+        ("d.id < ''", all.clone()),
+        ("'' >= d.id", all.clone()),
+        ("d.id > ''", none.clone()),
+        ("d.id > true", not_null.clone()),
+        ("NOT (d.id > true)", is_null("id")),
+        ("d.id <= true", is_null("id")),
+        ("d.id == true", none.clone()),
+        ("d.name == 1", none.clone()),
+        ("d.active == 'true'", none.clone()),
+        ("d.active == 1", none.clone()),
+        ("d.active < 0", all.clone()),
+        ("d.state.ok == 'true'", none.clone()),
+        ("d.state > 'z'", is_null("state").negated()),
+        ("d.id IN ['1', 1, true]", one.clone()),
+        ("d.id IN ['1']", none.clone()),
+        ("d.id NOT IN ['1']", all.clone()),
+        ("d.id IN ['1', null]", is_null("id")),
+        ("d.id == 1.5", Filter::compare("id", Comparison::Eq, Value::Float(1.5))),
+    ] {
+        assert_eq!(filter_of(condition), expected, "{condition}");
+    }
+    let bound = compiled("FOR d IN c FILTER d.id == @v RETURN d", &json!({"v": "1"})).unwrap().1;
+    assert_eq!(bound.query.filter, Some(none));
+}
+
 #[test]
 fn mistakes() {
     for (text, number, part) in [

@@ -205,6 +205,7 @@ impl Ask<'_> {
         let Some(range) = self.opened.streams.get(self.stream).cloned() else {
             return Err(Error::internal("a stream of an export is not there"));
         };
+        Encoder::check(self.encoding.format, &self.opened.held.schema_of(&self.opened.columns))?;
         let mut headers = self.headers();
         let rows = range.rows.map(|rows| rows - self.offset);
         if let Some(rows) = rows {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Coding, Format};
+use salver_formats::{Coding, Encoder, Format};
 use salver_model::entry::Kind;
 use salver_model::ports::{Held, HeldFile};
 use salver_model::{Code, Error, Result, Version};
@@ -60,6 +60,7 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     {
         return Ok(export.not_modified(tag));
     }
+    export.check()?;
     let rows_max = service.limits().rows_max;
     if rows_max != 0 && export.held.describe().rows.is_some_and(|rows| rows > rows_max) {
         return Err(too_many_rows());
@@ -118,6 +119,14 @@ impl<'a> Export<'a> {
 
     fn shape(exchange: &Exchange<'_>, ask: &Ask, how: &str, encoding: &Encoding) -> Version {
         Version::of(&(ask.shape(exchange, how), &encoding.style.title))
+    }
+
+    /// Refuses what its format has no type for, before the head says that all is well.
+    fn check(&self) -> Result<()> {
+        match self.file {
+            Some(_) => Ok(()),
+            None => Encoder::check(self.encoding.format, &self.held.schema_of(&self.ask.columns)),
+        }
     }
 
     /// Whether the client that asks for a part may get it: what it has is of this body, or it does not say.

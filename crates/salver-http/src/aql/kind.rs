@@ -1,0 +1,55 @@
+//! The kinds of values that AQL never takes for one another: `1` is not `"1"`, and values of two kinds are ordered by
+//! their kinds (<https://docs.arango.ai/arangodb/stable/aql/fundamentals/type-and-value-order/>).
+
+use arrow::datatypes::DataType;
+use salver_model::Value;
+
+/// The kinds but null, from the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// true and false.
+    Bool,
+    /// Numbers, of any width.
+    Number,
+    /// Texts, and what documents show as text: dates, times, bytes.
+    Text,
+    /// Lists.
+    List,
+    /// Objects.
+    Object,
+}
+
+impl Kind {
+    /// What documents show of a column of this type; `None` where that differs from row to row.
+    pub(super) fn of_column(data_type: &DataType) -> Option<Self> {
+        use DataType as D;
+        Some(match data_type {
+            D::Boolean => Self::Bool,
+            number if number.is_numeric() => Self::Number,
+            D::Utf8 | D::LargeUtf8 | D::Utf8View => Self::Text,
+            D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_) => Self::Text,
+            D::Date32
+            | D::Date64
+            | D::Time32(_)
+            | D::Time64(_)
+            | D::Timestamp(..)
+            | D::Duration(_)
+            | D::Interval(_) => Self::Text,
+            D::List(_) | D::LargeList(_) | D::ListView(_) | D::LargeListView(_) | D::FixedSizeList(..) => Self::List,
+            D::Struct(_) | D::Map(..) => Self::Object,
+            D::Dictionary(_, values) => return Self::of_column(values),
+            D::RunEndEncoded(_, values) => return Self::of_column(values.data_type()),
+            _ => return None,
+        })
+    }
+
+    /// What a value of a query is; `None` for null, which is less than any.
+    pub(super) fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(_) => Some(Self::Bool),
+            Value::Int(_) | Value::UInt(_) | Value::Float(_) => Some(Self::Number),
+            Value::Text(_) => Some(Self::Text),
+            Value::Null | Value::Bare(_) => None,
+        }
+    }
+}
