@@ -1,0 +1,166 @@
+//! The grammar of statements: what the parser's generic dialect takes, with the operators of PostgreSQL, which bind
+//! there as they do here: `^` is power and binds closer than `*`, `#` is the exclusive or of bits, and `->` and `||`
+//! bind closer than comparisons.
+
+use std::any::TypeId;
+
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect, Precedence};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// The dialect of statements.
+#[derive(Debug, Default)]
+pub(super) struct Grammar;
+
+/// The features of the parser's generic dialect, as that has them.
+macro_rules! as_generic {
+    ($($feature:ident),* $(,)?) => {
+        $(fn $feature(&self) -> bool {
+            GenericDialect.$feature()
+        })*
+    };
+}
+
+impl Dialect for Grammar {
+    /// The parser asks which dialect it has where the features leave something open.
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<GenericDialect>()
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        GenericDialect.is_delimited_identifier_start(ch)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        ch != '#' && GenericDialect.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        ch != '#' && GenericDialect.is_identifier_part(ch)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        PostgreSqlDialect {}.prec_value(precedence)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        match &parser.peek_token_ref().token {
+            // It begins no operator there, but a map's value here.
+            Token::Colon => None,
+            _ => PostgreSqlDialect {}.get_next_precedence(parser),
+        }
+    }
+
+    fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if let Some(between) = symmetric(parser, left) {
+            return Some(between);
+        }
+        let op = match &parser.peek_token_ref().token {
+            Token::Caret => BinaryOperator::PGExp,
+            Token::Sharp => BinaryOperator::PGBitwiseXor,
+            _ => return None,
+        };
+        parser.next_token();
+        Some(parser.parse_subexpr(precedence).map(|right| Expr::BinaryOp {
+            left: Box::new(left.clone()),
+            op,
+            right: Box::new(right),
+        }))
+    }
+
+    as_generic! {
+        supports_unicode_string_literal, supports_partition_by_after_order_by, supports_array_join_syntax,
+        supports_group_by_expr, supports_group_by_with_modifier, supports_left_associative_joins_without_parens,
+        supports_connect_by, supports_match_recognize, supports_pipe_operator, supports_start_transaction_modifier,
+        supports_window_function_null_treatment_arg, supports_dictionary_syntax,
+        supports_window_clause_named_window_reference, supports_parenthesized_set_variables,
+        supports_select_wildcard_except, support_map_literal_syntax, allow_extract_custom, allow_extract_single_quotes,
+        supports_extract_comma_syntax, supports_create_view_comment_syntax, supports_parens_around_table_factor,
+        supports_values_as_table_factor, supports_create_index_with_clause, supports_explain_with_utility_options,
+        supports_limit_comma, supports_update_order_by, supports_from_first_select, supports_projection_trailing_commas,
+        supports_asc_desc_in_column_definition, supports_try_convert, supports_bitwise_shift_operators,
+        supports_comment_on, supports_load_extension, supports_named_fn_args_with_assignment_operator,
+        supports_struct_literal, supports_empty_projections, supports_nested_comments, supports_multiline_comment_hints,
+        supports_user_host_grantee, supports_string_escape_constant, supports_array_typedef_with_brackets,
+        supports_match_against, supports_set_names, supports_comma_separated_set_assignments,
+        supports_filter_during_aggregation, supports_select_wildcard_exclude, supports_data_type_signed_suffix,
+        supports_interval_options, supports_quote_delimited_string, supports_select_wildcard_replace,
+        supports_select_wildcard_ilike, supports_select_wildcard_rename, supports_optimize_table, supports_install,
+        supports_detach, supports_prewhere, supports_with_fill, supports_limit_by, supports_interpolate,
+        supports_settings, supports_select_format, supports_comment_optimizer_hint,
+        supports_constraint_keyword_without_name, supports_key_column_option, supports_comma_separated_trim,
+        supports_cte_without_as, supports_select_item_multi_column_alias, supports_xml_expressions,
+    }
+}
+
+/// `x between symmetric a and b`, whichever of the two is the lesser.
+fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
+    let is = |number: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(number).token, Token::Word(word) if word.keyword == keyword);
+    let is_word = |number: usize, text: &str| {
+        matches!(&parser.peek_nth_token_ref(number).token, Token::Word(word)
+            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
+    };
+    let negated = is(0, Keyword::NOT);
+    let start = usize::from(negated);
+    if !is(start, Keyword::BETWEEN) || !(is_word(start + 1, "symmetric") || is_word(start + 1, "asymmetric")) {
+        return None;
+    }
+    let both = is_word(start + 1, "symmetric");
+    for _ in 0..start + 2 {
+        parser.next_token();
+    }
+    Some(parser.parse_between(left.clone(), false).map(|between| {
+        let mut found = between.clone();
+        if let (true, Expr::Between { expr, low, high, .. }) = (both, between) {
+            let swapped = Expr::Between { expr, negated: false, low: high, high: low };
+            found = Expr::BinaryOp { left: Box::new(found), op: BinaryOperator::Or, right: Box::new(swapped) };
+        }
+        let found = Expr::Nested(Box::new(found));
+        if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(found) } } else { found }
+    }))
+}
+
+/// Words before which a query may begin.
+const BEFORE_QUERY: [Keyword; 5] =
+    [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
+
+/// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is computed is
+/// the engine's choice.
+pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let is_table =
+        |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
+    let is_choice =
+        |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::MATERIALIZED, quote_style: None, .. }));
+    if !tokens.iter().any(|token| is_table(&token.token) || is_choice(&token.token)) {
+        return tokens;
+    }
+    let mut written = Vec::with_capacity(tokens.len() + 2);
+    let mut begins = true;
+    let meaning = |token: &Token| !matches!(token, Token::Whitespace(_));
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens[at + 1..].iter().find(|next| meaning(&next.token)).map(|next| &next.token);
+        let is_not = matches!(&token.token, Token::Word(word) if word.keyword == Keyword::NOT);
+        if is_choice(&token.token) && next == Some(&Token::LParen) || is_not && next.is_some_and(is_choice) {
+            continue;
+        }
+        let names = next.is_some_and(|next| matches!(next, Token::Word(word) if word.keyword == Keyword::NoKeyword));
+        if begins && names && is_table(&token.token) {
+            let with = |token: Token, span| TokenWithSpan { token, span };
+            written.push(with(Token::make_keyword("SELECT"), token.span));
+            written.push(with(Token::Mul, token.span));
+            written.push(with(Token::make_keyword("FROM"), token.span));
+        } else {
+            written.push(token.clone());
+        }
+        if meaning(&token.token) {
+            begins = match &token.token {
+                Token::LParen => true,
+                Token::Word(word) => BEFORE_QUERY.contains(&word.keyword),
+                _ => false,
+            };
+        }
+    }
+    written
+}
