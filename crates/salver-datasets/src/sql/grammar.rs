@@ -70,6 +70,10 @@ impl Dialect for Grammar {
         }))
     }
 
+    fn supports_order_by_all(&self) -> bool {
+        true
+    }
+
     as_generic! {
         supports_unicode_string_literal, supports_partition_by_after_order_by, supports_array_join_syntax,
         supports_group_by_expr, supports_group_by_with_modifier, supports_left_associative_joins_without_parens,
@@ -97,7 +101,10 @@ impl Dialect for Grammar {
 
 /// `x between symmetric a and b`, whichever of the two is the lesser.
 fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
-    let is = |number: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(number).token, Token::Word(word) if word.keyword == keyword);
+    let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
+        Token::Word(word) => word.keyword == keyword,
+        _ => false,
+    };
     let is_word = |number: usize, text: &str| {
         matches!(&parser.peek_nth_token_ref(number).token, Token::Word(word)
             if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
@@ -126,8 +133,8 @@ fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, Parser
 const BEFORE_QUERY: [Keyword; 5] =
     [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
 
-/// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is computed is
-/// the engine's choice.
+/// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is
+/// computed is the engine's choice.
 pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let is_table =
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
@@ -156,7 +163,8 @@ pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
         }
         if meaning(&token.token) {
             begins = match &token.token {
-                Token::LParen => true,
+                // Behind the queries of a `with`, too.
+                Token::LParen | Token::RParen => true,
                 Token::Word(word) => BEFORE_QUERY.contains(&word.keyword),
                 _ => false,
             };

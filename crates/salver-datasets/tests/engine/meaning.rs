@@ -193,3 +193,12 @@ async fn numbers_of_parameters_are_exact() {
         assert_eq!(shown(&row), "1.5\ttrue");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_postgresql_has_no_words_for() {
+    let world = World::new(false);
+    assert_eq!(world.answer("select v, k from m order by all desc limit 2").await.unwrap(), "\t2\n20\t1");
+    let rows = world.run("select k, v, k from m where k = 9", SqlParameters::None).await.unwrap();
+    let schema = rows.schema();
+    assert_eq!(schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), ["k", "v", "k_1"]);
+}

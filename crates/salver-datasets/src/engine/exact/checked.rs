@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, binary_expr,
+    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use salver_model::{Code, Error};
 
@@ -42,13 +42,6 @@ struct Checked {
     signature: Signature,
 }
 
-impl Checked {
-    fn expression(&self, args: &[Expr]) -> Option<Expr> {
-        let [left, right] = args else { return None };
-        Some(binary_expr(left.clone(), self.op, right.clone()))
-    }
-}
-
 impl ScalarUDFImpl for Checked {
     fn name(&self) -> &'static str {
         match self.op {
@@ -59,11 +52,14 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(self.expression(args).map_or_else(|| self.name().to_owned(), |expr| expr.to_string()))
+        let [left, right] = args else { return internal_err!("`{}` has two sides", self.name()) };
+        Ok(format!("{left} {} {right}", self.op))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(self.expression(args).map_or_else(|| self.name().to_owned(), |expr| expr.schema_name().to_string()))
+        let [left, right] = args else { return internal_err!("`{}` has two sides", self.name()) };
+        // The name that the operator has; names of long chains are asked for often, so nothing is copied.
+        Ok(format!("{} {} {}", left.schema_name(), self.op, right.schema_name()))
     }
 
     fn signature(&self) -> &Signature {
@@ -135,12 +131,11 @@ impl ScalarUDFImpl for Negative {
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(args.first().map_or_else(String::new, |expr| Expr::Negative(Box::new(expr.clone())).to_string()))
+        Ok(args.first().map_or_else(String::new, |expr| format!("(- {expr})")))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        let negative = args.first().map(|expr| Expr::Negative(Box::new(expr.clone())));
-        Ok(negative.map_or_else(String::new, |expr| expr.schema_name().to_string()))
+        Ok(args.first().map_or_else(String::new, |expr| format!("(- {})", expr.schema_name())))
     }
 
     fn signature(&self) -> &Signature {

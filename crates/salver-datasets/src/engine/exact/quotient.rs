@@ -9,7 +9,7 @@ use arrow::datatypes::{ArrowNativeTypeOp, DataType, Decimal256Type, i256};
 use arrow::error::ArrowError;
 use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, binary_expr,
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 /// Fewest digits behind the point of a quotient.
@@ -54,24 +54,19 @@ pub(super) fn decimal(before: i16, behind: i8) -> DataType {
     }
 }
 
-impl Quotient {
-    fn expression(args: &[Expr]) -> Option<Expr> {
-        let [left, right] = args else { return None };
-        Some(binary_expr(left.clone(), Operator::Divide, right.clone()))
-    }
-}
-
 impl ScalarUDFImpl for Quotient {
     fn name(&self) -> &'static str {
         "/"
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(Self::expression(args).map_or_else(|| "/".to_owned(), |expr| expr.to_string()))
+        let [left, right] = args else { return internal_err!("`/` has two sides") };
+        Ok(format!("{left} / {right}"))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(Self::expression(args).map_or_else(|| "/".to_owned(), |expr| expr.schema_name().to_string()))
+        let [left, right] = args else { return internal_err!("`/` has two sides") };
+        Ok(format!("{} / {}", left.schema_name(), right.schema_name()))
     }
 
     fn signature(&self) -> &Signature {

@@ -36,6 +36,7 @@ enum Place {
 }
 
 /// The text of a number by a pattern.
+#[expect(clippy::too_many_lines, reason = "one pass over the places of the pattern")]
 pub(super) fn show(number: &str, pattern: &str) -> Result<String> {
     let (places, bare, sign) = parse(pattern)?;
     let (negative, digits) = match number.strip_prefix('-') {
@@ -163,6 +164,10 @@ fn rounded(digits: &str, behind: usize) -> (String, String) {
     (whole.to_owned(), fraction.to_owned())
 }
 
+fn unknown<T>(word: &str, pattern: &str) -> Result<T> {
+    exec_err!("`to_char` does not know `{word}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM")
+}
+
 fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
     let mut places = Vec::new();
     let (mut bare, mut sign) = (false, Sign::Close);
@@ -186,9 +191,7 @@ fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
             }
             "PR" => (sign, length) = (Sign::Brackets, 2),
             "RN" | "TH" | "EE" => {
-                return exec_err!(
-                    "`to_char` does not know `{upper}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM"
-                );
+                return unknown(&upper, pattern);
             }
             _ => match first {
                 '9' => places.push(Place::Digit { zero: false }),
@@ -200,9 +203,7 @@ fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
                     places.push(Place::Sign('s'));
                 }
                 'V' | 'v' | 'L' | 'l' => {
-                    return exec_err!(
-                        "`to_char` does not know `{first}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM"
-                    );
+                    return unknown(&first.to_string(), pattern);
                 }
                 '"' => {
                     let end = rest[1..].find('"').map_or(rest.len(), |end| end + 2);

@@ -50,6 +50,7 @@ pub(super) fn read(text: &str, parts: &[Part]) -> Result<NaiveDateTime, String> 
     time(&found)
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm for each word of patterns")]
 fn one<'t>(found: &mut Read, field: Field, rest: &'t str, ends: bool) -> Result<&'t str, String> {
     let word = field.word;
     let digits = |most: usize| -> Result<(i64, &'t str, usize), String> {

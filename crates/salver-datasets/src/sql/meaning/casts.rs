@@ -27,15 +27,14 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 }
                 _ => None,
             };
-            let Some((CharacterLength::IntegerLength { length, .. }, padded)) = length else { return Ok(()) };
+            let Some((CharacterLength::IntegerLength { length, .. }, blank)) = length else { return Ok(()) };
             let Ok(length) = i32::try_from(length) else {
                 return Err(refused(format!("a text of {length} characters is too long"), "cast to `text`"));
             };
             *data_type = DataType::Varchar(None);
-            let words =
-                if padded { format!("rpad(left(__1, {length}), {length})") } else { format!("left(__1, {length})") };
-            let text = take(expr);
-            *expr = expression(&words, vec![text])?;
+            // Blanks that fill up count nowhere but where the text is shown.
+            let words = if blank { format!("rtrim(left(__1, {length}))") } else { format!("left(__1, {length})") };
+            texts::as_text(expr, &words)?;
         }
         Expr::AtTimeZone { timestamp, time_zone } => {
             let parts = vec![take(time_zone), take(timestamp)];

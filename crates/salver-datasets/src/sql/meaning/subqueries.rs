@@ -138,7 +138,10 @@ fn put(made: &mut Expr, query: &Query) {
 /// The only row of `select x from t ... order by y limit 1` as an aggregate, which the engine can look up for each row
 /// of the query around it.
 fn first(query: &mut Query) {
-    let is_one = |limit: &Expr| matches!(limit, Expr::Value(value) if matches!(&value.value, Value::Number(digits, _) if digits == "1"));
+    let is_one = |limit: &Expr| match limit {
+        Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits == "1"),
+        _ => false,
+    };
     match &query.limit_clause {
         Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by })
             if limit_by.is_empty() && is_one(limit) => {}

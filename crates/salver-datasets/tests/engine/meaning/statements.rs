@@ -107,7 +107,7 @@ pub(super) const SAME: &[&str] = &[
     "select k from m order by k offset 1 rows fetch next 2 rows only",
     "table m order by k, v limit 2",
     "with x as materialized (select k from m) select count(*) from x",
-    "with recursive t(a, b) as (select 1, 1 union all select a + 1, b * 2 from t where a < 5) select a, b from t order by a",
+    "with recursive t(a, b) as (select 1, 1 union all select a + 1, b * 2 from t where a < 5) table t",
     "select k, k from m where k = 9",
     "select count(*) from n tablesample bernoulli (100)",
     "select count(*) from n as x tablesample system (0)",
@@ -118,6 +118,9 @@ pub(super) const SAME: &[&str] = &[
     "select regexp_substr('foobarbaz', 'b..')",
     "select s from n where s like 'a!%' escape '!' or s like '_' escape '!' order by s",
     "select count(*) from n where t = t and interval '1 day' = interval '24 hours'",
+    "select array_to_string(array(select k from m order by k desc), ',')",
+    "select age(timestamp '2024-03-05', timestamp '2023-12-31') = interval '2 months 5 days'",
+    "select 1e3, 1.5e-3, 2e0::int, timestamp '9999-12-31 23:59:59' > timestamp '1500-01-01'",
     "select interval '1 month' = interval '30 days', interval '1 day' < interval '25 hours'",
 ];
 
