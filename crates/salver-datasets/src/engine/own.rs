@@ -32,6 +32,8 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         digests::encode(),
     ];
     for function in functions {
+        // With its other names, under which it would come back.
+        state.deregister_udf(function.name())?;
         state.register_udf(function.into())?;
     }
     for aggregate in [percentiles::percentile_disc(), percentiles::mode()] {

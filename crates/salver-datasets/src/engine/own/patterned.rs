@@ -66,6 +66,10 @@ impl ScalarUDFImpl for Patterned {
         self.name
     }
 
+    fn aliases(&self) -> &[String] {
+        self.inner.aliases()
+    }
+
     fn signature(&self) -> &Signature {
         &self.signature
     }
