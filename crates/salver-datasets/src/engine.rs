@@ -2,9 +2,11 @@
 //! knows nothing of particular datasets or of SQL text.
 
 mod checkpoint;
+mod exact;
 mod functions;
 mod json_chains;
 mod lanes;
+mod own;
 mod pressure;
 mod rules;
 mod run;
@@ -28,6 +30,7 @@ use crate::calls::Files;
 use crate::residency::Budget;
 
 pub(crate) use checkpoint::place as place_checkpoints;
+pub(crate) use exact::{avg, one_of_each, sum, unordered};
 use lanes::Lanes;
 pub(crate) use lanes::STACK_BYTES;
 use pressure::Pressure;

@@ -9,12 +9,12 @@ mod number;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal256Array, Float32Array, Float64Array, Int8Array, Int16Array,
     Int32Array, Int64Array, LargeStringArray, StringArray, StringViewArray, UInt8Array, UInt16Array, UInt32Array,
     UInt64Array,
 };
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, i256};
 use salver_model::{Code, Comparison, Error, Result, Value};
 
 use number::Position;
@@ -64,12 +64,14 @@ pub(crate) fn convert(
         DataType::Decimal32(precision, scale)
         | DataType::Decimal64(precision, scale)
         | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale)
             if *scale >= 0 =>
         {
-            let max = 10_i128.checked_pow(u32::from(*precision)).map_or(i128::MAX, |power| power - 1);
-            let position = number::position(value, u32::from(scale.unsigned_abs()), -max, max);
+            let power = i256::from_i128(10).checked_pow(u32::from(*precision));
+            let max = power.map_or(i256::MAX, |power| power.wrapping_sub(i256::ONE));
+            let position = number::position(value, u32::from(scale.unsigned_abs()), max.wrapping_neg(), max);
             return place(op, position.ok_or_else(|| wrong("write a number"))?, |scaled| {
-                let wide = Decimal128Array::from(vec![scaled]).with_precision_and_scale(38, *scale);
+                let wide = Decimal256Array::from(vec![scaled]).with_precision_and_scale(76, *scale);
                 cast(&(Arc::new(wide.map_err(crate::fault::arrow)?) as ArrayRef), data_type)
             });
         }
@@ -86,8 +88,9 @@ pub(crate) fn convert(
         }
         _ => match whole_bounds(data_type) {
             Some((min, max)) => {
-                let position = number::position(value, 0, min, max).ok_or_else(|| wrong("write a number"))?;
-                return place(op, position, |number| whole(data_type, number));
+                let bounds = (i256::from_i128(min), i256::from_i128(max));
+                let position = number::position(value, 0, bounds.0, bounds.1).ok_or_else(|| wrong("write a number"))?;
+                return place(op, position, |number| whole(data_type, number.to_i128().unwrap_or_default()));
             }
             None => {
                 return Err(Error::new(
@@ -102,7 +105,7 @@ pub(crate) fn convert(
 }
 
 /// The comparison with a number that the column's type may not be able to hold.
-fn place(op: Comparison, position: Position, scalar: impl FnOnce(i128) -> Result<ArrayRef>) -> Result<Literal> {
+fn place(op: Comparison, position: Position, scalar: impl FnOnce(i256) -> Result<ArrayRef>) -> Result<Literal> {
     use Comparison::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     Ok(match (position, op) {
         (Position::At(number), _) => Literal::Scalar(op, scalar(number)?),

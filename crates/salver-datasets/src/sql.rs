@@ -5,6 +5,7 @@ mod bounds;
 mod catalog;
 mod grammar;
 mod lower;
+mod meaning;
 mod names;
 mod parameters;
 mod parse;
@@ -107,6 +108,9 @@ async fn prepare(
     if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
         return Ok(Prepared::Lowered(Box::new(lowered)));
     }
+    meaning::rewrite(&mut statement)?;
+    // What was put into other words may be more of them.
+    bounds::check(&statement)?;
     let named = names::resolve(&mut statement, &*tables)?;
     let calls = calls::register(&mut statement, &mut state, functions)?;
     let explains = matches!(statement, Statement::Explain { .. });

@@ -23,6 +23,8 @@ mod key;
 mod lowering;
 #[path = "engine/made.rs"]
 mod made;
+#[path = "engine/meaning.rs"]
+mod meaning;
 #[path = "engine/measure.rs"]
 mod measure;
 #[path = "engine/measure_held.rs"]

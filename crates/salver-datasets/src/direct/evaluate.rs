@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, Scalar, make_array};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch, Scalar, make_array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::compute::kernels::cmp;
 use arrow::compute::{and_kleene, cast, ilike, is_null, like, not, or_kleene};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use salver_model::{Comparison, Result};
 
@@ -66,6 +66,11 @@ fn test(values: &ArrayRef, test: &Test, len: usize) -> Result<BooleanArray, Arro
 }
 
 fn compare(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> Result<BooleanArray, ArrowError> {
+    match values.data_type() {
+        DataType::Float64 => return Ok(floats::<Float64Type>(values, op, value)),
+        DataType::Float32 => return Ok(floats::<Float32Type>(values, op, value)),
+        _ => {}
+    }
     let value = Scalar::new(value);
     match op {
         Comparison::Eq => cmp::eq(values, &value),
@@ -74,6 +79,35 @@ fn compare(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> Result<Boolea
         Comparison::LtEq => cmp::lt_eq(values, &value),
         Comparison::Gt => cmp::gt(values, &value),
         Comparison::GtEq => cmp::gt_eq(values, &value),
+    }
+}
+
+/// Floats in their one order, in which NaN is above everything and equals NaN, and the two zeros are one; the kernels
+/// have another.
+fn floats<T: ArrowPrimitiveType>(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> BooleanArray
+where
+    T::Native: PartialOrd,
+{
+    let values = values.as_primitive::<T>();
+    let bound = value.as_primitive::<T>().value(0);
+    // What is not equal to itself is NaN.
+    let is_nan = |x: T::Native| x.partial_cmp(&x).is_none();
+    let test = |test: &dyn Fn(T::Native) -> bool| BooleanArray::from_unary(values, |x| test(x));
+    if is_nan(bound) {
+        return match op {
+            Comparison::Eq | Comparison::GtEq => test(&is_nan),
+            Comparison::NotEq | Comparison::Lt => test(&|x| !is_nan(x)),
+            Comparison::LtEq => test(&|_| true),
+            Comparison::Gt => test(&|_| false),
+        };
+    }
+    match op {
+        Comparison::Eq => BooleanArray::from_unary(values, |x| x == bound),
+        Comparison::NotEq => BooleanArray::from_unary(values, |x| x != bound),
+        Comparison::Lt => BooleanArray::from_unary(values, |x| x < bound),
+        Comparison::LtEq => BooleanArray::from_unary(values, |x| x <= bound),
+        Comparison::Gt => BooleanArray::from_unary(values, |x| x > bound || is_nan(x)),
+        Comparison::GtEq => BooleanArray::from_unary(values, |x| x >= bound || is_nan(x)),
     }
 }
 

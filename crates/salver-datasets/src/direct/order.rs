@@ -10,7 +10,7 @@ use salver_model::Result;
 use super::evaluate::column;
 use super::select::{self, Pick, Seen};
 use super::{Found, Page, Resident};
-use crate::engine::Cancel;
+use crate::engine::{Cancel, one_of_each};
 use crate::fault;
 use crate::resolve::{Key, Resolved};
 
@@ -72,7 +72,8 @@ fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: O
 }
 
 fn key_columns(resident: &Resident, keys: &[Key], pick: &Pick) -> Result<Vec<ArrayRef>> {
-    keys.iter().map(|key| super::rows::values(resident, &key.place, pick)).collect()
+    let values = |key: &Key| Ok(one_of_each(&super::rows::values(resident, &key.place, pick)?));
+    keys.iter().map(values).collect()
 }
 
 /// The values of a key in one chunk.

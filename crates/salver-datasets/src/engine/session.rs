@@ -14,7 +14,7 @@ use salver_model::{Error, Result};
 
 use super::functions::{self, Allowance};
 use super::wide::{self, BoundRows};
-use super::{json_chains, rules};
+use super::{exact, json_chains, own, rules};
 
 /// The catalog that every table is in, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -139,6 +139,10 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     // Names are resolved in the parsed statement, where the columns of every table are known.
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
+    // What is written with a point is exact, as what it is compared with.
+    options.sql_parser.parse_float_as_decimal = true;
+    // Microseconds reach from the year -290308 on; nanoseconds end in 2262 and begin anew.
+    options.execution.parquet.coerce_int96 = Some("us".to_owned());
     // So many keys of a join are asked of a database by name, in place of all between the smallest and the largest.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = JOINED_KEYS_MAX;
     // This operator panics on types that it takes for others (DataFusion 55).
@@ -157,6 +161,8 @@ fn finish(environment: &Arc<RuntimeEnv>, memory_bytes: usize, config: SessionCon
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
     json_chains::register(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
+    exact::register(&mut state).map_err(|error| Error::internal("can't register the sums").with_source(error))?;
+    own::register(&mut state).map_err(|error| Error::internal("can't register functions").with_source(error))?;
     functions::bound_all(&mut state, &allowance)
         .map_err(|error| Error::internal("can't put functions within bounds").with_source(error))?;
     Ok(state)

@@ -5,6 +5,8 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use salver_model::{Comparison, Filter, Value};
 
+use crate::engine::unordered;
+
 /// The expression as a filter of a query, where a query can say it; `scalar` makes its literals.
 pub(crate) fn condition(expr: &Expr, scalar: fn(&ScalarValue) -> Option<Value>) -> Option<Filter> {
     let literal = |expr: &Expr| match expr {
@@ -17,6 +19,10 @@ pub(crate) fn condition(expr: &Expr, scalar: fn(&ScalarValue) -> Option<Value>) 
         }
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
             Filter::Or(vec![condition(left, scalar)?, condition(right, scalar)?])
+        }
+        // What the engine needs to leave one of its two NaN out; databases have one.
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::GtEq, right }) if is_least(right) => {
+            Filter::IsNull { column: column(left)? }.negated()
         }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let op = comparison(*op)?;
@@ -45,8 +51,17 @@ pub(super) fn comparison(op: Operator) -> Option<Comparison> {
     })
 }
 
-fn column(expr: &Expr) -> Option<salver_model::ColumnPath> {
+/// Whether it is the least of all floats.
+fn is_least(expr: &Expr) -> bool {
     match expr {
+        Expr::Literal(ScalarValue::Float64(Some(x)), _) => *x == f64::NEG_INFINITY,
+        Expr::Literal(ScalarValue::Float32(Some(x)), _) => *x == f32::NEG_INFINITY,
+        _ => false,
+    }
+}
+
+fn column(expr: &Expr) -> Option<salver_model::ColumnPath> {
+    match unordered(expr) {
         Expr::Column(column) => Some(salver_model::ColumnPath::column(column.name.as_str())),
         _ => None,
     }

@@ -1,14 +1,18 @@
 //! Where a number lies among the values a type can hold, told without rounding.
 
+use arrow::datatypes::i256;
 use salver_model::Value;
+
+/// The base of digits.
+const TEN: i256 = i256::from_i128(10);
 
 /// Where a number lies among the multiples of `10^-scale` in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position {
     /// On one of them, given as a count of `10^-scale`.
-    At(i128),
+    At(i256),
     /// Between this one and the next.
-    Behind(i128),
+    Behind(i256),
     /// Below all.
     Below,
     /// Above all.
@@ -16,18 +20,18 @@ pub(crate) enum Position {
 }
 
 /// The position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` when it is no number.
-pub(crate) fn position(value: &Value, scale: u32, min: i128, max: i128) -> Option<Position> {
+pub(crate) fn position(value: &Value, scale: u32, min: i256, max: i256) -> Option<Position> {
     let found = match value {
-        Value::Int(i) => scaled(i128::from(*i), scale),
-        Value::UInt(u) => scaled(i128::from(*u), scale),
+        Value::Int(i) => scaled(i256::from_i128((*i).into()), scale),
+        Value::UInt(u) => scaled(i256::from_i128((*u).into()), scale),
         Value::Float(x) => of_float(*x, scale)?,
         Value::Text(text) | Value::Bare(text) => {
             let text = text.trim();
             match of_digits(text, scale) {
                 Some(position) => position,
                 None => match Value::number(text)? {
-                    Value::Int(i) => scaled(i128::from(i), scale),
-                    Value::UInt(u) => scaled(i128::from(u), scale),
+                    Value::Int(i) => scaled(i256::from_i128(i.into()), scale),
+                    Value::UInt(u) => scaled(i256::from_i128(u.into()), scale),
                     Value::Float(x) => of_float(x, scale)?,
                     _ => return None,
                 },
@@ -54,10 +58,10 @@ pub(crate) fn float(value: &Value) -> Option<f64> {
     }
 }
 
-fn scaled(number: i128, scale: u32) -> Position {
-    match 10_i128.checked_pow(scale).and_then(|power| number.checked_mul(power)) {
+fn scaled(number: i256, scale: u32) -> Position {
+    match TEN.checked_pow(scale).and_then(|power| number.checked_mul(power)) {
         Some(number) => Position::At(number),
-        None if number < 0 => Position::Below,
+        None if number.is_negative() => Position::Below,
         None => Position::Above,
     }
 }
@@ -84,10 +88,11 @@ fn of_digits(text: &str, scale: u32) -> Option<Position> {
     }
     let kept = fraction.len().min(scale as usize);
     let padding = scale as usize - kept;
-    let mut number: i128 = 0;
+    let mut number = i256::ZERO;
     let kept_digits = whole.bytes().chain(fraction[..kept].bytes()).chain(std::iter::repeat_n(b'0', padding));
     for digit in kept_digits {
-        let Some(next) = number.checked_mul(10).and_then(|n| n.checked_add(i128::from(digit - b'0'))) else {
+        let Some(next) = number.checked_mul(TEN).and_then(|n| n.checked_add(i256::from_i128((digit - b'0').into())))
+        else {
             return Some(if negative { Position::Below } else { Position::Above });
         };
         number = next;
@@ -95,32 +100,44 @@ fn of_digits(text: &str, scale: u32) -> Option<Position> {
     let exact = fraction[kept..].bytes().all(|b| b == b'0');
     Some(match (negative, exact) {
         (false, true) => Position::At(number),
-        (true, true) => Position::At(-number),
+        (true, true) => Position::At(number.wrapping_neg()),
         (false, false) => Position::Behind(number),
-        (true, false) => Position::Behind(-number - 1),
+        (true, false) => Position::Behind(number.wrapping_neg().wrapping_sub(i256::ONE)),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use arrow::datatypes::i256;
     use salver_model::Value;
 
-    use super::{Position, position};
+    use super::position;
+
+    /// The position and its number.
+    fn place(value: &Value, scale: u32, min: i128, max: i128) -> Option<(&'static str, i128)> {
+        let number = |number: i256| number.to_i128().unwrap_or(i128::MAX);
+        Some(match position(value, scale, i256::from_i128(min), i256::from_i128(max))? {
+            super::Position::At(at) => ("At", number(at)),
+            super::Position::Behind(at) => ("Behind", number(at)),
+            super::Position::Below => ("Below", 0),
+            super::Position::Above => ("Above", 0),
+        })
+    }
 
     #[test]
     fn exact_between_and_beyond() {
-        let whole = |value: Value| position(&value, 0, -128, 127);
-        assert_eq!(whole(Value::Int(5)), Some(Position::At(5)));
-        assert_eq!(whole(Value::Float(5.0)), Some(Position::At(5)));
-        assert_eq!(whole(Value::Float(1.5)), Some(Position::Behind(1)));
-        assert_eq!(whole(Value::Float(-1.5)), Some(Position::Behind(-2)));
-        assert_eq!(whole(Value::Float(127.5)), Some(Position::Above));
-        assert_eq!(whole(Value::Float(-128.5)), Some(Position::Below));
-        assert_eq!(whole(Value::Int(128)), Some(Position::Above));
-        assert_eq!(whole(Value::Float(-1e300)), Some(Position::Below));
-        assert_eq!(whole(Value::Text("1e1".into())), Some(Position::At(10)));
+        let whole = |value: Value| place(&value, 0, -128, 127);
+        assert_eq!(whole(Value::Int(5)), Some(("At", 5)));
+        assert_eq!(whole(Value::Float(5.0)), Some(("At", 5)));
+        assert_eq!(whole(Value::Float(1.5)), Some(("Behind", 1)));
+        assert_eq!(whole(Value::Float(-1.5)), Some(("Behind", -2)));
+        assert_eq!(whole(Value::Float(127.5)), Some(("Above", 0)));
+        assert_eq!(whole(Value::Float(-128.5)), Some(("Below", 0)));
+        assert_eq!(whole(Value::Int(128)), Some(("Above", 0)));
+        assert_eq!(whole(Value::Float(-1e300)), Some(("Below", 0)));
+        assert_eq!(whole(Value::Text("1e1".into())), Some(("At", 10)));
         assert_eq!(whole(Value::Text("ten".into())), None);
-        assert_eq!(position(&Value::Text("1.005".into()), 2, -999, 999), Some(Position::Behind(100)));
-        assert_eq!(position(&Value::Text("-1.50".into()), 1, -999, 999), Some(Position::At(-15)));
+        assert_eq!(place(&Value::Text("1.005".into()), 2, -999, 999), Some(("Behind", 100)));
+        assert_eq!(place(&Value::Text("-1.50".into()), 1, -999, 999), Some(("At", -15)));
     }
 }

@@ -1,9 +1,8 @@
 //! A checked condition as an expression of the engine.
 
 use arrow::array::Array;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use datafusion::common::{Result, ScalarValue};
-use datafusion::functions::math::expr_fn::nanvl;
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, lit, not};
 use salver_model::Comparison;
@@ -13,29 +12,22 @@ use crate::resolve::{Condition, Test};
 
 /// The condition over the columns of `schema`.
 pub(super) fn expression(condition: &Condition, schema: &SchemaRef) -> Result<Expr> {
-    build(condition, false, &|at| place(at, schema))
+    build(condition, &|at| place(at, schema))
 }
 
-/// The condition over whatever `column` gives for a place; `negated` when it stands below a `not`.
-pub(super) fn build(
-    condition: &Condition,
-    negated: bool,
-    column: &dyn Fn(&crate::resolve::Place) -> Result<Expr>,
-) -> Result<Expr> {
+/// The condition over whatever `column` gives for a place.
+pub(super) fn build(condition: &Condition, column: &dyn Fn(&crate::resolve::Place) -> Result<Expr>) -> Result<Expr> {
     let join = |parts: &[Condition], operator: Operator| -> Result<Expr> {
-        let parts = parts.iter().map(|part| build(part, negated, column)).collect::<Result<Vec<_>>>()?;
+        let parts = parts.iter().map(|part| build(part, column)).collect::<Result<Vec<_>>>()?;
         Ok(balanced(parts, operator).unwrap_or_else(|| lit(operator == Operator::And)))
     };
     Ok(match condition {
         Condition::Always(known) => lit(ScalarValue::Boolean(*known)),
         Condition::And(all) => join(all, Operator::And)?,
         Condition::Or(any) => join(any, Operator::Or)?,
-        Condition::Not(inner) => not(build(inner, true, column)?),
+        Condition::Not(inner) => not(build(inner, column)?),
         Condition::Test(at, test) => {
-            let mut values = column(at)?;
-            if misses_nan(at.field.data_type(), test, negated) {
-                values = nanvl(values.clone(), values);
-            }
+            let values = column(at)?;
             match test {
                 Test::IsNull => values.is_null(),
                 Test::Known(true) => values.is_not_null().or(lit(ScalarValue::Boolean(None))),
@@ -55,14 +47,6 @@ pub(super) fn build(
             }
         }
     })
-}
-
-/// Whether row groups must not be skipped for the test: the smallest and largest value in a Parquet file leave NaN
-/// out, which is above everything (or below, by its sign) and unlike everything. The reader does not look through
-/// `nanvl`, which gives every value as it is.
-fn misses_nan(data_type: &DataType, test: &Test, negated: bool) -> bool {
-    let finds_equals = matches!(test, Test::Compare(Comparison::Eq, _) | Test::In(_) | Test::IsNull | Test::Known(_));
-    matches!(data_type, DataType::Float32 | DataType::Float64) && (negated || !finds_equals)
 }
 
 fn operator(op: Comparison) -> Operator {

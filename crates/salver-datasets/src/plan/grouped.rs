@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Column, DFSchema};
-use datafusion::functions_aggregate::expr_fn::{avg, count, count_distinct, first_value, max, min, sum};
+use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlanBuilder, SortExpr, lit};
 use salver_model::entry::Description;
 use salver_model::{AggregateFunction, Query, Result, Rows};
 
 use super::{condition, count_plan, place, rename, scan, to_usize};
-use crate::engine::Engine;
+use crate::engine::{Engine, avg, sum};
 use crate::fault;
 use crate::resolve::{From, Grouped, Place, resolve_grouped};
 
@@ -88,7 +88,7 @@ fn groups(
     }
     plan = plan.project(outputs)?;
     if let Some(having) = &grouped.having {
-        plan = plan.filter(condition::build(having, false, &|at| Ok(output(at.column)))?)?;
+        plan = plan.filter(condition::build(having, &|at| Ok(output(at.column)))?)?;
     }
     if grouped.distinct { plan.distinct() } else { Ok(plan) }
 }
@@ -115,20 +115,11 @@ fn aggregate(function: AggregateFunction, at: Option<&Place>, schema: &SchemaRef
         Some(at) => place(at, schema)?,
         None => lit(1_i64),
     };
-    // The engine's own `min` and `max` give NaN or not as the rows happen to come; the order has a place for it.
-    if at.is_some_and(|at| at.field.data_type().is_floating()) {
-        let extreme = |ascending| first_value(values.clone(), vec![values.clone().sort(ascending, false)]);
-        match function {
-            AggregateFunction::Min => return Ok(extreme(true)),
-            AggregateFunction::Max => return Ok(extreme(false)),
-            _ => {}
-        }
-    }
     Ok(match function {
         AggregateFunction::Count => count(values),
         AggregateFunction::CountDistinct => count_distinct(values),
-        AggregateFunction::Sum => sum(values),
-        AggregateFunction::Avg => avg(values),
+        AggregateFunction::Sum => sum().call(vec![values]),
+        AggregateFunction::Avg => avg().call(vec![values]),
         AggregateFunction::Min => min(values),
         AggregateFunction::Max => max(values),
     })

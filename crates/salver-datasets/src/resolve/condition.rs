@@ -11,6 +11,7 @@ use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result};
 
 use super::Place;
+use crate::engine::one_of_each;
 use crate::literal::{self, Literal};
 
 /// What looking a value up in a list costs at most, in tests.
@@ -78,11 +79,11 @@ impl OneOf {
         let set = match self.set.get() {
             Some(set) => set,
             None => {
-                let rows = converter.convert_columns(&[Arc::clone(&self.values)])?;
+                let rows = converter.convert_columns(&[one_of_each(&self.values)])?;
                 self.set.get_or_init(|| rows.iter().map(|row| Box::from(row.as_ref())).collect())
             }
         };
-        let rows = converter.convert_columns(&[Arc::clone(column)])?;
+        let rows = converter.convert_columns(&[one_of_each(column)])?;
         Ok(rows.iter().map(|row| set.contains(row.as_ref())).collect())
     }
 }

@@ -3,9 +3,11 @@
 mod nesting;
 
 use std::fs::File;
+use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Type as Physical;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
@@ -43,6 +45,7 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
         return Err(damaged(input, format!("its columns are nested deeper than {} levels", nesting::DEPTH_MAX)));
     }
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        .and_then(far_times)
         .map_err(|cause| damaged(input, &cause).with_source(cause))?;
     // A damaged footer may point anywhere; the reader would ask for that much memory.
     for column in metadata.metadata().row_groups().iter().flat_map(|group| group.columns()) {
@@ -76,6 +79,36 @@ fn check_rows(input: &Input, footer: &ParquetMetaData) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Times of 96 bits as microseconds, which reach over all years that people write; as nanoseconds, which is what the
+/// reader makes of them, they would begin anew after 2262.
+pub(crate) fn far_times(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
+    let leaves = metadata.metadata().file_metadata().schema_descr();
+    let mut far = (0..leaves.num_columns()).map(|leaf| leaves.column(leaf).physical_type() == Physical::INT96);
+    if !far.clone().any(|far| far) {
+        return Ok(metadata);
+    }
+    let fields: Fields = metadata.schema().fields().iter().map(|field| far_time(field, &mut far)).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), ArrowReaderOptions::new().with_schema(schema))
+}
+
+/// The field with its times of 96 bits as microseconds; `far` tells which of its leaves are such.
+fn far_time(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> FieldRef {
+    let mut of = |field: &FieldRef| far_time(field, far);
+    let data_type = match field.data_type() {
+        DataType::List(item) => DataType::List(of(item)),
+        DataType::LargeList(item) => DataType::LargeList(of(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(of(item), *size),
+        DataType::Map(entries, sorted) => DataType::Map(of(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        leaf => match (far.next(), leaf) {
+            (Some(true), DataType::Timestamp(_, zone)) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
+            _ => leaf.clone(),
+        },
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {

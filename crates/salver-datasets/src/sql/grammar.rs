@@ -1,16 +1,20 @@
-//! The grammar of statements: what the parser's generic dialect takes, in a bounded number of attempts. Where words such
-//! as `array[`, `not (` or `cast(` begin more than one thing, the parser reads what follows as one, and, when that
-//! fails, again as the other: nested, each level doubles the time.
+//! The grammar of statements: what the parser's generic dialect takes, with the operators of PostgreSQL, which bind
+//! there as they do here: `^` is power and binds closer than `*`, `#` is the exclusive or of bits, and `->` and `||`
+//! bind closer than comparisons.
 
 use std::any::TypeId;
 use std::cell::Cell;
 
-use datafusion::sql::sqlparser::ast::Expr;
-use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect, Precedence};
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use salver_model::limits::SQL_READINGS_MAX;
 
-/// The dialect of one statement.
+/// The dialect of one statement. The parser's attempts at it are counted: where words such as `array[`, `not (` or `cast(`
+/// begin more than one thing, it reads what follows as one, and, when that fails, again as the other, so that each level
+/// of nesting would double the time.
 #[derive(Debug)]
 pub(super) struct Grammar {
     /// How many more expressions the parser may begin.
@@ -18,14 +22,20 @@ pub(super) struct Grammar {
 }
 
 impl Grammar {
-    /// For a statement of so many tokens, each of which may begin an expression.
-    pub(super) fn of(tokens: usize) -> Self {
-        Self { left: Cell::new(SQL_READINGS_MAX + 4 * tokens) }
+    /// Lets the parser begin as many expressions more as `tokens` may.
+    pub(super) fn allow(&self, tokens: usize) {
+        self.left.set(self.left.get() + 4 * tokens);
     }
 
     /// Whether the parser was ended because of its attempts.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == 0
+    }
+}
+
+impl Default for Grammar {
+    fn default() -> Self {
+        Self { left: Cell::new(SQL_READINGS_MAX) }
     }
 }
 
@@ -49,11 +59,11 @@ impl Dialect for Grammar {
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {
-        GenericDialect.is_identifier_start(ch)
+        ch != '#' && GenericDialect.is_identifier_start(ch)
     }
 
     fn is_identifier_part(&self, ch: char) -> bool {
-        GenericDialect.is_identifier_part(ch)
+        ch != '#' && GenericDialect.is_identifier_part(ch)
     }
 
     /// Parses nothing itself: every expression begins here, also in each attempt, so here they are counted.
@@ -66,6 +76,39 @@ impl Dialect for Grammar {
                 None
             }
         }
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        PostgreSqlDialect {}.prec_value(precedence)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        match &parser.peek_token_ref().token {
+            // It begins no operator there, but a map's value here.
+            Token::Colon => None,
+            _ => PostgreSqlDialect {}.get_next_precedence(parser),
+        }
+    }
+
+    fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if let Some(between) = symmetric(parser, left) {
+            return Some(between);
+        }
+        let op = match &parser.peek_token_ref().token {
+            Token::Caret => BinaryOperator::PGExp,
+            Token::Sharp => BinaryOperator::PGBitwiseXor,
+            _ => return None,
+        };
+        parser.next_token();
+        Some(parser.parse_subexpr(precedence).map(|right| Expr::BinaryOp {
+            left: Box::new(left.clone()),
+            op,
+            right: Box::new(right),
+        }))
+    }
+
+    fn supports_order_by_all(&self) -> bool {
+        true
     }
 
     as_generic! {
@@ -91,4 +134,78 @@ impl Dialect for Grammar {
         supports_constraint_keyword_without_name, supports_key_column_option, supports_comma_separated_trim,
         supports_cte_without_as, supports_select_item_multi_column_alias, supports_xml_expressions,
     }
+}
+
+/// `x between symmetric a and b`, whichever of the two is the lesser.
+fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
+    let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
+        Token::Word(word) => word.keyword == keyword,
+        _ => false,
+    };
+    let is_word = |number: usize, text: &str| {
+        matches!(&parser.peek_nth_token_ref(number).token, Token::Word(word)
+            if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text))
+    };
+    let negated = is(0, Keyword::NOT);
+    let start = usize::from(negated);
+    if !is(start, Keyword::BETWEEN) || !(is_word(start + 1, "symmetric") || is_word(start + 1, "asymmetric")) {
+        return None;
+    }
+    let both = is_word(start + 1, "symmetric");
+    for _ in 0..start + 2 {
+        parser.next_token();
+    }
+    Some(parser.parse_between(left.clone(), false).map(|between| {
+        let mut found = between.clone();
+        if let (true, Expr::Between { expr, low, high, .. }) = (both, between) {
+            let swapped = Expr::Between { expr, negated: false, low: high, high: low };
+            found = Expr::BinaryOp { left: Box::new(found), op: BinaryOperator::Or, right: Box::new(swapped) };
+        }
+        let found = Expr::Nested(Box::new(found));
+        if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(found) } } else { found }
+    }))
+}
+
+/// Words before which a query may begin.
+const BEFORE_QUERY: [Keyword; 5] =
+    [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
+
+/// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is
+/// computed is the engine's choice.
+pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let is_table =
+        |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
+    let is_choice =
+        |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::MATERIALIZED, quote_style: None, .. }));
+    if !tokens.iter().any(|token| is_table(&token.token) || is_choice(&token.token)) {
+        return tokens;
+    }
+    let mut written = Vec::with_capacity(tokens.len() + 2);
+    let mut begins = true;
+    let meaning = |token: &Token| !matches!(token, Token::Whitespace(_));
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens[at + 1..].iter().find(|next| meaning(&next.token)).map(|next| &next.token);
+        let is_not = matches!(&token.token, Token::Word(word) if word.keyword == Keyword::NOT);
+        if is_choice(&token.token) && next == Some(&Token::LParen) || is_not && next.is_some_and(is_choice) {
+            continue;
+        }
+        let names = next.is_some_and(|next| matches!(next, Token::Word(word) if word.keyword == Keyword::NoKeyword));
+        if begins && names && is_table(&token.token) {
+            let with = |token: Token, span| TokenWithSpan { token, span };
+            written.push(with(Token::make_keyword("SELECT"), token.span));
+            written.push(with(Token::Mul, token.span));
+            written.push(with(Token::make_keyword("FROM"), token.span));
+        } else {
+            written.push(token.clone());
+        }
+        if meaning(&token.token) {
+            begins = match &token.token {
+                // Behind the queries of a `with`, too.
+                Token::LParen | Token::RParen => true,
+                Token::Word(word) => BEFORE_QUERY.contains(&word.keyword),
+                _ => false,
+            };
+        }
+    }
+    written
 }

@@ -2,13 +2,12 @@
 //! enough to exhaust a stack.
 
 use datafusion::sql::sqlparser::ast::Statement;
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use salver_model::limits::{SQL_DEPTH_MAX, SQL_WORDS_MAX};
 use salver_model::{Code, Error, Result, SqlQuery};
 
-use super::grammar::Grammar;
+use super::grammar::{self, Grammar};
 use super::{bounds, parameters};
 use crate::guard;
 
@@ -20,7 +19,8 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
 
 /// Parses a statement that has at most `words_max` words and operators, and so as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
-    let tokens = Tokenizer::new(&GenericDialect, &query.text)
+    let grammar = Grammar::default();
+    let tokens = Tokenizer::new(&grammar, &query.text)
         .tokenize_with_location()
         .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))?;
     bounds::check_tokens(&tokens, words_max)?;
@@ -28,8 +28,8 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
         Token::Word(word) => Some(word.value.clone()),
         _ => None,
     });
-    let tokens = parameters::bind(tokens, &query.parameters)?;
-    let grammar = Grammar::of(tokens.len());
+    let tokens = grammar::write_tables_out(parameters::bind(tokens, &query.parameters)?);
+    grammar.allow(tokens.len());
     let mut statements = Parser::new(&grammar)
         .with_recursion_limit(SQL_DEPTH_MAX)
         .with_tokens_with_locations(tokens)

@@ -82,7 +82,7 @@ async fn parameters_are_values_and_nothing_else() {
     let typed = positional(vec![Value::Float(1.0), Value::Null, Value::Bool(true), Value::Text("x".into())]);
     let row = bench.run("select $1 as a, $2 as b, $3 as c, $4 as d", typed).await.unwrap();
     let types: Vec<String> = row.schema().fields().iter().map(|f| f.data_type().to_string()).collect();
-    assert_eq!(types, ["Float64", "Null", "Boolean", "Utf8"]);
+    assert_eq!(types, ["Decimal128(2, 1)", "Null", "Boolean", "Utf8"]);
     let missing = bench.run("select $2", positional(vec![Value::Int(1)])).await.unwrap_err();
     assert_eq!(missing.code, Code::InvalidValue);
     let many = bench.run("select $1", positional(vec![Value::Int(1), Value::Int(2)])).await.unwrap_err();

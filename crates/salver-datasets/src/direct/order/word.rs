@@ -112,9 +112,13 @@ fn signed(number: i64) -> u64 {
     (number as u64) ^ (1 << 63)
 }
 
-/// A float as a word, in the total order of IEEE 754.
+/// A float as a word: NaN above everything, whichever it is, and one zero.
 fn float(x: f64) -> u64 {
-    let bits = x.to_bits() as i64;
+    if x.is_nan() {
+        return u64::MAX;
+    }
+    // Adding nothing makes `-0.0` the other zero.
+    let bits = (x + 0.0).to_bits() as i64;
     signed(bits ^ (((bits >> 63) as u64) >> 1) as i64)
 }
 
@@ -143,10 +147,9 @@ fn visit(values: &ArrayRef, pick: &Pick, key: &Key, sink: impl FnMut(Entry)) -> 
     Some(())
 }
 
-/// A short float as a word, in the total order of IEEE 754.
+/// A short float as a word, in the same order.
 fn float32(x: f32) -> u64 {
-    let bits = x.to_bits() as i32;
-    signed(i64::from(bits ^ (((bits >> 31) as u32) >> 1) as i32))
+    float(f64::from(x))
 }
 
 fn each<T: ArrowPrimitiveType>(

@@ -154,6 +154,8 @@ const BOUNDED: &[&str] = &[
 /// Functions whose values have a fixed size, or are those of an argument as they are; and some whose own rules of
 /// planning look for the function itself (`get_field`, `json_get`, `named_struct`, `struct`, `log`, `power`).
 const PLAIN: &[&str] = &[
+    "age",
+    "timezone",
     "abs",
     "acos",
     "acosh",

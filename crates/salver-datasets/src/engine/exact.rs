@@ -1,0 +1,140 @@
+//! What PostgreSQL's users expect of numbers: literals are decimals, whole numbers don't wrap around, casts round, and
+//! floats have one order everywhere, in which NaN is above everything and equals itself and `-0.0` is `0.0`.
+//!
+//! Two rules do it, before and behind that which gives the sides of operators one type; sums and averages are
+//! aggregates of our own.
+
+mod averages;
+mod checked;
+mod extremes;
+mod floats;
+mod mixed;
+mod multiplied;
+mod quotient;
+mod rounded;
+mod spans;
+mod sums;
+mod totals;
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
+use datafusion::optimizer::AnalyzerRule;
+
+pub(crate) use averages::avg;
+use extremes::{max, min};
+pub(crate) use floats::{one_of_each, unordered};
+pub(super) use mixed::Mixed;
+pub(crate) use sums::sum;
+
+/// Puts the aggregates of exact numbers in the place of the session's own.
+///
+/// # Errors
+/// A session that takes no functions.
+pub(super) fn register(state: &mut SessionState) -> Result<()> {
+    for aggregate in [sum(), avg()] {
+        state.register_udaf(aggregate)?;
+    }
+    Ok(())
+}
+
+/// The columns that the expressions of a node may name.
+fn inputs(node: &LogicalPlan) -> Result<DFSchema> {
+    let mut schema = merge_schema(&node.inputs());
+    if let LogicalPlan::TableScan(scan) = node {
+        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
+    }
+    Ok(schema)
+}
+
+/// Rewrites every expression of a plan from its leaves up. Columns keep their names.
+fn rewritten(
+    plan: LogicalPlan,
+    each: &dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
+    node: &dyn Fn(LogicalPlan, &DFSchema) -> Result<LogicalPlan>,
+) -> Result<LogicalPlan> {
+    let plan = plan.transform_up_with_subqueries(|plan| {
+        let schema = inputs(&plan)?;
+        let names = NamePreserver::new(&plan);
+        plan.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let expr = expr.transform_up(|part| each(part, &schema))?;
+            Ok(if expr.transformed { expr.update_data(|expr| name.restore(expr)) } else { expr })
+        })?
+        .map_data(|plan| node(plan, &schema))?
+        .map_data(LogicalPlan::recompute_schema)
+    })?;
+    Ok(plan.data)
+}
+
+fn is_comparison(op: Operator) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+}
+
+fn call(function: ScalarUDF, args: Vec<Expr>) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
+}
+
+/// What stands behind the rule that gives the sides of operators one type.
+#[derive(Debug)]
+pub(super) struct Exact;
+
+impl AnalyzerRule for Exact {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, &exact, &floats::node)
+    }
+
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+}
+
+fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let type_of = |part: &Expr| part.get_type(schema).ok();
+    match expr {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: op @ (Operator::Plus | Operator::Minus | Operator::Multiply),
+            right,
+        }) => {
+            let whole = |part: &Expr| type_of(part).filter(DataType::is_integer);
+            match (whole(&left), whole(&right)) {
+                (Some(one), Some(other)) if one == other => {
+                    Ok(Transformed::yes(call(checked::operator(op), vec![*left, *right])))
+                }
+                _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
+            }
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if is_comparison(op)
+                && [&left, &right].iter().all(|part| matches!(type_of(part), Some(DataType::Interval(_)))) =>
+        {
+            let (left, right) = (Box::new(spans::length(*left)), Box::new(spans::length(*right)));
+            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })))
+        }
+        Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
+            Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
+            inner => Ok(Transformed::yes(call(checked::negative(), vec![inner]))),
+        },
+        Expr::Cast(Cast { expr, field }) => {
+            let (expr, changed) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
+            Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
+        }
+        Expr::TryCast(TryCast { expr, field }) => {
+            let (expr, changed) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
+            Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
+        }
+        other => floats::expression(other, &type_of),
+    }
+}

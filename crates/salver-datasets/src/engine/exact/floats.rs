@@ -1,0 +1,330 @@
+//! One order of floats for comparisons, sorting, grouping and joins: NaN is above everything and equals NaN, and `-0.0`
+//! equals `0.0`. The engine's kernels have the total order of IEEE 754, in which there are two zeros and two NaN, and
+//! the smallest and largest value in a Parquet file leave NaN out.
+//!
+//! What is compared with a constant is written so that the kernels answer right and row groups are skipped where that
+//! is safe; everything else goes through [`Ordered`], which makes the two of each one.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::functions_aggregate::min_max::{Max, Min};
+use datafusion::logical_expr::expr::{AggregateFunction, InList, InSubquery, ScalarFunction, Sort, WindowFunction};
+use datafusion::logical_expr::{
+    Aggregate, Between, BinaryExpr, ColumnarValue, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder,
+    Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowFunctionDefinition,
+    binary_expr, lit, not,
+};
+
+use super::{call, is_comparison, max, min};
+
+/// Functions that compare their arguments.
+const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
+
+/// Where NaN is one and zero is one: `x` itself otherwise.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Ordered {
+    signature: Signature,
+}
+
+fn ordered(expr: Expr) -> Expr {
+    call(ScalarUDF::new_from_impl(Ordered { signature: Signature::any(1, Volatility::Immutable) }), vec![expr])
+}
+
+impl ScalarUDFImpl for Ordered {
+    fn name(&self) -> &'static str {
+        "ordered"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [only] => Ok(only.clone()),
+            _ => internal_err!("one float is put in order"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.as_slice() {
+            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(one_of_each(array))),
+            [ColumnarValue::Scalar(value)] => {
+                let array = one_of_each(&value.to_array()?);
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+            }
+            _ => internal_err!("one float is put in order"),
+        }
+    }
+}
+
+/// Floats with one NaN and one zero; what are no floats as they are.
+pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
+    // Adding nothing makes `-0.0` the other zero.
+    match array.data_type() {
+        DataType::Float64 => Arc::new(
+            array
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
+        ),
+        DataType::Float32 => Arc::new(
+            array
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
+        ),
+        DataType::Float16 => {
+            let floats = array.as_primitive::<Float16Type>();
+            Arc::new(floats.unary::<_, Float16Type>(|x| match x.to_f32() {
+                x if x.is_nan() => <Float16Type as arrow::array::ArrowPrimitiveType>::Native::NAN,
+                x => <Float16Type as arrow::array::ArrowPrimitiveType>::Native::from_f32(x + 0.0),
+            }))
+        }
+        _ => Arc::clone(array),
+    }
+}
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+fn is_float(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    type_of(expr).is_some_and(|own| own.is_floating())
+}
+
+/// The constant of a literal, as an ordinary float.
+fn constant(expr: &Expr) -> Option<f64> {
+    let x = match expr {
+        Expr::Literal(ScalarValue::Float64(Some(x)), _) => *x,
+        Expr::Literal(ScalarValue::Float32(Some(x)), _) => f64::from(*x),
+        _ => return None,
+    };
+    (!x.is_nan()).then_some(x)
+}
+
+/// `x` as a literal of the type of `like`.
+fn literal(x: f64, like: &Expr) -> Expr {
+    match like {
+        Expr::Literal(ScalarValue::Float32(_), _) => lit(x as f32),
+        _ => lit(x),
+    }
+}
+
+/// `values op constant`, as the kernels must be asked.
+fn with_constant(values: Expr, op: Operator, value: Expr, x: f64) -> Expr {
+    let compare = |op: Operator, bound: Expr| binary_expr(values.clone(), op, bound);
+    // One of the two NaN is below everything for the kernels.
+    let no_nan = || compare(Operator::GtEq, literal(f64::NEG_INFINITY, &value));
+    let is_zero = x == 0.0;
+    match op {
+        Operator::Eq if is_zero => {
+            compare(Operator::GtEq, literal(-0.0, &value)).and(compare(Operator::LtEq, literal(0.0, &value)))
+        }
+        Operator::Eq => compare(op, value),
+        Operator::Lt if is_zero => compare(op, literal(-0.0, &value)).and(no_nan()),
+        Operator::LtEq if is_zero => compare(op, literal(0.0, &value)).and(no_nan()),
+        Operator::Lt | Operator::LtEq => compare(op, value.clone()).and(no_nan()),
+        // The rest is true of NaN, which the statistics of files don't tell of.
+        _ => binary_expr(ordered(values), op, literal(x + 0.0, &value)),
+    }
+}
+
+fn compared(left: Expr, op: Operator, right: Expr) -> Expr {
+    match (constant(&left), constant(&right)) {
+        (None, Some(x)) => with_constant(left, op, right, x),
+        (Some(x), None) => match op.swap() {
+            Some(op) => with_constant(right, op, left, x),
+            None => binary_expr(ordered(left), op, ordered(right)),
+        },
+        _ => binary_expr(ordered(left), op, ordered(right)),
+    }
+}
+
+/// An expression over floats, in their order.
+pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
+    Ok(match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if is_comparison(op) && is_float(&left, type_of) && is_float(&right, type_of) =>
+        {
+            Transformed::yes(compared(*left, op, *right))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if is_float(&expr, type_of) => {
+            let above = compared((*expr).clone(), Operator::GtEq, *low);
+            let within = above.and(compared(*expr, Operator::LtEq, *high));
+            Transformed::yes(if negated { not(without_statistics(within, type_of)?.data) } else { within })
+        }
+        Expr::Not(inner) => match without_statistics(*inner, type_of)? {
+            Transformed { data, transformed: true, .. } => Transformed::yes(not(data)),
+            Transformed { data, .. } => Transformed::no(not(data)),
+        },
+        Expr::InList(InList { expr, list, negated }) if is_float(&expr, type_of) => {
+            // Row groups are skipped for equal values as long as there is but one of each.
+            if !negated && list.iter().all(|value| constant(value).is_some_and(|x| x != 0.0)) {
+                return Ok(Transformed::no(Expr::InList(InList { expr, list, negated })));
+            }
+            let list = list.into_iter().map(ordered).collect();
+            Transformed::yes(Expr::InList(InList { expr: Box::new(ordered(*expr)), list, negated }))
+        }
+        Expr::InSubquery(InSubquery { expr, mut subquery, negated }) if is_float(&expr, type_of) => {
+            let plan = Arc::unwrap_or_clone(subquery.subquery);
+            subquery.subquery = Arc::new(all_ordered(plan)?);
+            Transformed::yes(Expr::InSubquery(InSubquery { expr: Box::new(ordered(*expr)), subquery, negated }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if COMPARING.contains(&func.name()) && args.iter().any(|arg| is_float(arg, type_of)) =>
+        {
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args: all(args, type_of) }))
+        }
+        Expr::AggregateFunction(aggregate) => aggregated(aggregate, type_of),
+        Expr::WindowFunction(window) => windowed(*window, type_of),
+        other => Transformed::no(other),
+    })
+}
+
+/// A condition that stands below a `not`: turned round it is true of NaN, which the statistics of files don't tell of,
+/// and so it must not be looked up there.
+fn without_statistics(condition: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
+    let hidden = |part: Box<Expr>| Box::new(ordered(*part));
+    condition.transform_up(|part| {
+        Ok(match part {
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if is_comparison(op) && is_float(&left, type_of) && !is_ordered(&left) =>
+            {
+                Transformed::yes(Expr::BinaryExpr(BinaryExpr { left: hidden(left), op, right }))
+            }
+            Expr::InList(InList { expr, list, negated }) if is_float(&expr, type_of) && !is_ordered(&expr) => {
+                Transformed::yes(Expr::InList(InList { expr: hidden(expr), list, negated }))
+            }
+            other => Transformed::no(other),
+        })
+    })
+}
+
+/// What is put in order, as it was written.
+pub(crate) fn unordered(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::ScalarFunction(call) if is_ordered(expr) => call.args.first().unwrap_or(expr),
+        other => other,
+    }
+}
+
+fn is_ordered(expr: &Expr) -> bool {
+    matches!(expr, Expr::ScalarFunction(call) if call.func.inner().is::<Ordered>())
+}
+
+fn aggregated(aggregate: AggregateFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let AggregateFunction { mut func, mut params } = aggregate;
+    let mut changed = false;
+    let of_floats = params.args.iter().any(|arg| is_float(arg, type_of));
+    if of_floats && func.inner().is::<Min>() {
+        (func, changed) = (min(), true);
+    } else if of_floats && func.inner().is::<Max>() {
+        (func, changed) = (max(), true);
+    }
+    if of_floats && params.distinct || changed {
+        params.args = all(params.args, type_of);
+        changed = true;
+    }
+    changed |= sorts(&mut params.order_by, type_of);
+    let aggregate = Expr::AggregateFunction(AggregateFunction { func, params });
+    if changed { Transformed::yes(aggregate) } else { Transformed::no(aggregate) }
+}
+
+fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let mut changed = false;
+    if let WindowFunctionDefinition::AggregateUDF(function) = &mut window.fun
+        && window.params.args.iter().any(|arg| is_float(arg, type_of))
+    {
+        if function.inner().is::<Min>() {
+            (*function, changed) = (min(), true);
+        } else if function.inner().is::<Max>() {
+            (*function, changed) = (max(), true);
+        }
+    }
+    if window.params.partition_by.iter().any(|part| is_float(part, type_of)) {
+        window.params.partition_by = all(std::mem::take(&mut window.params.partition_by), type_of);
+        changed = true;
+    }
+    changed |= sorts(&mut window.params.order_by, type_of);
+    let window = Expr::WindowFunction(Box::new(window));
+    if changed { Transformed::yes(window) } else { Transformed::no(window) }
+}
+
+/// Those that are floats, in their order.
+fn all(exprs: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Expr> {
+    exprs.into_iter().map(|expr| if is_float(&expr, type_of) { ordered(expr) } else { expr }).collect()
+}
+
+fn sorts(keys: &mut [Sort], type_of: TypeOf<'_>) -> bool {
+    let mut changed = false;
+    for key in keys {
+        if is_float(&key.expr, type_of) {
+            key.expr = ordered(std::mem::take(&mut key.expr));
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The rows of a plan with every float in its place in the order.
+fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !plan.schema().fields().iter().any(|field| field.data_type().is_floating()) {
+        return Ok(plan);
+    }
+    let columns: Vec<Expr> = plan
+        .schema()
+        .iter()
+        .map(|(qualifier, field)| {
+            let column = Expr::from((qualifier, field));
+            match field.data_type().is_floating() {
+                true => ordered(column).alias_qualified(qualifier.cloned(), field.name()),
+                false => column,
+            }
+        })
+        .collect();
+    LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// A node that orders or compares whole rows.
+pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+    let type_of = |expr: &Expr| expr.get_type(schema).ok();
+    Ok(match plan {
+        LogicalPlan::Sort(mut sort) => {
+            sorts(&mut sort.expr, &type_of);
+            LogicalPlan::Sort(sort)
+        }
+        LogicalPlan::Aggregate(Aggregate { input, group_expr, aggr_expr, .. })
+            if group_expr.iter().any(|expr| is_float(expr, &type_of)) =>
+        {
+            let group_expr = group_expr.into_iter().map(|expr| {
+                if !is_float(&expr, &type_of) {
+                    return expr;
+                }
+                let (qualifier, name) = expr.qualified_name();
+                ordered(expr.unalias()).alias_qualified(qualifier, name)
+            });
+            LogicalPlan::Aggregate(Aggregate::try_new(input, group_expr.collect(), aggr_expr)?)
+        }
+        LogicalPlan::Distinct(Distinct::All(input)) => {
+            LogicalPlan::Distinct(Distinct::All(Arc::new(all_ordered(Arc::unwrap_or_clone(input))?)))
+        }
+        LogicalPlan::Distinct(Distinct::On(mut on)) => {
+            on.on_expr = all(std::mem::take(&mut on.on_expr), &type_of);
+            if let Some(keys) = &mut on.sort_expr {
+                sorts(keys, &type_of);
+            }
+            LogicalPlan::Distinct(Distinct::On(on))
+        }
+        LogicalPlan::Join(mut join) => {
+            for (left, right) in &mut join.on {
+                if is_float(left, &type_of) || is_float(right, &type_of) {
+                    *left = ordered(std::mem::take(left));
+                    *right = ordered(std::mem::take(right));
+                }
+            }
+            LogicalPlan::Join(join)
+        }
+        other => other,
+    })
+}

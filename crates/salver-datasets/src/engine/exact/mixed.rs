@@ -1,0 +1,150 @@
+//! Decimals beside floats become floats, as in PostgreSQL; the engine would make decimals of fifteen digits of both.
+//! Decimals divided by decimals have sixteen digits behind the point at least.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Union, cast, lit,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::{call, is_comparison, multiplied, quotient, rewritten};
+
+/// Stands before the rule that gives the sides of operators one type.
+#[derive(Debug)]
+pub(in crate::engine) struct Mixed;
+
+impl AnalyzerRule for Mixed {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, &mixed, &|plan, _| multiplied::counted(united(plan)?))
+    }
+
+    fn name(&self) -> &'static str {
+        "mixed_numbers"
+    }
+}
+
+fn is_decimal(data_type: &DataType) -> bool {
+    data_type.is_decimal()
+}
+
+fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let type_of = |part: &Expr| part.get_type(schema).ok();
+    // Most expressions have no decimals at all, and those need no look at their types.
+    let is_mixed = |parts: &[&Expr]| {
+        let types: Vec<Option<DataType>> = parts.iter().map(|part| type_of(part)).collect();
+        let any = |test: &dyn Fn(&DataType) -> bool| types.iter().flatten().any(test);
+        any(&is_decimal) && any(&DataType::is_floating)
+    };
+    let float = |part: Expr| if type_of(&part).as_ref().is_some_and(is_decimal) { floated(part) } else { part };
+    Ok(match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_numeric(op) => {
+            if is_mixed(&[&left, &right]) {
+                let (left, right) = (Box::new(float(*left)), Box::new(float(*right)));
+                return Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })));
+            }
+            let exact = |part: &Expr| type_of(part).is_some_and(|own| own.is_integer() || is_decimal(&own));
+            let divides = op == Operator::Divide
+                && exact(&left)
+                && exact(&right)
+                && [&left, &right].iter().any(|part| type_of(part).as_ref().is_some_and(is_decimal));
+            if divides {
+                return Ok(Transformed::yes(call(quotient::function(), vec![*left, *right])));
+            }
+            Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if is_mixed(&[&expr, &low, &high]) => {
+            let [expr, low, high] = [expr, low, high].map(|part| Box::new(float(*part)));
+            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
+        }
+        Expr::InList(InList { expr, list, negated })
+            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
+        {
+            let list = list.into_iter().map(&float).collect();
+            Transformed::yes(Expr::InList(InList { expr: Box::new(float(*expr)), list, negated }))
+        }
+        Expr::Case(case) => mixed_case(case, &is_mixed, &float),
+        Expr::ScalarFunction(ScalarFunction { func, args }) if is_mixed(&args.iter().collect::<Vec<_>>()) => {
+            let args = args.into_iter().map(&float).collect();
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        other => Transformed::no(other),
+    })
+}
+
+fn mixed_case(case: Case, is_mixed: &dyn Fn(&[&Expr]) -> bool, float: &dyn Fn(Expr) -> Expr) -> Transformed<Expr> {
+    let Case { mut expr, mut when_then_expr, mut else_expr } = case;
+    let mut changed = false;
+    let results: Vec<&Expr> = when_then_expr.iter().map(|(_, then)| &**then).chain(else_expr.as_deref()).collect();
+    if is_mixed(&results) {
+        changed = true;
+        when_then_expr = when_then_expr.into_iter().map(|(when, then)| (when, Box::new(float(*then)))).collect();
+        else_expr = else_expr.map(|other| Box::new(float(*other)));
+    }
+    if let Some(base) = &expr {
+        let compared: Vec<&Expr> = when_then_expr.iter().map(|(when, _)| &**when).chain([&**base]).collect();
+        if is_mixed(&compared) {
+            changed = true;
+            when_then_expr = when_then_expr.into_iter().map(|(when, then)| (Box::new(float(*when)), then)).collect();
+            expr = expr.map(|base| Box::new(float(*base)));
+        }
+    }
+    let case = Expr::Case(Case { expr, when_then_expr, else_expr });
+    if changed { Transformed::yes(case) } else { Transformed::no(case) }
+}
+
+fn is_numeric(op: Operator) -> bool {
+    op.is_numerical_operators() || is_comparison(op)
+}
+
+/// The decimal as a float; of a literal the nearest one to what was written.
+fn floated(expr: Expr) -> Expr {
+    if let Expr::Literal(value, _) = &expr {
+        if value.is_null() {
+            return lit(ScalarValue::Float64(None));
+        }
+        if let Ok(x) = value.to_string().parse::<f64>() {
+            return lit(x);
+        }
+    }
+    cast(expr, DataType::Float64)
+}
+
+/// A union of decimals and floats is one of floats.
+fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
+    let width = inputs.first().map_or(0, |input| input.schema().fields().len());
+    let kind = |input: &LogicalPlan, column: usize, test: fn(&DataType) -> bool| {
+        input.schema().fields().get(column).is_some_and(|field| test(field.data_type()))
+    };
+    let mixed: Vec<bool> = (0..width)
+        .map(|column| {
+            inputs.iter().any(|input| kind(input, column, is_decimal))
+                && inputs.iter().any(|input| kind(input, column, DataType::is_floating))
+        })
+        .collect();
+    if !mixed.contains(&true) {
+        return Ok(LogicalPlan::Union(Union { inputs, schema }));
+    }
+    let inputs = inputs.into_iter().map(|input| {
+        if !mixed.iter().enumerate().any(|(column, mixed)| *mixed && kind(&input, column, is_decimal)) {
+            return Ok(input);
+        }
+        let columns = input.schema().iter().zip(&mixed).map(|((qualifier, field), mixed)| {
+            let column = Expr::from((qualifier, field));
+            if *mixed && is_decimal(field.data_type()) {
+                cast(column, DataType::Float64).alias_qualified(qualifier.cloned(), field.name())
+            } else {
+                column
+            }
+        });
+        let columns: Vec<Expr> = columns.collect();
+        Ok(Arc::new(LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?))
+    });
+    Ok(LogicalPlan::Union(Union { inputs: inputs.collect::<Result<_>>()?, schema }))
+}

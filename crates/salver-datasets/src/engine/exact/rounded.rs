@@ -1,0 +1,106 @@
+//! Casts to whole numbers round, as PostgreSQL's do: floats to the nearest even number of two as near, decimals away
+//! from zero.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
+use arrow::datatypes::{
+    ArrowNativeType, ArrowNativeTypeOp, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DecimalType, Float32Type, Float64Type,
+};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+use super::call;
+
+/// What is cast, rounded where the cast would cut, and whether that changed it.
+pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
+    if !to.is_integer() {
+        return (expr, false);
+    }
+    let cuts = match type_of(&expr) {
+        Some(from @ (DataType::Float32 | DataType::Float64)) => from.is_floating(),
+        Some(
+            DataType::Decimal32(_, scale)
+            | DataType::Decimal64(_, scale)
+            | DataType::Decimal128(_, scale)
+            | DataType::Decimal256(_, scale),
+        ) => scale > 0,
+        _ => false,
+    };
+    if !cuts {
+        return (expr, false);
+    }
+    let rounded = ScalarUDF::new_from_impl(Rounded { signature: Signature::any(1, Volatility::Immutable) });
+    (call(rounded, vec![expr]), true)
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Rounded {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Rounded {
+    fn name(&self) -> &'static str {
+        "rounded"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match arg_types {
+            [only] => Ok(only.clone()),
+            _ => internal_err!("one number is rounded"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.as_slice() {
+            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(rounded(array)?)),
+            [ColumnarValue::Scalar(value)] => {
+                let array = rounded(&value.to_array()?)?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+            }
+            _ => internal_err!("one number is rounded"),
+        }
+    }
+}
+
+fn rounded(array: &ArrayRef) -> Result<ArrayRef> {
+    Ok(match array.data_type() {
+        DataType::Float32 => {
+            Arc::new(array.as_primitive::<Float32Type>().unary::<_, Float32Type>(f32::round_ties_even))
+        }
+        DataType::Float64 => {
+            Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(f64::round_ties_even))
+        }
+        DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
+        DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
+        DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
+        DataType::Decimal256(_, scale) => decimals::<Decimal256Type>(array, *scale),
+        other => return internal_err!("{other} is not rounded"),
+    })
+}
+
+fn decimals<T: DecimalType + ArrowPrimitiveType>(array: &ArrayRef, scale: i8) -> ArrayRef {
+    let Some(ten) = T::Native::from_usize(10) else { return Arc::clone(array) };
+    let Ok(one) = ten.pow_checked(u32::from(scale.unsigned_abs())) else { return Arc::clone(array) };
+    let Some(two) = T::Native::from_usize(2) else { return Arc::clone(array) };
+    let half = one.div_wrapping(two);
+    let values: PrimitiveArray<T> = array.as_primitive::<T>().unary(|value| {
+        let below = value.mod_wrapping(one);
+        let whole = value.sub_wrapping(below);
+        if below.is_ge(half) {
+            whole.add_wrapping(one)
+        } else if below.is_le(half.neg_wrapping()) {
+            whole.sub_wrapping(one)
+        } else {
+            whole
+        }
+    });
+    Arc::new(values.with_data_type(array.data_type().clone()))
+}

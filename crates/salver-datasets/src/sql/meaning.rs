@@ -1,0 +1,121 @@
+//! Rewrites statements so that the engine means what PostgreSQL means by them: what it would take for something else,
+//! pass over in silence or refuse is put into words that it has. What has no such words is refused, with what to write
+//! instead.
+//!
+//! Names are not known here; types are not either. What depends on those is in the engine's `exact` and `own`.
+
+mod calls;
+mod casts;
+mod compared;
+mod json;
+mod queries;
+mod subqueries;
+mod texts;
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, Statement, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::parser::Parser;
+use salver_model::{Code, Error, Result};
+
+use super::grammar::Grammar;
+
+/// What goes before the names that are made here, which nobody else uses.
+const OWN: &str = "__salver_";
+
+/// Rewrites a statement.
+pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
+    match VisitMut::visit(statement, &mut Rewriter::default()) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(*error),
+    }
+}
+
+type Flow = ControlFlow<Box<Error>>;
+
+#[derive(Default)]
+struct Rewriter {
+    /// How many names were made.
+    names: usize,
+}
+
+impl Rewriter {
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("{OWN}{}", self.names)
+    }
+}
+
+/// A refusal that says what to write instead.
+fn refused(message: impl Into<String>, instead: impl Into<String>) -> Box<Error> {
+    Box::new(Error::new(Code::InvalidSql, message).with_hint(instead))
+}
+
+fn flow(result: Result<(), Box<Error>>) -> Flow {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    }
+}
+
+impl VisitorMut for Rewriter {
+    type Break = Box<Error>;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
+        flow(queries::before(query, self))
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
+        flow(queries::select(select, self))
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        // Before what is inside: the subquery is still as it was written.
+        flow(subqueries::rewrite(expr, self))
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        flow(
+            texts::rewrite(expr)
+                .and_then(|()| casts::rewrite(expr))
+                .and_then(|()| json::rewrite(expr))
+                .and_then(|()| compared::rewrite(expr))
+                .and_then(|()| calls::rewrite(expr)),
+        )
+    }
+}
+
+/// An expression in words, in which `__1` stands for the first of `parts`, and so on.
+fn expression(words: &str, parts: Vec<Expr>) -> Result<Expr, Box<Error>> {
+    let parsed = Parser::new(&Grammar::default()).try_with_sql(words).and_then(|mut parser| parser.parse_expr());
+    let mut parsed = parsed.map_err(|error| Box::new(Error::internal("a rewriting is no SQL").with_source(error)))?;
+    let _ = VisitMut::visit(&mut parsed, &mut Places(parts));
+    Ok(parsed)
+}
+
+/// Puts expressions in the places of `__1`, `__2`, ...
+struct Places(Vec<Expr>);
+
+impl VisitorMut for Places {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Identifier(ident) = expr
+            && let Some(number) = ident.value.strip_prefix("__").and_then(|number| number.parse::<usize>().ok())
+            && let Some(part) = self.0.get(number.wrapping_sub(1))
+        {
+            *expr = part.clone();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Takes an expression out of its place.
+fn take(expr: &mut Expr) -> Expr {
+    std::mem::replace(expr, Expr::Identifier(Ident::new("taken")))
+}
+
+/// A name as it was made, whatever its letters.
+fn quoted(name: &str) -> Ident {
+    Ident::with_quote('"', name)
+}

@@ -1,0 +1,104 @@
+//! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (c, d)` and `(a, b) in ((1, 2), (3, 4))`.
+
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
+use salver_model::Error;
+
+use super::{refused, take};
+
+/// Most columns of a row that is compared.
+const COLUMNS_MAX: usize = 32;
+
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    match expr {
+        Expr::BinaryOp { left, op, right } => {
+            let (Some(one), Some(other)) = (row(left), row(right)) else { return Ok(()) };
+            same_width(one.len(), other.len())?;
+            use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+            if !matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq) {
+                return Ok(());
+            }
+            *expr = compare(one, op, other);
+        }
+        Expr::InList { expr: value, list, negated } => {
+            let Some(one) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
+            let mut found = Vec::with_capacity(list.len());
+            for other in list.iter() {
+                let Some(other) = row(other) else {
+                    return Err(refused("a row is looked for among single values", "write rows, as in `in ((1, 2))`"));
+                };
+                same_width(one.len(), other.len())?;
+                found.push(compare(&one, &BinaryOperator::Eq, other));
+            }
+            let found = balanced(found, &BinaryOperator::Or);
+            let negated = *negated;
+            *expr = Expr::Nested(Box::new(found));
+            if negated {
+                let inner = take(expr);
+                let op = datafusion::sql::sqlparser::ast::UnaryOperator::Not;
+                *expr = Expr::UnaryOp { op, expr: Box::new(inner) };
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The columns of a row.
+pub(super) fn row(expr: &Expr) -> Option<&[Expr]> {
+    match expr {
+        Expr::Tuple(columns) if columns.len() > 1 => Some(columns),
+        Expr::Nested(inner) => row(inner),
+        _ => None,
+    }
+}
+
+pub(super) fn same_width(one: usize, other: usize) -> Result<(), Box<Error>> {
+    if one != other {
+        let message = format!("a row of {one} columns is compared with one of {other}");
+        return Err(refused(message, "give both as many columns"));
+    }
+    if one > COLUMNS_MAX {
+        let message = format!("a row of {one} columns is compared, and {COLUMNS_MAX} are the most");
+        return Err(refused(message, "compare the columns one by one"));
+    }
+    Ok(())
+}
+
+fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
+}
+
+/// Joins conditions into a tree of little depth.
+fn balanced(mut parts: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    match parts.len() {
+        0 | 1 => parts.pop().unwrap_or_else(|| {
+            Expr::value(datafusion::sql::sqlparser::ast::Value::Boolean(*op == BinaryOperator::And))
+        }),
+        n => {
+            let right = balanced(parts.split_off(n / 2), op);
+            binary(balanced(parts, op), op.clone(), right)
+        }
+    }
+}
+
+fn compare(one: &[Expr], op: &BinaryOperator, other: &[Expr]) -> Expr {
+    use BinaryOperator::{And, Eq, Gt, GtEq, Lt, NotEq, Or};
+    let pairs = || one.iter().cloned().zip(other.iter().cloned());
+    let compared = match op {
+        Eq => balanced(pairs().map(|(a, b)| binary(a, Eq, b)).collect(), &And),
+        NotEq => balanced(pairs().map(|(a, b)| binary(a, NotEq, b)).collect(), &Or),
+        // The first columns that differ decide.
+        _ => {
+            let strict = if matches!(op, Gt | GtEq) { Gt } else { Lt };
+            let last = one.len() - 1;
+            let alternatives = (0..=last).map(|at| {
+                let mut all: Vec<Expr> = pairs().take(at).map(|(a, b)| binary(a, Eq, b)).collect();
+                let op = if at == last { op.clone() } else { strict.clone() };
+                all.push(binary(one[at].clone(), op, other[at].clone()));
+                Expr::Nested(Box::new(balanced(all, &And)))
+            });
+            balanced(alternatives.collect(), &Or)
+        }
+    };
+    Expr::Nested(Box::new(compared))
+}

@@ -1,0 +1,164 @@
+//! What stands in queries around their expressions: `fetch first`, `table t`, `order by all`, samples of tables, and
+//! columns that have one name.
+
+use ahash::AHashSet;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, LimitClause, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias,
+    TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
+};
+use datafusion::sql::sqlparser::parser::Parser;
+use salver_model::Error;
+
+use super::{Rewriter, expression, quoted, refused, subqueries};
+use crate::sql::grammar::Grammar;
+use crate::sql::names::fold;
+
+pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Error>> {
+    for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
+        // How it is computed is the engine's choice.
+        cte.materialized = None;
+    }
+    if let Some(fetch) = query.fetch.take() {
+        if fetch.with_ties || fetch.percent {
+            return Err(refused(
+                "`fetch` takes neither `with ties` nor `percent`",
+                "number the rows in a subquery, as in `select ..., rank() over (order by x) as r`, and filter by `r`",
+            ));
+        }
+        let one = || Expr::value(Value::Number("1".to_owned(), false));
+        let quantity = fetch.quantity.unwrap_or_else(one);
+        match &mut query.limit_clause {
+            Some(LimitClause::LimitOffset { limit: limit @ None, .. }) => *limit = Some(quantity),
+            None => {
+                query.limit_clause =
+                    Some(LimitClause::LimitOffset { limit: Some(quantity), offset: None, limit_by: Vec::new() });
+            }
+            Some(_) => return Err(refused("there is a `limit` and a `fetch`", "leave one of them out")),
+        }
+    }
+    order_by_all(query)
+}
+
+/// `order by all` as the positions of all columns.
+fn order_by_all(query: &mut Query) -> Result<(), Box<Error>> {
+    let Some(order) = &mut query.order_by else { return Ok(()) };
+    let OrderByKind::All(options) = &order.kind else { return Ok(()) };
+    let columns = match &*query.body {
+        SetExpr::Select(select) => {
+            let all_are_expressions = select
+                .projection
+                .iter()
+                .all(|item| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }));
+            all_are_expressions.then_some(select.projection.len())
+        }
+        _ => None,
+    };
+    let Some(columns) = columns else {
+        return Err(refused("`order by all` needs columns that are written out", "write `order by 1, 2, ...`"));
+    };
+    let options = *options;
+    let position = |number: usize| OrderByExpr {
+        expr: Expr::value(Value::Number(number.to_string(), false)),
+        options,
+        with_fill: None,
+    };
+    order.kind = OrderByKind::Expressions((1..=columns).map(position).collect());
+    Ok(())
+}
+
+pub(super) fn select(select: &mut Select, names: &mut Rewriter) -> Result<(), Box<Error>> {
+    for from in &mut select.from {
+        sample(&mut from.relation)?;
+        for join in &mut from.joins {
+            sample(&mut join.relation)?;
+        }
+    }
+    name_apart(select);
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            subqueries::counted(expr, names)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives columns of one name names of their own: the second `i` is `i_1`.
+fn name_apart(select: &mut Select) {
+    let mut taken: AHashSet<String> = AHashSet::with_capacity(select.projection.len());
+    let name_of = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(ident)) => Some(fold(ident)),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(fold),
+        SelectItem::UnnamedExpr(expr) => Some(expr.to_string()),
+        SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+        _ => None,
+    };
+    let all: AHashSet<String> = select.projection.iter().filter_map(name_of).collect();
+    for item in &mut select.projection {
+        let Some(name) = name_of(item) else { continue };
+        if taken.insert(name.clone()) {
+            continue;
+        }
+        let mut number = 1_usize;
+        let mut other = format!("{name}_{number}");
+        while all.contains(&other) || taken.contains(&other) {
+            number += 1;
+            other = format!("{name}_{number}");
+        }
+        taken.insert(other.clone());
+        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
+        *item = SelectItem::ExprWithAlias { expr: super::take(expr), alias: quoted(&other) };
+    }
+}
+
+/// A sample of a table as a query that takes each row or not.
+fn sample(factor: &mut TableFactor) -> Result<(), Box<Error>> {
+    let (sample, alias) = match factor {
+        TableFactor::Table { sample, alias, name, .. } => {
+            let own = name.0.last().and_then(ObjectNamePart::as_ident).cloned();
+            let alias = if sample.is_some() { alias.take() } else { None };
+            (sample, alias.or_else(|| own.map(plain_alias)))
+        }
+        TableFactor::Derived { sample, alias, .. } => {
+            let alias = if sample.is_some() { alias.take() } else { None };
+            (sample, alias)
+        }
+        _ => return Ok(()),
+    };
+    let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample.take()
+    else {
+        return Ok(());
+    };
+    let TableSample { name, quantity, seed, bucket, offset, .. } = *sample;
+    if seed.is_some() || bucket.is_some() || offset.is_some() {
+        return Err(refused(
+            "a sample can't be repeated here",
+            "leave `repeatable` out, or choose rows by a column, as in `where id % 100 < 10`",
+        ));
+    }
+    let in_percent = |unit: Option<&TableSampleUnit>| unit.is_none_or(|unit| matches!(unit, TableSampleUnit::Percent));
+    let Some(quantity) = quantity.filter(|quantity| in_percent(quantity.unit.as_ref())) else {
+        return Err(refused("a sample is a part of the table", "write percents, or `order by random() limit n`"));
+    };
+    if matches!(name, Some(TableSampleMethod::Block)) {
+        return Err(refused("there are no samples by blocks", "write `tablesample bernoulli (10)`"));
+    }
+    let parsed =
+        Parser::new(&Grammar::default()).try_with_sql("select * from t").and_then(|mut parser| parser.parse_query());
+    let mut query = parsed.map_err(|error| Box::new(Error::internal("a rewriting is no SQL").with_source(error)))?;
+    let whole = std::mem::replace(
+        factor,
+        TableFactor::Derived { lateral: false, subquery: query.clone(), alias, sample: None },
+    );
+    if let (SetExpr::Select(select), TableFactor::Derived { subquery, .. }) = (&mut *query.body, factor) {
+        select.selection = Some(expression("random() * 100 < __1", vec![quantity.value])?);
+        if let Some(from) = select.from.first_mut() {
+            from.relation = whole;
+        }
+        *subquery = query;
+    }
+    Ok(())
+}
+
+fn plain_alias(name: Ident) -> TableAlias {
+    TableAlias { explicit: true, name, columns: Vec::new(), at: None }
+}

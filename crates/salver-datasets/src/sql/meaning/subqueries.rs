@@ -1,0 +1,277 @@
+//! Subqueries in expressions: `any` and `all`, rows that are looked for, the first row of a query, arrays.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArguments, GroupByExpr, LimitClause, OrderByKind, Query, Select, SelectItem, SetExpr,
+    Value, Visit, VisitMut, Visitor, VisitorMut,
+};
+use salver_model::Error;
+
+use super::compared::{row, same_width};
+use super::{Rewriter, expression, refused, take};
+
+pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
+    match expr {
+        Expr::AnyOp { left, compare_op, right, .. } => {
+            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
+            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
+            *expr = any(left, &op, query, names)?;
+        }
+        Expr::AllOp { left, compare_op, right } => {
+            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
+            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
+            *expr = all(left, &op, query, names)?;
+        }
+        Expr::InSubquery { expr: value, subquery, negated } => {
+            let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
+            let (query, negated) = (subquery.clone(), *negated);
+            *expr = row_in(columns, query, negated, names)?;
+        }
+        Expr::Subquery(query) => first(query),
+        Expr::Function(function) if matches!(function.args, FunctionArguments::Subquery(_)) => {
+            if !function.name.to_string().eq_ignore_ascii_case("array") {
+                return Ok(());
+            }
+            if let FunctionArguments::Subquery(query) = &mut function.args {
+                let query = query.clone();
+                *expr = array(query, names)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// One value of a query: `words` over its only column `v`.
+fn value(words: &str, query: &Query, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    let name = names.name();
+    let columns = if words.contains('*') && !words.contains('v') { "" } else { "(v)" };
+    let mut made = expression(&format!("(select {words} from (select 1) as {name}{columns})"), Vec::new())?;
+    if let Expr::Subquery(outer) = &mut made
+        && let SetExpr::Select(select) = &mut *outer.body
+        && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
+            select.from.first_mut().map(|from| &mut from.relation)
+    {
+        **subquery = query.clone();
+    }
+    Ok(made)
+}
+
+fn any(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    let holds = match op {
+        Eq => return Ok(Expr::InSubquery { expr: Box::new(left), subquery: query, negated: false }),
+        // True of one that is less than another.
+        Lt | LtEq => format!("__1 {op} __4"),
+        Gt | GtEq => format!("__1 {op} __3"),
+        NotEq => "__1 <> __3 or __1 <> __4".to_owned(),
+        other => return Err(refused(format!("`{other} any` is not supported"), "use `exists`")),
+    };
+    decided(&format!("when __2 = 0 then false when {holds} then true"), &holds, left, &query, names)
+}
+
+fn all(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    let holds = match op {
+        NotEq => return Ok(Expr::InSubquery { expr: Box::new(left), subquery: query, negated: true }),
+        Lt | LtEq => format!("__1 {op} __3"),
+        Gt | GtEq => format!("__1 {op} __4"),
+        Eq => "__1 = __3 and __1 = __4".to_owned(),
+        other => return Err(refused(format!("`{other} all` is not supported"), "use `not exists`")),
+    };
+    decided(&format!("when __2 = 0 then true when not ({holds}) then false"), &holds, left, &query, names)
+}
+
+/// What is known first, then null where a null might decide, then whether it holds. There stand `__1` for the left
+/// side, `__2` for the number of rows, `__3` for the least value, `__4` for the greatest and `__5` for the nulls.
+fn decided(known: &str, holds: &str, left: Expr, query: &Query, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    let parts = vec![
+        left,
+        value("count(*)", query, names)?,
+        value("min(v)", query, names)?,
+        value("max(v)", query, names)?,
+        value("count(*) - count(v)", query, names)?,
+    ];
+    expression(&format!("(case {known} when __5 > 0 then null else {holds} end)"), parts)
+}
+
+/// A row that is looked for in a query of as many columns.
+fn row_in(columns: Vec<Expr>, query: Box<Query>, negated: bool, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    if let SetExpr::Select(select) = &*query.body
+        && !select
+            .projection
+            .iter()
+            .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)))
+    {
+        same_width(columns.len(), select.projection.len())?;
+    }
+    let table = names.name();
+    let own: Vec<String> = columns.iter().map(|_| names.name()).collect();
+    let equal: Vec<String> =
+        own.iter().enumerate().map(|(number, column)| format!("{table}.{column} = __{}", number + 1)).collect();
+    let equal = equal.join(" and ");
+    let found = if negated { format!("({equal}) is not false") } else { equal };
+    let not = if negated { "not " } else { "" };
+    let words = format!("({not}exists (select 1 from (select 1) as {table}({}) where {found}))", own.join(", "));
+    let mut made = expression(&words, columns)?;
+    put(&mut made, &query);
+    Ok(made)
+}
+
+/// Puts a query in the place of the `select 1` that the first table of an `exists` reads.
+fn put(made: &mut Expr, query: &Query) {
+    match made {
+        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => put(inner, query),
+        Expr::Exists { subquery: outer, .. } => {
+            if let SetExpr::Select(select) = &mut *outer.body
+                && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
+                    select.from.first_mut().map(|from| &mut from.relation)
+            {
+                **subquery = query.clone();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The only row of `select x from t ... order by y limit 1` as an aggregate, which the engine can look up for each row
+/// of the query around it.
+fn first(query: &mut Query) {
+    let is_one = |limit: &Expr| match limit {
+        Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits == "1"),
+        _ => false,
+    };
+    match &query.limit_clause {
+        Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by })
+            if limit_by.is_empty() && is_one(limit) => {}
+        _ => return,
+    }
+    let keys = match query.order_by.as_ref().map(|order| &order.kind) {
+        None => String::new(),
+        Some(OrderByKind::Expressions(keys)) => {
+            // A position or an alias is no expression of the rows.
+            if keys.iter().any(|key| matches!(&key.expr, Expr::Value(_))) {
+                return;
+            }
+            let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+            format!(" order by {}", keys.join(", "))
+        }
+        Some(_) => return,
+    };
+    if query.with.is_some() || !matches!(&*query.body, SetExpr::Select(select) if is_plain(select)) {
+        return;
+    }
+    let SetExpr::Select(select) = &mut *query.body else { return };
+    let [SelectItem::UnnamedExpr(item)] = select.projection.as_mut_slice() else { return };
+    if let Ok(made) = expression(&format!("first_value(__1{keys})"), vec![item.clone()]) {
+        *item = made;
+        query.order_by = None;
+        query.limit_clause = None;
+    }
+}
+
+/// Every `exists` of a column as the number of rows that there are: the engine has it in conditions only.
+pub(super) fn counted(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
+    match VisitMut::visit(expr, &mut Counted { queries: 0, names }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Counted<'n> {
+    /// How many queries are around what is being visited.
+    queries: usize,
+    names: &'n mut Rewriter,
+}
+
+impl VisitorMut for Counted<'_> {
+    type Break = Box<Error>;
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
+        let Expr::Exists { subquery, negated } = expr else { return ControlFlow::Continue(()) };
+        if self.queries > 0 {
+            return ControlFlow::Continue(());
+        }
+        let words = if *negated { "count(*) = 0" } else { "count(*) > 0" };
+        let mut query = subquery.clone();
+        let unlimited = query.limit_clause.is_none() && query.with.is_none();
+        if let SetExpr::Select(select) = &mut *query.body
+            && unlimited
+            && is_plain(select)
+        {
+            match expression(words, Vec::new()) {
+                Ok(count) => select.projection = vec![SelectItem::UnnamedExpr(count)],
+                Err(error) => return ControlFlow::Break(error),
+            }
+            query.order_by = None;
+            *expr = Expr::Subquery(query);
+            return ControlFlow::Continue(());
+        }
+        match value(words, &query, self.names) {
+            Ok(count) => *expr = count,
+            Err(error) => return ControlFlow::Break(error),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a query gives a row for each that it reads.
+fn is_plain(select: &Select) -> bool {
+    let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+    let calls = |expr: &Expr| expr.visit(&mut Calls).is_break();
+    ungrouped
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && select.qualify.is_none()
+        && !select.from.is_empty()
+        && !select.projection.iter().any(|item| matches!(item, SelectItem::UnnamedExpr(expr) if calls(expr)))
+}
+
+/// Finds calls that may be aggregates or windows.
+struct Calls;
+
+impl Visitor for Calls {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(_) | Expr::Subquery(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// `array(select x from t order by y)`.
+fn array(query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+    let mut query = query;
+    // The order is the aggregate's, where it can be; one of a subquery is not kept.
+    if let Some(order) = &query.order_by
+        && let OrderByKind::Expressions(keys) = &order.kind
+        && query.limit_clause.is_none()
+        && query.with.is_none()
+        && let SetExpr::Select(select) = &*query.body
+        && is_plain(select)
+        && let [SelectItem::UnnamedExpr(item)] = select.projection.as_slice()
+    {
+        let own = |key: &Expr| if matches!(key, Expr::Value(_)) { item.to_string() } else { key.to_string() };
+        let keys: Vec<String> = keys.iter().map(|key| format!("{}{}", own(&key.expr), key.options)).collect();
+        let made = expression(&format!("array_agg(__1 order by {})", keys.join(", ")), vec![item.clone()])?;
+        query.order_by = None;
+        if let SetExpr::Select(select) = &mut *query.body {
+            select.projection = vec![SelectItem::UnnamedExpr(made)];
+        }
+        return Ok(Expr::Subquery(query));
+    }
+    value("array_agg(v)", &query, names)
+}

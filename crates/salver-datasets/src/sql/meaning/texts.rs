@@ -1,0 +1,126 @@
+//! Literals that the engine reads in another way: numbers with an exponent, times far away, patterns of `like` with an
+//! escape of their own.
+
+use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, TypedString, Value, ValueWithSpan};
+use salver_model::Error;
+
+use super::{expression, refused, take};
+
+/// Most digits of a number that is written out.
+const DIGITS_MAX: usize = 70;
+/// Most digits behind the point of a decimal.
+const FRACTION_MAX: i64 = 37;
+
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    match expr {
+        Expr::Value(ValueWithSpan { value: Value::Number(digits, false), .. }) if digits.contains(['e', 'E']) => {
+            match written_out(digits) {
+                Some(plain) => *digits = plain,
+                // Too large or too small for a decimal.
+                None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,
+            }
+        }
+        Expr::TypedString(TypedString { data_type, value, .. }) => {
+            if let (Some(type_name), Some(text)) = (moment(data_type), text_of(value)) {
+                *expr = far(type_name, &text, false)?;
+            }
+        }
+        Expr::Cast { kind, expr: inner, data_type, .. } => {
+            if let (Some(type_name), Expr::Value(value)) = (moment(data_type), &**inner)
+                && let Some(text) = text_of(value)
+            {
+                *expr = far(type_name, &text, matches!(kind, CastKind::TryCast | CastKind::SafeCast))?;
+            }
+        }
+        Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
+            let Some(escape) = escape_char.as_ref().and_then(text_of) else { return Ok(()) };
+            if escape == "\\" {
+                return Ok(());
+            }
+            let Some(text) = (match &**pattern {
+                Expr::Value(value) => text_of(value),
+                _ => None,
+            }) else {
+                return Err(refused(
+                    "`escape` needs a pattern that is written out",
+                    "escape with a backslash, which needs no `escape`",
+                ));
+            };
+            **pattern = Expr::value(Value::SingleQuotedString(escaped(&text, &escape)));
+            *escape_char = None;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn text_of(value: &ValueWithSpan) -> Option<String> {
+    match &value.value {
+        Value::SingleQuotedString(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// `1.5e3` as `1500`; `None` where that has too many digits.
+fn written_out(number: &str) -> Option<String> {
+    let (digits, exponent) = number.split_once(['e', 'E'])?;
+    let exponent: i64 = exponent.parse().ok()?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let behind = i64::try_from(fraction.len()).ok()? - exponent;
+    let all = format!("{whole}{fraction}");
+    if behind > FRACTION_MAX || exponent.unsigned_abs() > DIGITS_MAX as u64 {
+        return None;
+    }
+    let plain = match usize::try_from(behind) {
+        Ok(0) => all,
+        Ok(behind) => {
+            let all = format!("{all:0>width$}", width = behind + 1);
+            let (whole, fraction) = all.split_at(all.len() - behind);
+            format!("{whole}.{fraction}")
+        }
+        Err(_) => all + &"0".repeat(usize::try_from(-behind).ok()?),
+    };
+    (plain.len() <= DIGITS_MAX).then_some(plain)
+}
+
+/// The engine's type of times in microseconds, which reach over all years; its own are nanoseconds.
+fn moment(data_type: &DataType) -> Option<&'static str> {
+    match data_type {
+        DataType::Timestamp(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => Some("None"),
+        DataType::Timestamp(None, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone) => Some("Some(\"UTC\")"),
+        _ => None,
+    }
+}
+
+fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
+    // Nanoseconds that were written are kept.
+    let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
+    let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
+    let text = Expr::value(Value::SingleQuotedString(text.trim().to_owned()));
+    expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
+}
+
+/// A pattern with a backslash as its escape.
+fn escaped(pattern: &str, escape: &str) -> String {
+    let mut written = String::with_capacity(pattern.len() + 8);
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            c if escape.starts_with(c) => {
+                written.push('\\');
+                written.extend(rest.next());
+            }
+            '\\' => written.push_str("\\\\"),
+            c => written.push(c),
+        }
+    }
+    written
+}
+
+/// An expression out of its place, for those that are put around it.
+pub(super) fn as_text(expr: &mut Expr, words: &str) -> Result<(), Box<Error>> {
+    let inner = take(expr);
+    *expr = expression(words, vec![inner])?;
+    Ok(())
+}
