@@ -36,6 +36,10 @@ pub(crate) async fn answer(
     };
     request.caller = caller;
     request.may_change &= !app.gate.is_foreign(exchange.headers);
+    if request.may_change && app.gate.minds_pages() && graphql::is_mutation(&request) {
+        // As at the other door that writes to databases.
+        app.gate.admit(exchange.method, exchange.headers)?;
+    }
     if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
         && graphql::is_mutation(&request)
     {

@@ -22,6 +22,7 @@ mod it {
     mod golden;
     mod limits;
     mod malformed;
+    mod odd_names;
     mod paging;
     mod refresh;
     mod sql;

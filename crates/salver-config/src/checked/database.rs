@@ -57,6 +57,11 @@ fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
         let hint = "`***` stands for it; write the password itself";
         findings.mistake(Mistake::new(table.place_of("url"), message).with_hint(hint));
     }
+    if has_sign_in_password(url) {
+        let message = format!("the `url` of `{}` has several `@` before its host", table.text("name").unwrap_or("?"));
+        let hint = "in a user's name or password `@` is written `%40`";
+        findings.mistake(Mistake::new(table.place_of("url"), message).with_hint(hint));
+    }
     let texts = |key| table.texts(key).unwrap_or_default().to_vec();
     let bound = |key| table.get(key).map(|_| table.count(key));
     let size = |key| bound(key).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -126,6 +131,14 @@ pub(crate) fn functions_are_there(tables: &[Table], functions: &[FunctionSpec], 
 
 fn parts(table: &Table, section: Section) -> impl Iterator<Item = &Table> {
     table.tables.iter().filter(move |part| part.section == section)
+}
+
+/// Whether there is an `@` in the user or password of a URL: clients take what is behind the first for the host, and
+/// tell it.
+fn has_sign_in_password(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.matches('@').count() > 1
 }
 
 /// The URL without its password, which has no place in messages.

@@ -45,3 +45,12 @@ fn mistakes() {
         assert!(said.contains(expected), "{url}: {said}");
     }
 }
+
+#[test]
+fn signs_that_end_a_password_too_early() {
+    for url in ["postgres://u:p@w@host/app", "mysql://u:p@w@host/app"] {
+        let said = told(&format!("[[database]]\nname = 'app'\nurl = '{url}'\n"));
+        assert!(said.contains("several `@`") && said.contains("%40") && !said.contains("p@w"), "{url}: {said}");
+    }
+    meant("[[database]]\nname = 'app'\nurl = 'postgres://u:p%40w@one:1,two:2/app?application_name=a@b'\n");
+}

@@ -23,6 +23,15 @@ const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
 /// Functions that are planned as a `case`, whose arguments but the last then stand there twice.
 const COPYING: [&str; 4] = ["COALESCE", "IFNULL", "NVL", "NVL2"];
 
+/// Functions whose names have those of their arguments in them twice.
+const NAMING: [&str; 3] = ["NAMED_STRUCT", "ROW", "STRUCT"];
+
+/// Deepest nesting of what is named after its parts twice, so that names double with each level.
+const NAMED_DEPTH_MAX: usize = 12;
+
+/// Functions whose arguments may be a text that names a type.
+const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_ARROW_CAST", "TRY_CAST_TO_TYPE"];
+
 /// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
 const WITH_DEPTH_MAX: usize = 8;
 
@@ -164,6 +173,9 @@ struct Measure {
     /// The parts of expressions that planning copies, by their places in memory, and how many are around it.
     copied: AHashSet<usize>,
     copies: usize,
+    /// The parts of expressions that are named after them twice, and how many are around it.
+    named: AHashSet<usize>,
+    names: usize,
     /// How many queries with a `WITH` are around it.
     withs: usize,
     /// How many subqueries are around it.
@@ -213,6 +225,28 @@ impl Measure {
         }
     }
 
+    /// Notes the parts of an expression that its name has twice.
+    fn note_named(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Struct { values, .. } | Expr::Tuple(values) => values.iter().for_each(|value| self.note_name(value)),
+            Expr::Dictionary(fields) => fields.iter().for_each(|field| self.note_name(&field.value)),
+            Expr::Map(map) => map.entries.iter().for_each(|entry| self.note_name(&entry.value)),
+            Expr::Function(function) => {
+                if let Some(filter) = &function.filter {
+                    self.note_name(filter);
+                }
+                if NAMING.iter().any(|own| is_called(&function.name, own)) {
+                    arguments(&function.args).for_each(|argument| self.note_name(argument));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_name(&mut self, expr: &Expr) {
+        self.named.insert(place(expr));
+    }
+
     fn note(&mut self, expr: &Expr) {
         self.copied.insert(place(expr));
     }
@@ -221,6 +255,41 @@ impl Measure {
         self.depth -= self.levels.pop().unwrap_or_default();
         ControlFlow::Continue(())
     }
+}
+
+fn is_called(name: &ObjectName, own: &str) -> bool {
+    matches!(name.0.as_slice(), [.., ObjectNamePart::Identifier(last)] if last.value.eq_ignore_ascii_case(own))
+}
+
+/// The expressions among the arguments of a function.
+fn arguments(all: &FunctionArguments) -> impl Iterator<Item = &Expr> {
+    let list = match all {
+        FunctionArguments::List(list) => list.args.as_slice(),
+        FunctionArguments::None | FunctionArguments::Subquery(_) => &[],
+    };
+    list.iter().filter_map(|argument| match argument {
+        FunctionArg::Unnamed(arg) | FunctionArg::Named { arg, .. } | FunctionArg::ExprNamed { arg, .. } => match arg {
+            FunctionArgExpr::Expr(expr) => Some(expr),
+            _ => None,
+        },
+    })
+}
+
+/// Whether a text among `arguments` names a type that is nested too deep.
+fn has_deep_type<'a>(mut arguments: impl Iterator<Item = &'a Expr>) -> bool {
+    arguments.any(|argument| {
+        let Expr::Value(value) = argument else { return false };
+        let Some(text) = value.value.clone().into_string() else { return false };
+        let mut open = 0_usize;
+        text.bytes().any(|byte| {
+            match byte {
+                b'(' | b'<' => open += 1,
+                b')' | b'>' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            open > SQL_DEPTH_MAX
+        })
+    })
 }
 
 /// Where an expression lies, which tells it from others as long as the statement is not changed.
@@ -337,11 +406,24 @@ impl Visitor for Measure {
                 return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
             }
         }
+        if self.named.contains(&place(expr)) {
+            self.names += 1;
+            if self.names > NAMED_DEPTH_MAX {
+                let message = format!("rows, structs and `filter` nest deeper than {NAMED_DEPTH_MAX} levels");
+                let hint = "name the inner ones in a subquery";
+                return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
+            }
+        }
         self.note_copied(expr);
+        self.note_named(expr);
         match expr {
             Expr::Function(function) => {
                 if let FunctionArguments::List(list) = &function.args {
                     items(list.args.len())?;
+                }
+                let is_typed = TYPED.iter().any(|own| is_called(&function.name, own));
+                if is_typed && has_deep_type(arguments(&function.args)) {
+                    return ControlFlow::Break(Box::new(too_deep()));
                 }
                 self.enter(1)
             }
@@ -376,6 +458,9 @@ impl Visitor for Measure {
         }
         if self.copied.contains(&place(expr)) {
             self.copies -= 1;
+        }
+        if self.named.contains(&place(expr)) {
+            self.names -= 1;
         }
         self.leave()
     }

@@ -2,6 +2,7 @@
 
 use rdkafka::ClientConfig;
 use rdkafka::error::KafkaError;
+use salver_model::secrecy::MASK;
 use salver_model::spec::KafkaSpec;
 use salver_model::{Code, Error, Result};
 
@@ -174,17 +175,21 @@ fn alias(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What librdkafka says of a setting.
+/// What librdkafka says of a setting, without its value, which may be a password whatever the setting is called.
 pub(super) fn wrong(error: &KafkaError) -> Error {
-    let message = match error {
-        KafkaError::ClientConfig(_, why, name, value) => {
-            format!("`{name}` can't be {value:?} in Kafka's client: {why}")
+    let error = match error.clone() {
+        KafkaError::ClientConfig(result, why, name, value) if !value.is_empty() => {
+            KafkaError::ClientConfig(result, why.replace(&value, MASK), name, MASK.to_owned())
+        }
+        other => other,
+    };
+    let message = match &error {
+        KafkaError::ClientConfig(_, why, name, _) => {
+            format!("`{name}` can't be what it is set to in Kafka's client: {why}")
         }
         other => format!("Kafka's client can't be made: {other}"),
     };
-    Error::new(Code::Config, message)
-        .with_hint("Settings are named as librdkafka names them.")
-        .with_source(error.clone())
+    Error::new(Code::Config, message).with_hint("Settings are named as librdkafka names them.").with_source(error)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ const OPERATORS: [(&str, Made); 30] = [
 ];
 
 /// What planning copies, so that each level doubles it.
-const COPIED: [(&str, Made); 12] = [
+const COPIED: [(&str, Made); 20] = [
     ("coalesce", |n| around("select ", "coalesce(", "a", ", 1)", n) + " from t"),
     ("coalesce of a condition", |n| around("select a from t where ", "coalesce(", "a > 1", ", true)", n)),
     ("nvl", |n| around("select ", "nvl(", "1", ", 7)", n)),
@@ -72,6 +72,16 @@ const COPIED: [(&str, Made); 12] = [
     ("cases of two", |n| {
         around("select ", "case when ", "a > 1", " then a > 2 when a > 3 then a > 4 else a > 3 end", n) + " from t"
     }),
+    ("rows", |n| around("select ", "row(", "1", ")", n) + " from t"),
+    ("structs", |n| around("select ", "struct(", "a", ")", n) + " from t"),
+    ("named structs", |n| around("select ", "named_struct('k', ", "a", ")", n) + " from t"),
+    ("tuples", |n| around("select ", "(1, ", "a", ")", n) + " from t"),
+    ("dictionaries", |n| around("select ", "{'k': ", "a", "}", n) + " from t"),
+    ("maps", |n| around("select ", "map{'k': ", "a", "}", n) + " from t"),
+    ("filters", |n| around("select ", "count(*) filter (where ", "a = 1", ")", n) + " from t"),
+    ("filters in where", |n| {
+        around("select a from t where ", "count(*) filter (where ", "a = 1", ")", n) + " is not null"
+    }),
     ("in", |n| after("select a > 1", " in (true, false)", " from t", n)),
     ("texts of JSON", |n| after("select b", " ->> 'k'", " from t", n)),
     ("expressions of a table", |n| {
@@ -81,7 +91,7 @@ const COPIED: [(&str, Made); 12] = [
     }),
 ];
 
-const NESTING: [(&str, Made); 24] = [
+const NESTING: [(&str, Made); 29] = [
     ("parentheses", |n| around("select ", "(", "1", ")", n)),
     ("calls", |n| around("select ", "abs(", "1", ")", n)),
     ("calls of two", |n| around("select ", "coalesce(null, ", "1", ")", n)),
@@ -90,6 +100,11 @@ const NESTING: [(&str, Made); 24] = [
     ("structs", |n| around("select ", "{'k': ", "1", "}", n)),
     ("cases", |n| around("select ", "case when true then ", "1", " end", n)),
     ("cases otherwise", |n| around("select ", "case when false then 0 else ", "1", " end", n)),
+    ("types in texts", |n| around("select arrow_cast(null, '", "List(", "Int64", ")", n) + "')"),
+    ("types of fields in texts", |n| around("select arrow_cast(null, '", "Struct(\"a\": ", "Int64", ")", n) + "')"),
+    ("tried types in texts", |n| around("select arrow_try_cast(null, '", "List(nullable ", "Int64", ")", n) + "')"),
+    ("keys in texts", |n| around("select arrow_cast(null, '", "Dictionary(Int32, ", "Int64", ")", n) + "')"),
+    ("quoted types", |n| around("select arrow_cast(null, $$", "List(", "Int64", ")", n) + "$$)"),
     ("casts", |n| around("select ", "cast(", "1", " as bigint)", n)),
     ("subqueries", |n| around("select ", "(select ", "1", ")", n)),
     ("tables", |n| around("select * from ", "(select * from ", "t", ")", n)),

@@ -208,7 +208,7 @@ fn no_answer_tells_where_files_are() {
 }
 
 /// Every secret of [`SECRETIVE`].
-const SECRETS: [&str; 9] = [
+const SECRETS: [&str; 11] = [
     "pw-of-postgres",
     "pw/of@mysql",
     "pw%2Fof%40mysql",
@@ -217,6 +217,8 @@ const SECRETS: [&str; 9] = [
     "header-of-source",
     "key-of-programs-16",
     "pw-of-kafka",
+    "misspelt-secret",
+    "key-of-nobody",
     "env-of-function",
 ];
 
@@ -244,6 +246,16 @@ name = "clicks"
 sink = "kafka"
 brokers = ["127.0.0.1:1"]
 kafka = { "sasl.password" = "pw-of-kafka", "sasl.username" = "ann", "security.protocol" = "SASL_PLAINTEXT", "sasl.mechanism" = "PLAIN" }
+[[stream]]
+name = "misspelt"
+sink = "kafka"
+brokers = ["127.0.0.1:1"]
+kafka = { "sasl.pasword" = "misspelt-secret" }
+[[stream]]
+name = "unsupported"
+sink = "kafka"
+brokers = ["127.0.0.1:1"]
+kafka = { "ssl.key.password" = "key-of-nobody" }
 [[function]]
 file = "code.py"
 environment = { API_TOKEN = "env-of-function" }
@@ -276,9 +288,18 @@ fn passwords_are_told_nowhere() {
             Command::new("curl").args(["-s", "-m", "60", &format!("http://{}{target}", server.address)]).output();
         String::from_utf8_lossy(&told.unwrap().stdout).into_owned()
     };
-    for target in
-        ["/ready", "/", "/api/schema", "/api/tables/far", "/api/records/any", "/api/functions", "/api/openapi"]
-    {
+    for target in [
+        "/ready",
+        "/",
+        "/api/schema",
+        "/api/tables/far",
+        "/api/records/any",
+        "/api/functions",
+        "/api/openapi",
+        "/api/streams",
+        "/api/streams/misspelt",
+        "/api/streams/unsupported",
+    ] {
         assert_discreet(target, &ask(target));
     }
     let log = server.end();

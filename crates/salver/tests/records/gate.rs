@@ -65,6 +65,20 @@ fn xsrf() {
     }
     let headers = [("cookie", "a=b; XSRF-TOKEN=abc; c=d"), ("x-xsrf-token", "abc")];
     assert_eq!(program.ask("PUT", "/records/people/1", &headers, body).said(), (200, "1"));
+    assert_mutations(&program, &headers, "score: 2");
+}
+
+/// Mutations of GraphQL are refused without `headers`, and done with them; what only reads is answered without.
+fn assert_mutations(program: &Program, headers: &[(&str, &str)], change: &str) {
+    let json = ("content-type", "application/json");
+    let body = format!("{{\"query\": \"mutation {{ update_people(id: 1, set: {{{change}}}) {{ id }} }}\"}}");
+    let refused = program.ask("POST", "/graphql", &[json], Some(&body));
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let read = program.ask("POST", "/graphql", &[json], Some(r#"{"query": "{ people(limit: 1) { id } }"}"#));
+    assert_eq!(read.status, 200, "{}", read.body);
+    let headers: Vec<_> = headers.iter().copied().chain([json]).collect();
+    let done = program.ask("POST", "/graphql", &headers, Some(&body));
+    assert!(done.status == 200 && !done.body.contains("errors"), "{}", done.body);
 }
 
 #[test]
@@ -75,6 +89,7 @@ fn ajax_only() {
     assert_eq!(answer.said(), (403, r#"{"code":1018,"message":"Only AJAX requests allowed for 'PUT'"}"#));
     let headers = [("x-requested-with", "XMLHttpRequest")];
     assert_eq!(program.ask("PUT", "/records/people/1", &headers, Some(r#"{"score":1}"#)).said(), (200, "1"));
+    assert_mutations(&program, &headers, "score: 3");
 }
 
 #[test]
