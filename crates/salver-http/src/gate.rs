@@ -128,8 +128,10 @@ impl Gate {
             return peer;
         }
         let last = headers.get_all(FORWARDED_FOR).iter().next_back().and_then(|line| line.to_str().ok());
-        let said = last.and_then(|line| line.rsplit(',').next()).and_then(|text| text.trim().parse::<IpAddr>().ok());
-        said.map_or(peer, |address| address.to_canonical())
+        let said = last.and_then(|line| line.rsplit(',').next()).map(str::trim);
+        // Some proxies add the port.
+        let address = |text: &str| text.parse().ok().or_else(|| host::address(host::without_port(text)));
+        said.and_then(address).map_or(peer, |address| address.to_canonical())
     }
 
     /// Who asks. What he proved counts before what the proxy says of him.
@@ -138,7 +140,7 @@ impl Gate {
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
                 // A proxy that adds its own behind the client's means the last.
-                let last = headers.get_all(header).iter().next_back();
+                let last = headers.get_all(header).iter().next_back().filter(|value| !value.is_empty());
                 if let Some(value) = last.and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
                     caller.attributes.push((name.clone(), value.to_owned()));
                 }

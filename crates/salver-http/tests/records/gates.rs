@@ -22,9 +22,16 @@ async fn the_firewall_lets_its_networks_in() {
     // What is not believed of a client opens nothing.
     assert_eq!(shut.send("GET", "/api/records/posts", &[("x-forwarded-for", "10.0.0.1")], b"").await.status, 403);
     let proxied = world(HttpOptions { firewall, reverse_proxy: true, ..HttpOptions::default() }).await;
-    for (said, status) in
-        [("10.0.0.1", 200), ("fd12::1", 200), ("11.0.0.1", 403), ("10.0.0.1, 11.0.0.1", 403), ("x", 403)]
-    {
+    for (said, status) in [
+        ("10.0.0.1", 200),
+        ("10.0.0.1:4711", 200),
+        ("fd12::1", 200),
+        ("[fd12::1]:80", 200),
+        ("11.0.0.1", 403),
+        ("11.0.0.1:80", 403),
+        ("10.0.0.1, 11.0.0.1", 403),
+        ("x", 403),
+    ] {
         let answer = proxied.send("GET", "/api/records/posts", &[("x-forwarded-for", said)], b"").await;
         assert_eq!(answer.status, status, "{said}");
     }
@@ -43,6 +50,9 @@ async fn callers_are_what_a_trusted_proxy_says() {
         let address: IpAddr = if reverse_proxy { "5.6.7.8" } else { "127.0.0.1" }.parse().unwrap();
         assert_eq!(caller.address, Some(address));
         assert_eq!(caller.attribute("user").as_deref(), reverse_proxy.then_some("ada"));
+        world.send("GET", "/api/records/posts", &[("x-user", "")], b"").await;
+        let (nobody, _) = world.database.asked().pop().unwrap();
+        assert_eq!(nobody.attribute("user"), None, "an empty header tells nobody");
     }
 }
 
