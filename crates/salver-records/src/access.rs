@@ -63,6 +63,12 @@ impl<'a> Access<'a> {
         self.spec.rules.is_empty() || !self.rules(operation, table).any(hides)
     }
 
+    /// Whether rows of the table can be named by their key, and told by it: it has one, and nothing of it is hidden.
+    pub(crate) fn is_keyed(self, operation: Operation, table: &TableInfo) -> bool {
+        let seen = |index: &usize| self.column(operation, &table.name, &table.columns[*index].name);
+        !table.key.is_empty() && table.key.iter().all(seen)
+    }
+
     /// The conditions every row must pass to be there: rules and tenancy.
     pub(crate) fn rows(self, operation: Operation, table: &TableInfo) -> Vec<Filter> {
         let rules = self.rules(operation, &table.name).filter_map(|rule| rule.rows.as_ref());

@@ -15,6 +15,7 @@ mod records {
     mod exact;
     mod gate;
     mod golden;
+    mod hidden_keys;
     mod hooks;
     mod injection;
     mod joins;

@@ -39,6 +39,9 @@ fn mistakes() {
     for (url, expected) in [
         ("sqlite:{tenant}.db", "begins no `{caller.NAME}`"),
         ("sqlite:{caller.a}-{caller.b}.db", "has more than one `{caller.NAME}`"),
+        ("sqlite:tenants/{caller.tenant}", "needs an ending that no value can have"),
+        ("sqlite:tenants/{caller.tenant}", "write \"sqlite:tenants/{caller.tenant}.db\""),
+        ("sqlite:tenants/{caller.tenant}-db", "needs an ending that no value can have"),
         ("postgres://u:p@{caller.host}/app", "where no name of a database stands"),
     ] {
         let said = told(&format!("[[database]]\nname = 'app'\nurl = '{url}'\n"));

@@ -6,12 +6,16 @@ use crate::error::{Code, Error, Result};
 const MARKS: (&str, &str) = ("{caller.", "}");
 /// Longest value that may stand in a URL.
 const VALUE_BYTES_MAX: usize = 63;
+/// Databases that are the server's own: no value may name them.
+const SYSTEM_MYSQL: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
+const SYSTEM_POSTGRES: [&str; 3] = ["postgres", "template0", "template1"];
 
 /// What of the caller `url` asks for; `None` for a URL that is the same for everybody.
 ///
 /// # Errors
 /// `Config`, for braces that are nothing of the kind, and for a place that is not the name of the database: what is
-/// known of a caller must never choose a server.
+/// known of a caller must never choose a server. For a path, too, whose file is called as the value says, with nothing
+/// behind that: SQLite's files beside the database `b` are `b-journal`, `b-wal` and `b-shm`, which are values as well.
 pub fn caller_in(url: &str) -> Result<Option<&str>> {
     let Some(start) = url.find('{') else { return Ok(None) };
     let refuse = |what: &str| {
@@ -37,7 +41,31 @@ pub fn caller_in(url: &str) -> Result<Option<&str>> {
     if !in_name {
         return refuse("has `{caller.NAME}` where no name of a database stands");
     }
+    if is_sqlite(url) && !has_ending(rest) {
+        return Err(Error::new(
+            Code::Config,
+            "the file of a caller's database needs an ending that no value can have, like `.db`",
+        )
+        .with_hint(format!(
+            "write \"{before}{{caller.{name}}}.db\": the database of `b` has files beside it that are called \
+             `b-journal` and `b-wal`, which would be those of other callers"
+        )));
+    }
     Ok(Some(name))
+}
+
+/// Whether the URL is of a file.
+fn is_sqlite(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("sqlite"))
+}
+
+/// Whether a path that goes on with `rest` behind a value names files that those beside another can't be.
+fn has_ending(rest: &str) -> bool {
+    match rest.rsplit_once('/') {
+        // The value is a directory.
+        Some((_, file)) => !matches!(file, "" | "." | ".."),
+        None => rest.contains('.'),
+    }
 }
 
 /// The URL for a caller of whom `value` is known; `None` when that is nothing that may stand there.
@@ -52,7 +80,16 @@ pub fn url_for(url: &str, value: &str) -> Option<String> {
     }
     let (before, rest) = url.split_once(MARKS.0)?;
     let (_, behind) = rest.split_once(MARKS.1)?;
-    Some(format!("{before}{value}{behind}"))
+    let made = format!("{before}{value}{behind}");
+    (!is_system(&made)).then_some(made)
+}
+
+/// Whether the URL names a database in which the server keeps what is its own.
+fn is_system(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://").filter(|_| !is_sqlite(url)) else { return false };
+    let name = rest.split('?').next().and_then(|rest| rest.rsplit_once('/')).map_or("", |(_, name)| name);
+    let own: &[&str] = if scheme.starts_with("postgres") { &SYSTEM_POSTGRES } else { &SYSTEM_MYSQL };
+    own.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Whether some caller's own database may be the one at `other`.
@@ -76,6 +113,7 @@ mod tests {
             ("sqlite:a.db", None),
             ("sqlite:t/{caller.tenant}.db", Some("tenant")),
             ("sqlite:///t/{caller.user}/a.db", Some("user")),
+            ("sqlite:t/{caller.user}/a", Some("user")),
             ("postgres://u:p@h:1/app_{caller.org.id}?sslmode=require", Some("org.id")),
             ("mysql://u:p@h/{caller.tenant}", Some("tenant")),
         ] {
@@ -91,6 +129,13 @@ mod tests {
             "postgres://u:{caller.a}@h",
             "mysql://{caller.a}@h/app",
             "mysql://u:p@h/app?x={caller.a}",
+            "sqlite:t/{caller.a}",
+            "sqlite:///t/{caller.a}",
+            "SQLite:{caller.a}",
+            "sqlite:t/{caller.a}-wal",
+            "sqlite:t/{caller.a}db",
+            "sqlite:t/{caller.a}/",
+            "sqlite:t/{caller.a}/.",
         ] {
             assert!(caller_in(url).is_err(), "{url}");
         }
@@ -105,6 +150,18 @@ mod tests {
         {
             assert_eq!(url_for(url, value), None, "{value}");
         }
+        for (url, value) in [
+            ("mysql://u:p@h/{caller.t}", "mysql"),
+            ("mysql://u:p@h/{caller.t}?ssl-mode=REQUIRED", "sys"),
+            ("mariadb://u:p@h/{caller.t}_schema", "information"),
+            ("MYSQL://u:p@h/my{caller.t}", "sql"),
+            ("postgres://u:p@h/{caller.t}", "postgres"),
+            ("postgresql://u:p@h/{caller.t}?sslmode=require", "template1"),
+        ] {
+            assert_eq!(url_for(url, value), None, "{url} {value}");
+            assert!(url_for(url, "north").is_some(), "{url}");
+        }
+        assert!(url_for("postgres://u:p@h/{caller.t}", "sys").is_some());
         assert!(may_be(url, "sqlite:t/north.db") && !may_be(url, "sqlite:t/.db") && !may_be(url, "sqlite:u/north.db"));
         assert!(may_be("sqlite:a.db", "sqlite:a.db") && !may_be("sqlite:a.db", "sqlite:b.db"));
     }

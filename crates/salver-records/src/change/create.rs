@@ -207,8 +207,11 @@ fn key_answer(ground: &Ground<'_>, fields: &Fields<'_>, told: &Told, step: usize
     }
 }
 
-/// The key as the record has it: one value, or of a key of several columns an object.
+/// The key as the record has it: one value, or of a key of several columns an object. Null where it is hidden.
 pub(crate) fn given_key(ground: &Ground<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
+    if !ground.tells_key {
+        return Some(b"null".to_vec());
+    }
     let mut out = Vec::new();
     if let Some(key) = ground.table.single_key() {
         write(verbatim(fields, key)?, &mut out);

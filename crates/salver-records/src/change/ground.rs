@@ -20,6 +20,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) change: &'a Change,
     /// Whether words that say nothing here are errors.
     pub(crate) strict: bool,
+    /// Whether the caller may be told the keys of rows.
+    pub(crate) tells_key: bool,
     /// Columns with values of ours, which new rows get whatever the client says.
     pub(crate) forced: Vec<(usize, Bind)>,
     /// Columns the client can't write, whose values are passed over in silence: it may have read them.
@@ -45,7 +47,11 @@ impl<'a> Ground<'a> {
         if matches!(change.kind, ChangeKind::Upsert { .. }) {
             scope.table(Operation::Update, &change.table)?;
         }
-        if change.filter.is_none() && table.key.is_empty() {
+        let tells_key = scope.access.is_keyed(Operation::Read, table);
+        let creates = matches!(change.kind, ChangeKind::Create | ChangeKind::Upsert { .. }) && change.keys.is_empty();
+        // New rows need no key that the caller knows.
+        let keyed = tells_key || creates && !table.key.is_empty();
+        if change.filter.is_none() && !keyed {
             return Err(no_primary_key(&change.table));
         }
         counts(change)?;
@@ -55,6 +61,7 @@ impl<'a> Ground<'a> {
             operation,
             change,
             strict: change.strict || scope.spec().strict,
+            tells_key,
             forced: Vec::new(),
             barred: Vec::new(),
         };
@@ -155,10 +162,12 @@ impl<'a> Ground<'a> {
             .map(|name| self.scope.column(self.operation, self.table, name).ok_or_else(|| self.unknown_column(name)))
             .collect::<Result<_>>()?;
         let same = |key: &Vec<usize>| key.len() == columns.len() && key.iter().all(|column| columns.contains(column));
-        if same(&self.table.key) || self.table.unique.iter().any(same) {
+        let keys = || Some(&self.table.key).filter(|_| self.tells_key).into_iter().chain(&self.table.unique);
+        if keys().any(same) {
             return Ok(columns);
         }
-        let keys = std::iter::once(&self.table.key).chain(&self.table.unique).filter(|key| !key.is_empty());
+        let seen = |column: &usize| self.scope.column(self.operation, self.table, &self.table.columns[*column].name);
+        let keys = keys().filter(|key| key.iter().all(|column| seen(column).is_some()));
         let keys: Vec<String> = keys.map(|key| self.names(key)).collect();
         Err(Error::new(
             Code::InvalidRequest,
@@ -198,7 +207,7 @@ pub(crate) fn argument_count(change: &Change) -> Error {
 }
 
 /// "Primary key for table 'nopk' not found".
-fn no_primary_key(table: &str) -> Error {
+pub(super) fn no_primary_key(table: &str) -> Error {
     Error::new(Code::NoPrimaryKey, format!("Primary key for table '{table}' not found"))
 }
 

@@ -15,7 +15,7 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::{Notify, mpsc};
 
 use self::shape::Shape;
-use super::ground::Ground;
+use super::ground::{Ground, no_primary_key};
 use super::told::keep_discreet;
 use crate::backend::lying;
 use crate::scope::Scope;
@@ -36,6 +36,9 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     let mut change = Change::new(kind, load.table.as_str());
     change.strict = true;
     let ground = Ground::new(scope, &change)?;
+    if load.upsert && !ground.tells_key {
+        return Err(no_primary_key(&load.table));
+    }
     let mut first = First::default();
     while first.good < FIRST_ROWS && first.rows.len() < FIRST_LINES {
         match rows.next().await {

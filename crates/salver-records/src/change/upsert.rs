@@ -22,6 +22,9 @@ use crate::statement::{Bind, Returns, Step};
 /// Adds the steps of one row that is new or changes another.
 pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
     let ChangeKind::Upsert { on, ignore } = &ground.change.kind else { return create(plan, ground, row, shared) };
+    if on.is_empty() && !ground.tells_key {
+        return create(plan, ground, row, shared);
+    }
     let unique = if on.is_empty() { ground.table.key.clone() } else { ground.unique(on)? };
     let Some(same) = same(&row.values, &unique) else {
         if on.is_empty() {

@@ -174,12 +174,13 @@ fn bind(value: &Value) -> Option<Option<Bind>> {
     }))
 }
 
-/// Whether the order of a table's rows can be walked in pages: it must have a unique key.
+/// Whether the order of a table's rows can be walked in pages: it must have a unique key, and none that is hidden, whose
+/// values the tokens would hold.
 ///
 /// # Errors
 /// `InvalidRequest`
-pub(crate) fn pageable(table: &TableInfo) -> Result<()> {
-    if table.key.is_empty() {
+pub(crate) fn pageable(ground: &Ground<'_>, table: &TableInfo) -> Result<()> {
+    if !ground.scope.access.is_keyed(ground.operation, table) {
         return Err(Error::new(Code::InvalidRequest, format!("`{}` can't be paged with `after`", table.name))
             .with_hint("it has no primary key; use `page`"));
     }

@@ -26,7 +26,7 @@ use crate::statement::{Bind, Read};
 /// `UnknownTable`, `NoPrimaryKey`, and `ArgumentCount` for a key that has not as many parts as the table's.
 pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) -> Result<&'s TableInfo> {
     let table = scope.table(Operation::Read, name)?;
-    if table.key.is_empty() {
+    if !scope.access.is_keyed(Operation::Read, table) {
         return Err(Error::new(Code::NoPrimaryKey, format!("Primary key for table '{name}' not found")));
     }
     if let Some(key) = keys.iter().find(|key| key.len() != table.key.len()) {

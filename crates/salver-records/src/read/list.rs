@@ -73,7 +73,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     }
     order::complete(&ground, table, &mut root.order);
     if let Some(token) = &query.after {
-        cursor::pageable(table)?;
+        cursor::pageable(&ground, table)?;
         root.paged = true;
         root.after = After::read(token, table, &root.order)?;
     }

@@ -1,5 +1,6 @@
 //! Databases of which each caller has one of his own: nothing of one is ever told to another, whichever way he asks.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use salver_testkit::servers::{Database, Kind, database};
@@ -194,4 +195,50 @@ fn what_comes_later() {
     program.until("the column is there", |program| {
         program.ask("GET", "/records/tags/1", &first, None).body.contains("\"late\":3")
     });
+}
+
+/// Where the whole name is the caller's value, no value is a database of the server's own.
+#[test]
+fn the_servers_own_are_nobodys() {
+    for (kind, own) in [(Kind::Mariadb, ["information_schema", "mysql"]), (Kind::Postgres, ["postgres", "template1"])] {
+        let mine = database(kind, &statements(kind));
+        let (before, name) = mine.url().rsplit_once('/').expect("a name");
+        let (url, name) = (format!("{before}/{{caller.user}}"), name.to_owned());
+        let [first, second, third, _] = KEYS;
+        let server = format!(
+            "[auth]\nmode = \"optional\"\napi_keys = [\"{name}:{first}\", \"{}:{second}\", \"{}:{third}\"]\n",
+            own[0], own[1]
+        );
+        let program = Program::start_at(&url, mine, &server, "");
+        program.until_ready();
+        let ask = |key: &str, target: &str| program.ask("GET", target, &[("x-api-key", key)], None);
+        assert_eq!(ask(first, "/records/tags/1").status, 200, "{kind:?}");
+        assert_eq!(ask(first, "/records/nowhere").status, 404, "{kind:?}");
+        for key in [second, third] {
+            let answer = ask(key, "/records/nowhere");
+            let refused = r#"{"code":1014,"message":"Operation forbidden"}"#;
+            assert_eq!(answer.said(), (403, refused), "{kind:?} {own:?}");
+        }
+    }
+}
+
+/// A file that is called as the value says would lie where SQLite looks for the journal of another's.
+#[test]
+fn a_file_needs_an_ending() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (path, is_right) in [
+        ("{caller.tenant}", false),
+        ("{caller.tenant}-wal", false),
+        ("{caller.tenant}.db", true),
+        ("{caller.tenant}/app", true),
+    ] {
+        let toml = format!("[[database]]\nname = \"app\"\nurl = \"sqlite:tenants/{path}\"\n");
+        std::fs::write(directory.path().join("salver.toml"), toml).expect("the configuration");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_salver"));
+        let check = check.current_dir(directory.path()).args(["check", "--no-sources", "--config", "salver.toml"]);
+        let output = check.output().expect("the program runs");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.success(), is_right, "{path}: {said}");
+        assert!(is_right || said.contains("sqlite:tenants/{caller.tenant}.db"), "{path}: {said}");
+    }
 }
