@@ -6,12 +6,14 @@
 
 mod answer;
 mod body;
+mod catalog;
 mod export;
 mod problem;
 mod query;
 mod route;
 mod step;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -34,16 +36,27 @@ pub(crate) struct Call<'a> {
     caller: &'a Caller,
     method: &'a Method,
     target: Target<'a>,
+    /// The database that the path names.
+    database: Option<&'a str>,
+    /// Where the client is.
+    address: IpAddr,
     /// The query string, as it came; empty for none.
     query: &'a str,
     headers: &'a HeaderMap,
 }
 
 /// The request as these doors see it, when it is theirs. `path` is below the base path.
-pub(crate) fn call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
+pub(crate) fn call<'a>(
+    app: &'a Arc<App>,
+    caller: &'a Caller,
+    head: &'a Parts,
+    path: &'a str,
+    address: IpAddr,
+) -> Option<Call<'a>> {
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
     let target = Target::of(method, path, query)?;
-    Some(Call { app, caller, method, target, query, headers: &head.headers })
+    let (database, _) = route::database(path);
+    Some(Call { app, caller, method, target, database, address, query, headers: &head.headers })
 }
 
 /// Answers any request of these doors.
@@ -63,10 +76,11 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
     if call.method == Method::OPTIONS {
         return Ok(options(call.target));
     }
-    let is_get = matches!(*call.method, Method::GET | Method::HEAD);
-    match (call.target, call.method) {
-        (Target::Version, _) if is_get => return Ok(answer::version()),
-        (Target::Nothing, _) => return Err(Failure::nowhere()),
+    match call.target {
+        Target::Collections(path) => return catalog::collections(call, path).await,
+        Target::Databases(path) => return catalog::databases(call, path),
+        Target::Server(about) => return catalog::server(call, about),
+        Target::Nothing(door) => return Err(absent(door)),
         _ => {}
     }
     let body = match *call.method {
@@ -74,6 +88,7 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
         _ => Bytes::new(),
     };
     match (call.target, call.method) {
+        (Target::Login, _) => catalog::log_in(call, &body).await,
         (Target::Export(""), &Method::POST) => export::open(call, &body).await,
         (Target::Export(_), &Method::POST) => Err(Failure::bad("expecting POST /_api/export")),
         (Target::Export(""), &Method::PUT) => Err(Failure::bad("expecting PUT /_api/export/<cursor-id>")),
@@ -89,10 +104,31 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
     }
 }
 
+/// What is said of a door of ArangoDB that is not here.
+fn absent(door: &str) -> Failure {
+    match door {
+        "document" | "import" | "simple" | "transaction" | "index" => Failure::not_implemented(format!(
+            "/_api/{door} is not here: documents are read by a cursor, and rows written at /api/records"
+        )),
+        "gharial" | "edges" | "traversal" | "graph" => {
+            Failure::not_implemented(format!("/_api/{door} is not here: there are no graphs"))
+        }
+        "query" | "explain" | "view" | "analyzer" | "aqlfunction" | "user" | "foxx" | "tasks" | "job"
+        | "replication" => Failure::not_implemented(format!("/_api/{door} is not here")),
+        _ => Failure::nowhere(),
+    }
+}
+
+/// Whether a path is where callers prove who they are, and can't have done so before. `path` is below the base path.
+pub(crate) fn is_login(path: &str) -> bool {
+    route::database(path).1 == "/_open/auth"
+}
+
 /// What may be asked here.
 fn options(target: Target<'_>) -> Response<Body> {
     let methods = HeaderValue::from_static(match target {
-        Target::Version | Target::Nothing => "GET, HEAD, OPTIONS",
+        Target::Collections(_) | Target::Databases(_) | Target::Server(_) | Target::Nothing(_) => "GET, HEAD, OPTIONS",
+        Target::Login => "POST, OPTIONS",
         Target::Export("") | Target::Cursor("") => "POST, OPTIONS",
         Target::Export(_) => "PUT, DELETE, OPTIONS",
         Target::Cursor(_) => "POST, PUT, DELETE, OPTIONS",

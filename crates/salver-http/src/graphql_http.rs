@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Format, Nulls};
+use salver_formats::{Format, Nulls, names_before};
+use salver_model::observation::Observation;
 use salver_model::{Caller, Code, Error, Result, Version};
 
 use crate::body::Body;
@@ -11,10 +12,39 @@ use crate::cache::Flight;
 use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
+use crate::problem;
 use crate::respond::{self, Heading};
+
+/// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>): who asks for it gets it,
+/// for what goes wrong, too.
+const RESPONSE: &str = "application/graphql-response+json";
+/// The same as it is answered.
+const RESPONSE_TYPE: &str = "application/graphql-response+json; charset=utf-8";
 
 /// Answers a document, or shows GraphiQL to a browser that brings none.
 pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: Caller) -> Result<Response<Body>> {
+    let accept = exchange.header_list(header::ACCEPT);
+    let is_response = names_before(accept.as_deref(), RESPONSE, "application/json");
+    match answer_as(exchange, flight, caller, is_response).await {
+        Err(error) if is_response => {
+            if problem::is_ours(&error) {
+                exchange.app.service.observer().observe(&Observation::RequestFailed { error: &error });
+            }
+            let mut response = problem::respond(&error, problem::status(error.code));
+            *response.body_mut() = Body::Full(graphql::unread(&error).into());
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(RESPONSE_TYPE));
+            Ok(response)
+        }
+        answered => answered,
+    }
+}
+
+async fn answer_as(
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    caller: Caller,
+    is_response: bool,
+) -> Result<Response<Body>> {
     let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
     let choice = exchange.choose(None, named.as_deref())?;
     let mut request = if *exchange.method == Method::POST {
@@ -26,28 +56,38 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
     };
     let app = exchange.app;
     request.caller = caller;
+    // There is but one form of answer under this name.
+    request.raw &= !is_response;
+    let media_type = if is_response { RESPONSE_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     let snapshot = app.service.snapshot_settled().await;
     // Bodies carry tokens of pages, which are good under their key only.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
-    let version = exchange.answer_version(content, choice.media_type);
+    let version = exchange.answer_version(content, if is_response { RESPONSE_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
         return Ok(response);
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
     match graphql::answer(&app.graphql, &app.service, &snapshot, &request, nulls).await? {
-        Answer::Rows(rows) => respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await,
-        Answer::Document { body, read, repeatable, status_ok } => {
-            let made_from = (repeatable && status_ok).then_some(read);
+        Answer::Rows(rows) => {
+            respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+        }
+        Answer::Document { body, read, repeatable, refused } => {
+            let made_from = (repeatable && refused.is_none()).then_some(read);
             let keep = made_from.is_some();
-            let (finished, mut response) =
-                respond::document(exchange, "application/json", body, version, made_from).await?;
+            let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
             if keep {
                 flight.land(&exchange.app.cache, &exchange.key, &finished);
             }
-            if !status_ok {
-                *response.status_mut() = StatusCode::BAD_REQUEST;
+            if let Some(code) = refused {
+                *response.status_mut() = match code {
+                    Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+                    _ => StatusCode::BAD_REQUEST,
+                };
+                if code == Code::MethodNotAllowed {
+                    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+                }
             }
             Ok(response)
         }

@@ -61,8 +61,8 @@ pub(crate) enum Answer {
         read: Vec<(Name, Version)>,
         /// Whether the same request over the same versions gives the same bytes.
         repeatable: bool,
-        /// False when the document was refused before anything ran.
-        status_ok: bool,
+        /// Why the document was refused before anything ran.
+        refused: Option<Code>,
     },
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn answer(
         return Err(broken_off);
     }
     let body = document_of::broken_off(&broken_off);
-    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: true })
+    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None })
 }
 
 /// The document as a whole was too much.
@@ -130,7 +130,8 @@ async fn run(
         }
         Err(problems) => {
             let body = document_of::refused(&problems);
-            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: false }));
+            let refused = Some(problems.first().map_or(Code::InvalidGraphql, |problem| problem.code));
+            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused }));
         }
     };
     let budget = Arc::new(Budget::new(service.limits()));
@@ -144,7 +145,7 @@ async fn run(
                 Ok(plan) => document_of::run(runner, &plan, None).await.map_err(Broken)?.body,
                 Err(problems) => document_of::undone(&problems),
             };
-            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: true }));
+            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None }));
         }
     };
     if request.raw {
@@ -164,7 +165,7 @@ async fn run(
     let read = versions(&plan, &compiled.graph, snapshot);
     // What is told of the schema depends on every entry, also on those that are not there yet.
     let repeatable = finished.repeatable && finished.problems.is_empty() && prepared.introspection.is_none();
-    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, status_ok: true }))
+    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None }))
 }
 
 struct Ready {
@@ -200,7 +201,8 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
     bounds::check_arguments(&document, operation, &variables).map_err(refuse)?;
     if operation.is_mutation() {
         if !request.may_change {
-            let error = Error::new(Code::InvalidGraphql, "a mutation is sent with POST, as JSON");
+            let code = if request.is_get { Code::MethodNotAllowed } else { Code::InvalidGraphql };
+            let error = Error::new(code, "a mutation is sent with POST, as JSON");
             return Err(refuse(error.with_hint("say `Content-Type: application/json`, which no foreign page can")));
         }
         let compiler =
