@@ -3,6 +3,7 @@
 
 mod bounds;
 mod catalog;
+mod grammar;
 mod lower;
 mod names;
 mod parameters;

@@ -49,7 +49,7 @@ const OWN_HEADERS: [&str; 16] = [
 
 /// The headers that pages of any origin may read.
 const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
-    salver-next, salver-offset, salver-rows, x-total-count";
+    salver-next, salver-offset, salver-rows, x-exception-message, x-total-count";
 
 /// What a request says of the host it means and of the page it comes from, as every request is asked.
 #[derive(Clone, Copy, Debug, Default)]

@@ -32,6 +32,6 @@ mod sdl;
 mod write;
 
 pub(crate) use answer::unread;
-pub(crate) use door::{Answer, Graphql, answer};
+pub(crate) use door::{Answer, Graphql, answer, is_mutation};
 pub(crate) use graphiql::asset;
-pub(crate) use request::{parse_get, parse_post};
+pub(crate) use request::{Request, parse_get, parse_post};

@@ -1,17 +1,22 @@
 //! `/api/graphql` over HTTP: where the document is in a request, and how its answer leaves. The language itself is in
 //! `graphql`, which knows no HTTP.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Format, Nulls, names_before};
+use salver_formats::{Choice, Format, Nulls, names_before};
 use salver_model::observation::Observation;
 use salver_model::{Caller, Code, Error, Result, Version};
 
+use crate::app::App;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
+use crate::idempotency::{Kept, Key, Turn};
 use crate::problem;
 use crate::respond::{self, Heading};
 
@@ -22,10 +27,15 @@ const RESPONSE: &str = "application/graphql-response+json";
 const RESPONSE_TYPE: &str = "application/graphql-response+json; charset=utf-8";
 
 /// Answers a document, or shows GraphiQL to a browser that brings none.
-pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: Caller) -> Result<Response<Body>> {
+pub(crate) async fn answer(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    caller: Caller,
+) -> Result<Response<Body>> {
     let accept = exchange.header_list(header::ACCEPT);
     let is_response = names_before(accept.as_deref(), RESPONSE, "application/json");
-    match answer_as(exchange, flight, caller, is_response).await {
+    match answer_as(app, exchange, flight, caller, is_response).await {
         Err(error) if is_response => {
             if problem::is_ours(&error) {
                 exchange.app.service.observer().observe(&Observation::RequestFailed { error: &error });
@@ -40,6 +50,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>, caller: 
 }
 
 async fn answer_as(
+    app: &Arc<App>,
     exchange: &Exchange<'_>,
     flight: Flight<'_>,
     caller: Caller,
@@ -54,26 +65,77 @@ async fn answer_as(
     } else {
         graphql::parse_get(exchange.query)?
     };
-    let app = exchange.app;
     request.caller = caller;
     // There is but one form of answer under this name.
     request.raw &= !is_response;
     let media_type = if is_response { RESPONSE_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
+    if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
+        && graphql::is_mutation(&request)
+    {
+        flight.divert();
+        let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
+        return once(app, exchange, key, (request, choice, media_type)).await;
+    }
+    run(exchange, flight, &request, (choice, media_type)).await.map(|(response, _)| response)
+}
+
+/// Does a mutation under its key, or answers what it was answered the first time. In a task of its own: what was begun
+/// is done and told also when the client leaves.
+async fn once(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    key: Key,
+    (request, choice, media_type): (graphql::Request, Choice, &'static str),
+) -> Result<Response<Body>> {
+    let app = Arc::clone(app);
+    let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
+    let (path, query) = (exchange.path.to_owned(), exchange.query.to_owned());
+    let body = exchange.body.clone();
+    let version = Version::of(&(method.as_str(), path.as_str(), query.as_str(), &body[..]));
+    let work = async move {
+        let patience = Duration::from_millis(app.service.limits().queue_ms_max);
+        let lead = match app.idempotency.turn(key, version, patience).await {
+            Ok(Turn::Done(kept)) => return Ok(kept.answer()),
+            Ok(Turn::Mine(lead)) => lead,
+            Err(refusal) => return Ok(refusal.answer()),
+        };
+        let caller = request.caller.clone();
+        let exchange = Exchange::new(&app, &caller, &method, (&path, &query), &headers, body);
+        let (response, passing) = run(&exchange, Flight::Alone, &request, (choice, media_type)).await?;
+        if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
+            lead.finish(kept);
+        }
+        Ok::<_, Error>(response)
+    };
+    let done = tokio::spawn(work).await;
+    done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))?
+}
+
+/// Runs a document; with the answer, whether it may be sent again although it was to be done once.
+async fn run(
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    request: &graphql::Request,
+    (choice, media_type): (Choice, &'static str),
+) -> Result<(Response<Body>, bool)> {
+    let app = exchange.app;
     let snapshot = app.service.snapshot_settled().await;
     // Bodies carry tokens of pages, which are good under their key only.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
-    let version = exchange.answer_version(content, if is_response { RESPONSE_TYPE } else { choice.media_type });
+    let version =
+        exchange.answer_version(content, if media_type == RESPONSE_TYPE { RESPONSE_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
-        return Ok(response);
+        return Ok((response, false));
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
-    match graphql::answer(&app.graphql, &app.service, &snapshot, &request, nulls).await? {
+    match graphql::answer(&app.graphql, &app.service, &snapshot, request, nulls).await? {
         Answer::Rows(rows) => {
-            respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+            let links = HeaderMap::with_capacity(respond::HEADERS_USUAL);
+            respond::rows(exchange, &heading, rows, links, flight).await.map(|response| (response, false))
         }
-        Answer::Document { body, read, repeatable, refused } => {
+        Answer::Document { body, read, repeatable, refused, passing } => {
             let made_from = (repeatable && refused.is_none()).then_some(read);
             let keep = made_from.is_some();
             let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
@@ -89,7 +151,7 @@ async fn answer_as(
                     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
                 }
             }
-            Ok(response)
+            Ok((response, passing))
         }
     }
 }

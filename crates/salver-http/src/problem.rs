@@ -46,6 +46,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::ColumnExists
         | Code::DuplicateKey
         | Code::Integrity
+        | Code::Raised
         | Code::UserExists
         | Code::TooManyAffected => StatusCode::CONFLICT,
         Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,

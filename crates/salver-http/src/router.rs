@@ -333,7 +333,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     match route {
         Route::Table(name) => rest::answer(&exchange, &name, flight).await,
         Route::Sql => sql::answer(&exchange, flight).await,
-        Route::Graphql => graphql_http::answer(&exchange, flight, caller.clone()).await,
+        Route::Graphql => graphql_http::answer(app, &exchange, flight, caller.clone()).await,
         Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
         _ => Err(nothing_at(path)),
     }

@@ -86,6 +86,8 @@ pub enum Code {
     DuplicateKey,
     /// A constraint of the database forbids it.
     Integrity,
+    /// Code in the database, a trigger or a procedure, refused it in words of its own.
+    Raised,
     /// Values do not pass the checks of their columns.
     Invalid,
     /// The operation is not for the caller.
@@ -138,7 +140,7 @@ pub enum Code {
 
 impl Code {
     /// Every code: its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 62] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 63] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -181,6 +183,7 @@ impl Code {
         (Self::ColumnExists, "column_exists", "There is a column of that name already."),
         (Self::DuplicateKey, "duplicate_key", "A row with the same unique key exists."),
         (Self::Integrity, "data_integrity", "A constraint of the database forbids the change."),
+        (Self::Raised, "raised", "Code in the database, like a trigger, refused the change; the message is its own."),
         (Self::Invalid, "validation_failed", "A value does not pass its column's checks; the details name the column."),
         (Self::Forbidden, "forbidden", "The operation is not for the caller."),
         (Self::Unsupported, "unsupported", "The operation does not exist for this table."),

@@ -19,6 +19,9 @@ pub const SQL_COPIED_DEPTH_MAX: usize = 5;
 pub const SQL_WORDS_MAX: usize = 4_000;
 /// Longest chain of operators in one SQL expression (`a or b or c`, `a::text::int`), levels of nesting counted.
 pub const SQL_CHAIN_MAX: usize = 500;
+/// Most expressions that the parser begins in one SQL statement because it reads what follows some words again in
+/// another way, beside those that are written.
+pub const SQL_READINGS_MAX: usize = 20_000;
 /// Most tables and queries that one SQL statement reads, each as often as it is used.
 pub const SQL_RELATIONS_MAX: usize = 500;
 /// Most columns, groups, sort keys or arguments in one list of a SQL statement.
@@ -74,7 +77,7 @@ pub const JOINED_RELATIONS_MAX: usize = 64;
 /// Most bytes of joined rows, as JSON, that wait in memory for the rows they belong to.
 pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Refused rows a load tells of one by one; more are only counted.
-pub const LOAD_PROBLEMS_MAX: usize = 100;
+pub const LOAD_PROBLEMS_MAX: usize = 10_000;
 /// Most databases of callers, of one entry, that are open at once; the one that was used least lately makes room.
 pub const DATABASES_OF_CALLERS_MAX: usize = 256;
 /// Largest answer of the records door that a function may change, in bytes.

@@ -12,7 +12,7 @@ pub mod sql_engine;
 pub mod table;
 
 pub use courier::{Courier, Delivery};
-pub use database::{Database, RecordStream};
+pub use database::{ArrivingRow, Database, RecordStream};
 pub use event_stream::EventStream;
 pub use functions::Functions;
 pub use loader::{Loader, WaitsFor};

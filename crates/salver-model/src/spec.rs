@@ -348,6 +348,8 @@ pub struct DatabaseSpec {
     pub pages_max: Option<u64>,
     /// Most rows of one list.
     pub records_max: Option<u64>,
+    /// Most rows one answer may have before it is an error, joined ones counted; 0 is no bound.
+    pub rows_max: u64,
     /// Longest path of joined tables.
     pub joins_depth_max: Option<usize>,
     /// Most joined tables.
@@ -399,6 +401,7 @@ impl DatabaseSpec {
             geometry_srid: 4326,
             pages_max: None,
             records_max: None,
+            rows_max: 0,
             joins_depth_max: None,
             joins_tables_max: None,
             joins_records_max: None,

@@ -22,6 +22,7 @@ mod sanitize;
 mod shown;
 mod tagged;
 mod tags;
+mod told;
 mod update;
 mod upsert;
 mod wkt;
@@ -77,8 +78,23 @@ pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Resul
     if !batch && let Some(error) = plan.take_failure() {
         return Err(error);
     }
-    let outcome = executed(scope, &mut plan, batch).await?;
+    let mut outcome = executed(scope, &mut plan, batch).await?;
+    if !outcome.committed {
+        tell(scope, &plan, &mut outcome);
+    }
     if alone { answer::one(&plan, outcome) } else { answer::several(&plan, outcome) }
+}
+
+/// Leaves out of the failures what the caller may not know of.
+fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
+    for change in &plan.changes {
+        let Some(table) = scope.schema.table(&change.table) else { continue };
+        for step in change.items.iter().flat_map(|item| item.steps.clone()) {
+            if let Some(Err(error)) = outcome.steps.get_mut(step) {
+                told::keep_discreet(scope, table, error);
+            }
+        }
+    }
 }
 
 /// Runs the steps of a plan in one transaction. When a part of it has failed already the others are only tried, so that

@@ -19,6 +19,7 @@ mod point;
 mod root;
 mod rows;
 mod stream;
+mod tag;
 
 use salver_model::Result;
 use salver_model::records::{Document, RecordQuery};
@@ -26,8 +27,9 @@ use salver_model::records::{Document, RecordQuery};
 use crate::scope::Scope;
 
 pub(crate) use geojson::geojson;
-pub(crate) use key::{by_key, tag};
+pub(crate) use key::{by_key, not_found};
 pub(crate) use now::now;
+pub(crate) use tag::Seen;
 
 /// Answers a list.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {

@@ -11,7 +11,7 @@ use futures::TryStreamExt;
 use salver_model::ports::{Database, RecordStream, Table};
 use salver_model::records::{
     Change, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, ForeignKey, GeoQuery, Load, LoadReport,
-    Operation, Record, RecordKey, RecordQuery, TableInfo, TableKind,
+    Operation, Record, RecordKey, RecordQuery, RowProblem, TableInfo, TableKind,
 };
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Caller, Code, Error, Name, Result};
@@ -218,11 +218,20 @@ impl Database for FakeDatabase {
 
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {
         self.known(&load.table)?;
-        let rows: Vec<Record> = rows.try_concat().await?;
-        let read = rows.len() as u64;
-        self.note(caller, Asked::Load(load.clone(), rows));
+        let rows = rows.try_concat().await?;
+        let mut report = LoadReport { read: rows.len() as u64, ..LoadReport::default() };
+        let mut good: Vec<Record> = Vec::new();
+        for (row, arrived) in (1..).zip(rows) {
+            match arrived {
+                Ok(record) => good.push(record),
+                Err(error) => report.problems.push(RowProblem { row, error }),
+            }
+        }
+        report.refused = report.problems.len() as u64;
+        report.loaded = if report.refused == 0 || load.keep_good { good.len() as u64 } else { 0 };
+        self.note(caller, Asked::Load(load.clone(), good));
         let told = lock(&self.reports).pop_front();
-        Ok(told.unwrap_or(LoadReport { read, loaded: read, ..LoadReport::default() }))
+        Ok(told.unwrap_or(report))
     }
 
     async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {

@@ -118,6 +118,7 @@ pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
 /// The database without what only authentication may see: the table of users, or its secrets.
 fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     let mut spec = spec.clone();
+    spec.rows_max = checked.limits.rows_max;
     let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
     let home = checked.databases.iter().find(|database| database.name == users.database);
     if !home.is_some_and(|home| home.name == spec.name || salver_config::is_same_database(&spec, home)) {

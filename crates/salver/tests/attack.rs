@@ -18,6 +18,7 @@ mod attack {
     mod nesting;
     mod pages;
     mod places;
+    mod readings;
     mod secrets;
     mod tokens;
     mod work;

@@ -19,11 +19,13 @@ mod records {
     mod injection;
     mod joins;
     mod killed;
+    mod once;
     mod operators;
     mod own;
     mod pages;
     mod rules;
     mod shapes;
+    mod told;
     mod values;
     mod ways;
     mod weather;

@@ -37,9 +37,36 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         ssl_redirect: behind_proxy(table, "ssl_redirect", table.bool("ssl_redirect"), findings),
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
-        cors_origins: table.texts("cors_origins").unwrap_or_default().to_vec(),
+        cors_origins: origins(table, findings),
         hosts: hosts(table, findings),
     }
+}
+
+/// Patterns of origins. One that can match none, because browsers never write an origin so, is a mistake.
+fn origins(table: &Table, findings: &mut Findings) -> Vec<String> {
+    let origins = table.texts("cors_origins").unwrap_or_default();
+    for origin in origins.iter().filter(|origin| !is_origin(origin.trim())) {
+        let message = format!("`{origin}` is not the origin of a page");
+        let hint = "write scheme and host, and a port only where it is not the scheme's own, without a path, like \
+                    \"https://app.example.org\" or \"https://*.example.org\"";
+        findings.mistake(Mistake::new(table.place_of("cors_origins"), message).with_hint(hint));
+    }
+    origins.to_vec()
+}
+
+fn is_origin(origin: &str) -> bool {
+    let (scheme, host) = match origin.split_once("://") {
+        Some((scheme, host)) => (scheme, host),
+        // `*` may stand for the scheme as well.
+        None if origin.contains('*') => ("", origin),
+        None => return origin == "null",
+    };
+    let own_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => "::",
+    };
+    !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) && !host.ends_with(own_port)
 }
 
 fn hosts(table: &Table, findings: &mut Findings) -> Vec<String> {

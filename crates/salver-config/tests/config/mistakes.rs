@@ -29,6 +29,19 @@ salver.toml:9:8: `a/b` can't be a name: it contains `/`
 }
 
 #[test]
+fn origins_that_no_browser_writes() {
+    for origin in
+        ["https://a.example/", "a.example", "https://a.example:443", "http://a.example:80", "https://", "a b*"]
+    {
+        let text = told(&format!("[server]\ncors_origins = [\"{origin}\"]\n"));
+        assert!(text.contains(&format!("`{origin}` is not the origin of a page")), "{text}");
+    }
+    for origin in ["https://a.example", "http://a.example:443", "https://*.a.example", "*", "*.a.example", "null"] {
+        meant(&format!("[server]\ncors_origins = [\"{origin}\"]\n"));
+    }
+}
+
+#[test]
 fn syntax() {
     let text = told("[server]\nlisten = \n");
     assert!(text.starts_with("salver.toml:2:10: this is not TOML: "), "{text}");

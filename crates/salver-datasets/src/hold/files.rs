@@ -46,8 +46,8 @@ struct Source {
     values: Vec<Value>,
 }
 
-/// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the others are opened when they are read, and
-/// fail when they were replaced by then.
+/// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the
+/// others are opened when they are read, and fail when they were replaced by then.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// What they are.

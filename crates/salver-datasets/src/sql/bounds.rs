@@ -108,6 +108,12 @@ pub(super) fn too_deep() -> Error {
         .with_hint("use `WITH` to name its parts")
 }
 
+/// What a statement is refused with that can be read in too many ways.
+pub(super) fn too_many_readings() -> Error {
+    Error::new(Code::InvalidSql, "the statement can be read in too many ways: its calls and brackets nest too deep")
+        .with_hint("check that each of them is closed, and use `WITH` to name parts of the statement")
+}
+
 /// Checks a parsed statement.
 pub(super) fn check(statement: &Statement) -> Result<()> {
     let mut measure = Measure { frames: vec![Frame::default()], ..Measure::default() };

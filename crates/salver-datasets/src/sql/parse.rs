@@ -8,6 +8,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use salver_model::limits::{SQL_DEPTH_MAX, SQL_WORDS_MAX};
 use salver_model::{Code, Error, Result, SqlQuery};
 
+use super::grammar::Grammar;
 use super::{bounds, parameters};
 use crate::guard;
 
@@ -19,8 +20,7 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
 
 /// Parses a statement that has at most `words_max` words and operators, and so as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
-    let dialect = GenericDialect {};
-    let tokens = Tokenizer::new(&dialect, &query.text)
+    let tokens = Tokenizer::new(&GenericDialect, &query.text)
         .tokenize_with_location()
         .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))?;
     bounds::check_tokens(&tokens, words_max)?;
@@ -29,12 +29,14 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
         _ => None,
     });
     let tokens = parameters::bind(tokens, &query.parameters)?;
-    let mut statements = Parser::new(&dialect)
+    let grammar = Grammar::of(tokens.len());
+    let mut statements = Parser::new(&grammar)
         .with_recursion_limit(SQL_DEPTH_MAX)
         .with_tokens_with_locations(tokens)
         .parse_statements()
         .map_err(|error| match first_word.as_deref().map(guard::check_first_word) {
             Some(Err(refused)) => refused,
+            _ if grammar.is_spent() => bounds::too_many_readings(),
             _ => fault(error),
         })?;
     match (statements.pop(), statements.len()) {

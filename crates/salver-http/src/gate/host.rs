@@ -68,10 +68,7 @@ impl Hosts {
         let name = without_port(host);
         let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         // Nobody can make an address point elsewhere: a page there is the server's own, also behind a forwarded port.
-        address(&bare).is_some()
-            || bare == "localhost"
-            || bare.ends_with(".localhost")
-            || self.is_named(&bare, host)
+        address(&bare).is_some() || bare == "localhost" || bare.ends_with(".localhost") || self.is_named(&bare, host)
     }
 
     fn is_named(&self, bare: &str, host: &str) -> bool {

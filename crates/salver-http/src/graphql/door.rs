@@ -1,10 +1,11 @@
 //! The life of a request, and the schema that is kept between requests.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ahash::AHashMap;
-use apollo_compiler::ast::Document;
+use apollo_compiler::ast::{Definition, Document, OperationType};
 use apollo_compiler::collections::HashMap;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
@@ -63,6 +64,8 @@ pub(crate) enum Answer {
         repeatable: bool,
         /// Why the document was refused before anything ran.
         refused: Option<Code>,
+        /// Whether a mutation was not done for a reason that passes, so that it may be sent again.
+        passing: bool,
     },
 }
 
@@ -96,7 +99,9 @@ pub(crate) async fn answer(
     _nulls: Nulls,
 ) -> Result<Answer> {
     let ms_max = service.limits().query_ms_max;
-    let answered = tokio::time::timeout(Duration::from_millis(ms_max), run(door, service, snapshot, request)).await;
+    let done = AtomicBool::new(false);
+    let work = run(door, service, snapshot, request, &done);
+    let answered = tokio::time::timeout(Duration::from_millis(ms_max), work).await;
     let broken_off = match answered {
         Ok(Ok(answer)) => return answer,
         Ok(Err(Broken(error))) => error,
@@ -107,7 +112,22 @@ pub(crate) async fn answer(
         return Err(broken_off);
     }
     let body = document_of::broken_off(&broken_off);
-    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None })
+    let passing = !done.load(Ordering::Relaxed);
+    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None, passing })
+}
+
+/// Whether the operation of `request` that is to run changes rows.
+pub(crate) fn is_mutation(request: &Request) -> bool {
+    let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
+    let Ok(document) = parser.parse_ast(request.document.as_str(), "document.graphql") else { return false };
+    document.definitions.iter().any(|definition| match definition {
+        Definition::OperationDefinition(operation) => {
+            let name = operation.name.as_ref().map(GraphqlName::as_str);
+            let runs = request.operation.is_none() || request.operation.as_deref() == name;
+            runs && operation.operation_type == OperationType::Mutation
+        }
+        _ => false,
+    })
 }
 
 /// The document as a whole was too much.
@@ -118,6 +138,7 @@ async fn run(
     service: &Service,
     snapshot: &Arc<Snapshot>,
     request: &Request,
+    changed: &AtomicBool,
 ) -> Result<Result<Answer>, Broken> {
     let compiled = match door.compiled(service, snapshot) {
         Ok(compiled) => compiled,
@@ -131,7 +152,8 @@ async fn run(
         Err(problems) => {
             let body = document_of::refused(&problems);
             let refused = Some(problems.first().map_or(Code::InvalidGraphql, |problem| problem.code));
-            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused }));
+            let read = Vec::new();
+            return Ok(Ok(Answer::Document { body, read, repeatable: false, refused, passing: false }));
         }
     };
     let budget = Arc::new(Budget::new(service.limits()));
@@ -141,11 +163,15 @@ async fn run(
         Prepared::Query(plan) => plan,
         Prepared::Mutation(mutation) => {
             let done = mutation.run(service, &request.caller, &compiled.graph.tables).await;
-            let body = match done {
-                Ok(plan) => document_of::run(runner, &plan, None).await.map_err(Broken)?.body,
-                Err(problems) => document_of::undone(&problems),
+            let (body, passing) = match done {
+                Ok(plan) => {
+                    changed.store(true, Ordering::Relaxed);
+                    (document_of::run(runner, &plan, None).await.map_err(Broken)?.body, false)
+                }
+                Err(problems) => (document_of::undone(&problems), problems.iter().any(Problem::passes)),
             };
-            return Ok(Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None }));
+            let read = Vec::new();
+            return Ok(Ok(Answer::Document { body, read, repeatable: false, refused: None, passing }));
         }
     };
     if request.raw {
@@ -165,7 +191,7 @@ async fn run(
     let read = versions(&plan, &compiled.graph, snapshot);
     // What is told of the schema depends on every entry, also on those that are not there yet.
     let repeatable = finished.repeatable && finished.problems.is_empty() && prepared.introspection.is_none();
-    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None }))
+    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None, passing: false }))
 }
 
 struct Ready {

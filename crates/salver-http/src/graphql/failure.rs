@@ -38,6 +38,20 @@ impl Problem {
         }
     }
 
+    /// Whether what is wrong passes, so that the same may be asked again.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(
+            self.code,
+            Code::DatabaseUnavailable
+                | Code::Contention
+                | Code::Timeout
+                | Code::Overloaded
+                | Code::OutOfMemory
+                | Code::EntryUnavailable
+                | Code::Internal
+        )
+    }
+
     /// An error of the GraphQL library.
     pub(crate) fn of(error: &GraphQLError) -> Self {
         Self {

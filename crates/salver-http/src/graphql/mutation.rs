@@ -6,7 +6,7 @@ use std::sync::Arc;
 use apollo_compiler::executable::Operation;
 use salver_model::limits::FILTER_TERMS_MAX;
 use salver_model::ports::Database;
-use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind};
+use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind, treeql_code};
 use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value};
 use salver_service::Service;
 use serde_json::Value as Json;
@@ -159,6 +159,8 @@ impl<'a> Compiler<'a> {
                 let mut change = Change::new(kind, writing.table.as_str());
                 change.keys_text = parts.join("~");
                 change.keys = vec![parts];
+                // Null alone would look like success to who asks for nothing of the row.
+                change.must_exist = true;
                 if let Some(set) = arguments.get("set").filter(|_| update) {
                     change.records = vec![record(table, set)?];
                 }
@@ -273,7 +275,11 @@ impl Mutation {
                 let text = |name: &str| answer.get(name).and_then(Json::as_str).map(str::to_owned);
                 let message = text("message").unwrap_or_else(|| "the change failed".to_owned());
                 let details = answer.get("details").map(|details| format!(": {details}")).unwrap_or_default();
-                Problem::at(&[key], &Error::new(Code::Execution, format!("{message}{details}")))
+                let number = answer.get("code").and_then(Json::as_u64);
+                let absent = number == Some(u64::from(treeql_code(Code::RecordNotFound)));
+                let code = if absent { Code::RecordNotFound } else { Code::Execution };
+                let error = Error::new(code, format!("{message}{details}")).with_hint_if(text("hint"));
+                Problem::at(&[key], &error)
             })
             .collect()
     }

@@ -122,9 +122,9 @@ fn mutations(graph: &Graph, out: &mut String) {
         }
         describe(&format!("Makes rows of `{entry}`"), out);
         push(out, format_args!("{}(records: [{}!]!): [{name}!]\n", writing.create, writing.new_type));
-        describe(&format!("Changes the row of `{entry}` with this key; null when there is none"), out);
+        describe(&format!("Changes the row of `{entry}` with this key; an error when there is none"), out);
         push(out, format_args!("{}({key} set: {}!): {name}\n", writing.update, writing.set_type));
-        describe(&format!("Takes the row of `{entry}` with this key away; false when there is none"), out);
+        describe(&format!("Takes the row of `{entry}` with this key away; an error when there is none"), out);
         push(out, format_args!("{}({key}): Boolean\n", writing.delete));
     }
     out.push_str("}\n");

@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures::stream;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
-use salver_model::ports::RecordStream;
-use salver_model::records::{Document, Load, LoadReport, Record};
+use salver_model::ports::{ArrivingRow, RecordStream};
+use salver_model::records::{Document, Load, LoadReport};
 use salver_model::{Code, Error, Result};
 
 use self::csv::CsvReader;
@@ -91,6 +91,7 @@ fn written(report: &LoadReport) -> Vec<u8> {
         out.extend_from_slice(format!("{comma}{{\"row\":{},", found.row).as_bytes());
         problem::write_members(&found.error, &mut out);
         problem::write_details(&found.error, &mut out);
+        problem::write_hint(&found.error, &mut out);
         out.push(b'}');
     }
     out.extend_from_slice(b"]}");
@@ -105,16 +106,22 @@ enum RowReader {
 }
 
 impl RowReader {
-    fn take(&mut self, bytes: &[u8], rows: &mut Vec<Record>) -> Result<()> {
+    fn take(&mut self, bytes: &[u8], rows: &mut Vec<ArrivingRow>) -> Result<()> {
         match self {
-            Self::NdJson(reader) => reader.take(bytes, rows),
+            Self::NdJson(reader) => {
+                reader.take(bytes, rows);
+                Ok(())
+            }
             Self::Csv(reader) => reader.take(bytes, rows),
         }
     }
 
-    fn finish(&mut self, rows: &mut Vec<Record>) -> Result<()> {
+    fn finish(&mut self, rows: &mut Vec<ArrivingRow>) -> Result<()> {
         match self {
-            Self::NdJson(reader) => reader.finish(rows),
+            Self::NdJson(reader) => {
+                reader.finish(rows);
+                Ok(())
+            }
             Self::Csv(reader) => reader.finish(rows),
         }
     }
@@ -144,7 +151,7 @@ fn rows(body: Incoming, format: RowFormat, row_bytes_max: usize, patience: Durat
 }
 
 impl Arriving {
-    async fn next(&mut self) -> Result<Option<Vec<Record>>> {
+    async fn next(&mut self) -> Result<Option<Vec<ArrivingRow>>> {
         let mut rows = Vec::with_capacity(ROWS_AT_ONCE);
         let mut bytes = 0;
         while !self.ended && rows.len() < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE {
@@ -188,7 +195,12 @@ impl Arriving {
 }
 
 /// That a row is longer than a row may be.
-fn too_long(row: u64, bytes_max: usize) -> Error {
-    Error::new(Code::BodyTooLarge, format!("row {row} has more than {bytes_max} bytes"))
+fn too_long(bytes_max: usize) -> Error {
+    Error::new(Code::BodyTooLarge, format!("the row has more than {bytes_max} bytes"))
         .with_hint("send less in one row, or raise `limits.body_bytes_max`")
+}
+
+/// Why there is no row.
+fn unreadable(what: impl Into<String>) -> Error {
+    Error::new(Code::Invalid, what)
 }

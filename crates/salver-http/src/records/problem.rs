@@ -1,6 +1,6 @@
 //! Errors as PHP-CRUD-API tells them; those of Salver's own grammar as Salver's other doors do, with a hint.
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::records::{treeql_code, treeql_message};
 use salver_model::{Code, Error};
 
@@ -8,6 +8,11 @@ use super::json::write_string;
 use crate::body::Body;
 use crate::gate::Gate;
 use crate::{problem, veil};
+
+/// Where PHP-CRUD-API tells what the database says of a failure, whose own words in the body are always the same.
+const TOLD: HeaderName = HeaderName::from_static("x-exception-message");
+/// What is told there at most.
+const TOLD_BYTES_MAX: usize = 1_024;
 
 /// Whether the error is about what PHP-CRUD-API does not have.
 fn is_own(code: Code) -> bool {
@@ -64,7 +69,25 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    let told = match error.code {
+        Code::DuplicateKey | Code::Integrity | Code::Invalid => veil::hint(error),
+        Code::Raised => Some(veil::message(error)),
+        _ => None,
+    };
+    if let Some(told) = told {
+        tell(&told, headers);
+    }
     response
+}
+
+/// Adds what the database says to the head, as far as a head can have it.
+pub(super) fn tell(told: &str, headers: &mut HeaderMap) {
+    let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    let end = line.floor_char_boundary(TOLD_BYTES_MAX);
+    if let Ok(value) = HeaderValue::from_bytes(line[..end].as_bytes()) {
+        headers.insert(TOLD, value);
+    }
 }
 
 /// Writes `error` as an object.
@@ -82,6 +105,14 @@ pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
     let message = if number == 1018 { error.message.as_str().into() } else { treeql_message(error) };
     let message = if message == error.message { veil::message(error) } else { message };
     write_string(&message, out);
+}
+
+/// Writes the way out of `error`, when there is one.
+pub(super) fn write_hint(error: &Error, out: &mut Vec<u8>) {
+    if let Some(hint) = veil::hint(error) {
+        out.extend_from_slice(b",\"hint\":");
+        write_string(&hint, out);
+    }
 }
 
 /// Writes what is wrong with which column, when that is known.

@@ -44,7 +44,8 @@
 //!
 //! What PHP-CRUD-API does not know it passes over in silence, and so does this reader, until the request is strict: by
 //! `strict=1`, by the database entry, or because it uses one of Salver's words. Then whatever is not known, malformed
-//! or without meaning for the request is an error with a suggestion.
+//! or without meaning for the request is an error with a suggestion. Words of the grammar of `/api/tables` are errors in
+//! any case: who writes `limit=10` does not mean all rows.
 
 mod extension;
 mod filter;
@@ -108,6 +109,10 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
     ask.query.strict = is_strict(&parameters, spec)?;
     let mut reader = Reader { ask, tree: FilterTree::default(), having: FilterTree::default(), purpose, spec };
     for (name, value) in &parameters {
+        if let Some(hint) = words::foreign(name).filter(|_| spec.search.as_deref() != Some(name.as_str())) {
+            let message = format!("`{name}` is no parameter of `/api/records`");
+            return Err(Error::new(Code::InvalidRequest, message).with_hint(hint));
+        }
         reader.take(words::bare(name), value)?;
     }
     reader.finish()

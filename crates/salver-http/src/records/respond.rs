@@ -32,6 +32,7 @@ pub(super) async fn document(
 ) -> Result<Response<Body>> {
     let status = if document.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
     let coding = call.coding();
+    let told = document.told;
     let (body, coding) = match document.body {
         DocumentBody::Whole(bytes) => {
             let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
@@ -57,6 +58,9 @@ pub(super) async fn document(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, if xml { XML } else { JSON });
     describe(headers, coding, tag);
+    if let Some(told) = told {
+        super::problem::tell(&told, headers);
+    }
     Ok(response)
 }
 

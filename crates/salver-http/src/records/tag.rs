@@ -63,7 +63,7 @@ fn is_answer(part: &str) -> bool {
     part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The row that `If-Match` names.
+/// The row that `If-Match` names; `*` for any that is there.
 ///
 /// # Errors
 /// `InvalidRequest` for what is not exactly one tag.
@@ -77,6 +77,9 @@ pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
     if text.starts_with("W/") {
         // Weak tags never match here (RFC 9110, section 13.1.1), so this names no row.
         return Ok(Some(String::new()));
+    }
+    if text == "*" && headers.get_all(header::IF_MATCH).iter().count() == 1 {
+        return Ok(Some(text.to_owned()));
     }
     let inside = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(refuse)?;
     if inside.contains(['"', ',']) || headers.get_all(header::IF_MATCH).iter().count() > 1 {
@@ -118,7 +121,8 @@ mod tests {
     fn if_match_takes_one_strong_tag() {
         let given = |text: &str| if_match(&headers(header::IF_MATCH, &HeaderValue::from_str(text).unwrap()));
         assert_eq!(given("W/\"a\"").unwrap().as_deref(), Some(""));
-        for bad in ["*", "a", "\"a\", \"b\"", "\"a"] {
+        assert_eq!(given("*").unwrap().as_deref(), Some("*"));
+        for bad in ["a", "\"a\", \"b\"", "\"a"] {
             assert!(given(bad).is_err(), "{bad}");
         }
     }

@@ -91,12 +91,12 @@ pub(super) async fn run(call: &Call<'_>, target: Target<'_>, body: &[u8]) -> Res
 
 /// The document in one piece: answers to writes are small, and may be kept.
 async fn whole(document: Document) -> Result<Document> {
-    let Document { body, undone, tag } = document;
+    let Document { body, undone, tag, told } = document;
     let body = match body {
         DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(stream) => futures::TryStreamExt::try_concat(stream).await?,
     };
-    Ok(Document { body: DocumentBody::Whole(body), undone, tag })
+    Ok(Document { body: DocumentBody::Whole(body), undone, tag, told })
 }
 
 fn kind(call: &Call<'_>, method: &Method) -> Result<ChangeKind> {

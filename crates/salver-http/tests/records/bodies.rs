@@ -135,7 +135,7 @@ async fn streamed_documents_arrive_or_break_off() {
     let world = World::new().await;
     let stream = |pieces: Vec<salver_model::Result<Vec<u8>>>| {
         let body = DocumentBody::Stream(Box::pin(futures::stream::iter(pieces)));
-        Ok(Document { body, undone: false, tag: None })
+        Ok(Document { body, undone: false, tag: None, told: None })
     };
     let pieces = || vec![Ok(b"{\"records\":[".to_vec()), Ok(b"{\"a/b\":null}".to_vec()), Ok(b"]}".to_vec())];
     world.database.will_answer(stream(pieces()));

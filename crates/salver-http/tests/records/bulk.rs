@@ -34,8 +34,9 @@ async fn many_rows_are_no_body_in_memory() {
     let body = line.repeat(10_000);
     let answer = world.send("POST", "/api/records/posts", NDJSON, body.as_bytes()).await;
     assert_eq!(answer.said(), (200, "{\"read\":10000,\"loaded\":10000,\"refused\":0,\"problems\":[]}"));
-    let long = format!("{{\"content\":\"{}\"}}\n", "x".repeat(2_000));
-    assert_eq!(world.send("POST", "/api/records/posts", NDJSON, long.as_bytes()).await.status, 413);
+    let long = format!("{{\"content\":\"{}\"}}\n{line}", "x".repeat(2_000));
+    let answer = world.send("POST", "/api/records/posts?keep_good=1", NDJSON, long.as_bytes()).await;
+    assert!(answer.status == 200 && answer.body.contains("more than 1000 bytes"), "{answer:?}");
 }
 
 #[tokio::test]
@@ -59,18 +60,25 @@ async fn refused_rows_are_told() {
 }
 
 #[tokio::test]
-async fn what_is_malformed_ends_the_load() {
+async fn what_is_malformed_is_a_bad_row() {
     let world = World::new().await;
-    for (headers, body, told) in [
-        (NDJSON, "{\"id\":1}\n{\"id\":\n", "row 2"),
-        (NDJSON, "[1]", "row 1"),
-        (CSV, "a,b\n1\n", "row 1"),
-        (CSV, "a\n\"open", "quotes"),
+    for (headers, body, row, told) in [
+        (NDJSON, "{\"id\":1}\n{\"id\":\n{\"id\":3}\n", 2, "not a JSON object"),
+        (NDJSON, "[1]\n{\"id\":2}", 1, "not a JSON object"),
+        (CSV, "id,content\n1\n2,b\n", 1, "1 fields"),
+        (CSV, "id,content\n1,a\n2,\"open", 2, "quotes"),
     ] {
-        let answer = world.send("POST", "/api/records/posts", headers, body.as_bytes()).await;
-        assert!(answer.status == 400 && answer.body.contains(told), "{body}: {answer:?}");
-        assert!(world.database.asked().is_empty());
+        for (target, status) in [("/api/records/posts?keep_good=1", 200), ("/api/records/posts", 422)] {
+            let answer = world.send("POST", target, headers, body.as_bytes()).await;
+            assert_eq!(answer.status, status, "{body}: {answer:?}");
+            let json: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            let problem = &json["problems"][0];
+            assert_eq!((&json["refused"], &problem["row"]), (&1.into(), &row.into()), "{body}: {json}");
+            assert!(problem["message"].as_str().unwrap().contains(told), "{body}: {json}");
+        }
     }
+    let answer = world.send("POST", "/api/records/posts", CSV, b"a,\n1,2\n").await;
+    assert!(answer.status == 400 && answer.body.contains("line of names"), "{answer:?}");
     assert_eq!(world.send("POST", "/api/records/posts?upsert=ignore", NDJSON, b"{}").await.status, 400);
     assert_eq!(world.send("POST", "/api/records/posts?returning=*", NDJSON, b"{}").await.status, 400);
     assert_eq!(world.send("POST", "/api/records/nothing", NDJSON, b"{}").await.status, 404);

@@ -110,7 +110,7 @@ async fn strict_requests_say_what_is_wrong() {
         ("having=n,gt,1", "group="),
         ("after=&page=1", "size"),
         ("comments.size=1", "join=comments"),
-        ("distinct=1&limit=3", "include"),
+        ("distinct=1&limit=3", "size=10"),
     ] {
         let answer = world.get(&format!("/api/records/posts?{parameters}")).await;
         assert_eq!(answer.status, 400, "{parameters}: {answer:?}");

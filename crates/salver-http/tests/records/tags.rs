@@ -82,12 +82,9 @@ async fn if_match_goes_to_the_database() {
     world.send("PUT", "/api/records/posts/1", &[("if-match", &tag)], b"{}").await;
     let Asked::Change(change) = world.asked() else { panic!() };
     assert_eq!(change.if_match.as_deref(), Some("ab12"));
-    for (method, target, given) in [
-        ("PUT", "posts/1", "*"),
-        ("PUT", "posts/1", "\"a\", \"b\""),
-        ("DELETE", "posts/1,2", "\"a\""),
-        ("POST", "posts", "\"a\""),
-    ] {
+    for (method, target, given) in
+        [("PUT", "posts/1", "\"a\", \"b\""), ("DELETE", "posts/1,2", "\"a\""), ("POST", "posts", "\"a\"")]
+    {
         let answer = world.send(method, &format!("/api/records/{target}"), &[("if-match", given)], b"{}").await;
         assert_eq!(answer.status, 400, "{method} {target} {given}");
     }

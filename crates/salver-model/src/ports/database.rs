@@ -16,8 +16,12 @@ use crate::records::{
 use crate::shares::Shares;
 use crate::spec::DatabaseSpec;
 
-/// Records on their way in, some at a time. An error in it ends the load.
-pub type RecordStream = std::pin::Pin<Box<dyn Stream<Item = Result<Vec<Record>>> + Send>>;
+/// A row on its way in: a record, or why there is none to be read where one should be.
+pub type ArrivingRow = Result<Record>;
+
+/// Rows on their way in, some at a time. A row that is none is told of like any that is refused; an error of the stream
+/// ends the load.
+pub type RecordStream = std::pin::Pin<Box<dyn Stream<Item = Result<Vec<ArrivingRow>>> + Send>>;
 
 /// A database.
 ///

@@ -75,6 +75,8 @@ pub struct Change {
     pub returning: Option<Vec<String>>,
     /// The entity tag the row must still have.
     pub if_match: Option<String>,
+    /// Whether a row that is not there, or not the caller's to change, fails the change; else nothing happens to it.
+    pub must_exist: bool,
     /// Whether unknown columns are errors, not silence.
     pub strict: bool,
 }
@@ -96,6 +98,7 @@ impl Change {
             exclude: None,
             returning: None,
             if_match: None,
+            must_exist: false,
             strict: false,
         }
     }

@@ -37,12 +37,14 @@ pub struct Document {
     pub undone: bool,
     /// The entity tag of the one row it shows, without quotes.
     pub tag: Option<String>,
+    /// What the database says of what failed first, names of constraints and columns.
+    pub told: Option<String>,
 }
 
 impl Document {
     /// Finished JSON.
     #[must_use]
     pub fn whole(body: Vec<u8>) -> Self {
-        Self { body: DocumentBody::Whole(body), undone: false, tag: None }
+        Self { body: DocumentBody::Whole(body), undone: false, tag: None, told: None }
     }
 }

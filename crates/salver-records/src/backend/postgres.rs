@@ -45,8 +45,6 @@ pub(crate) struct Postgres {
     target: Arc<Target>,
     pool: Arc<Pool>,
     shared: Shared,
-    /// How long an answer on a shared connection is waited for.
-    patience: Option<Duration>,
     /// The reference system of geometries that come without one.
     geometry_srid: u32,
     /// Places for the connections that hold rows.
@@ -66,7 +64,6 @@ impl Postgres {
             pool: Pool::new(Arc::clone(&target), spec.connections_max.saturating_sub(shared)),
             shared: Shared::new(Arc::clone(&target), shared),
             target,
-            patience: read::patience(spec.statement_ms_max),
             geometry_srid: spec.geometry_srid,
             snapshots: Places::default(),
         })
@@ -79,15 +76,19 @@ impl Postgres {
             let began = Instant::now();
             let asked = match self.shared.ticket().await? {
                 Some(ticket) => {
-                    let asked = ticket.connection().client.batch_execute("SELECT 1").await;
+                    let connection = ticket.connection();
+                    let asked = connection.within(connection.client.batch_execute("SELECT 1")).await;
                     ticket.answered();
                     asked
                 }
-                None => self.lease().await?.client.batch_execute("SELECT 1").await,
+                None => {
+                    let lease = self.lease().await?;
+                    lease.within(lease.client.batch_execute("SELECT 1")).await
+                }
             };
-            match asked.map_err(Fault::from) {
+            match asked {
                 Ok(()) => return Ok(began.elapsed()),
-                Err(fault) if fault.is_lost() && !again => {
+                Err(fault) if fault.is_worth_another_try() && !again => {
                     self.recover(&fault, began);
                     again = true;
                 }

@@ -7,6 +7,7 @@ use salver_model::{Code, Error, Result};
 
 use super::ground::invalid;
 use super::plan::{Answer, Item, Plan, Planned};
+use super::told::words;
 use crate::cell::{Cell, OwnedCell};
 use crate::json;
 use crate::statement::{Done, Outcome};
@@ -24,7 +25,8 @@ pub(crate) fn one(plan: &Plan, outcome: Outcome) -> Result<Document> {
         let error = outcome.steps.into_iter().find_map(Result::err).unwrap_or_else(uncommitted);
         return Err(known(error, &change.table));
     }
-    undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str())))
+    // These are PHP-CRUD-API's, which has no hints.
+    undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str())), false)
 }
 
 /// The answer to a plan of several changes: an array with each one's.
@@ -45,6 +47,7 @@ pub(crate) fn several(plan: &Plan, outcome: Outcome) -> Result<Document> {
         plan.changes
             .iter()
             .map(|change| (change.items.iter().find_map(|item| failure(item, &outcome.steps)), change.table.as_str())),
+        true,
     )
 }
 
@@ -96,29 +99,34 @@ fn known(mut error: Error, table: &str) -> Error {
     error
 }
 
-fn undone<'e>(parts: impl Iterator<Item = (Option<&'e Error>, &'e str)>) -> Result<Document> {
+fn undone<'e>(parts: impl Iterator<Item = (Option<&'e Error>, &'e str)>, hints: bool) -> Result<Document> {
     let mut out = vec![b'['];
+    let mut told = None;
     for (error, table) in parts {
+        told = told.or_else(|| error.and_then(words).map(str::to_owned));
+        let hint = error.and_then(|error| error.hint.as_deref()).filter(|_| hints);
         if out.len() > 1 {
             out.push(b',');
         }
         match error {
-            None => document(TREEQL_SUCCESS, "Success", &[], &mut out),
+            None => document(TREEQL_SUCCESS, "Success", (&[], None), &mut out),
             Some(error) if error.code == Code::Invalid => {
                 let own = invalid(table, Vec::new());
-                document(treeql_code(error.code), &own.message, &error.details, &mut out);
+                document(treeql_code(error.code), &own.message, (&error.details, hint), &mut out);
             }
-            Some(error) => document(treeql_code(error.code), &treeql_message(error), &error.details, &mut out),
+            Some(error) => {
+                document(treeql_code(error.code), &treeql_message(error), (&error.details, hint), &mut out);
+            }
         }
     }
     out.push(b']');
     let mut document = Document::whole(out);
-    document.undone = true;
+    (document.undone, document.told) = (true, told);
     Ok(document)
 }
 
 /// Appends `{"code":1010,"message":"..."}`.
-fn document(code: u16, message: &str, details: &[(String, String)], out: &mut Vec<u8>) {
+fn document(code: u16, message: &str, (details, hint): (&[(String, String)], Option<&str>), out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"code\":");
     json::unsigned(u64::from(code), out);
     out.extend_from_slice(b",\"message\":");
@@ -132,6 +140,10 @@ fn document(code: u16, message: &str, details: &[(String, String)], out: &mut Ve
             json::string(why, out);
         }
         out.push(b'}');
+    }
+    if let Some(hint) = hint {
+        out.extend_from_slice(b",\"hint\":");
+        json::string(hint, out);
     }
     out.push(b'}');
 }

@@ -9,13 +9,16 @@ use super::plan::{Answer, Item, Plan};
 use super::shown::step;
 use super::update::{exports, nothing, select, with};
 use crate::condition;
-use crate::statement::Returns;
+use crate::read::not_found;
+use crate::statement::{Check, Returns};
 
 /// Adds the steps that take away one row.
 pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shared: &mut Shared<'_>) -> Result<Item> {
     let first = plan.steps.len();
+    let must_exist = ground.change.must_exist;
     let Some(by_key) = ground.by_key(key)? else {
-        return Ok(Item { steps: first..first, answer: nothing(shared.shown.is_some()) });
+        let absent = if must_exist { Answer::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
+        return Ok(Item { steps: first..first, answer: absent });
     };
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     let columns = with(shared.shown.as_ref(), wanted);
@@ -38,7 +41,12 @@ pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shar
     } else {
         Returns::Count
     };
-    let delete = plan.step(step(sql, returns, None));
+    let check = must_exist.then(|| {
+        let key = key.clone();
+        let found: Check = Box::new(move |done| if done.affected > 0 { Ok(()) } else { Err(not_found(&key)) });
+        found
+    });
+    let delete = plan.step(step(sql, returns, check));
     if direct {
         shows = delete;
     }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use futures::{StreamExt, stream};
 use salver_model::limits::LOAD_PROBLEMS_MAX;
-use salver_model::ports::RecordStream;
+use salver_model::ports::{ArrivingRow, RecordStream};
 use salver_model::records::{Change, ChangeKind, Load, LoadReport, Record, RowProblem};
 use salver_model::shares::Yields;
 use salver_model::{Code, Error, Result};
@@ -16,12 +16,15 @@ use tokio::sync::{Notify, mpsc};
 
 use self::shape::Shape;
 use super::ground::Ground;
+use super::told::keep_discreet;
 use crate::backend::lying;
 use crate::scope::Scope;
 use crate::statement::{Bind, Loaded};
 
 /// Rows looked at for the columns of the load, before any is sent.
 const FIRST_ROWS: usize = 1_000;
+/// Rows among which one must be that can be read.
+const FIRST_LINES: usize = 100_000;
 /// Rows sent to the backend at a time.
 const PIECE_ROWS: usize = 1_024;
 /// Pieces under way to the backend.
@@ -33,17 +36,17 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     let mut change = Change::new(kind, load.table.as_str());
     change.strict = true;
     let ground = Ground::new(scope, &change)?;
-    let mut first = Vec::new();
-    while first.len() < FIRST_ROWS {
+    let mut first = First::default();
+    while first.good < FIRST_ROWS && first.rows.len() < FIRST_LINES {
         match rows.next().await {
-            Some(piece) => first.extend(piece?),
+            Some(piece) => first.take(piece?),
             None => break,
         }
     }
-    if first.is_empty() {
-        return Ok(LoadReport::default());
+    if first.good == 0 {
+        return first.hopeless(rows).await;
     }
-    let shape = Shape::of(&ground, &first, load.upsert)?;
+    let shape = Shape::of(&ground, first.rows.iter().filter_map(|row| row.as_ref().ok()), load.upsert)?;
     let bulk = shape.bulk(&ground, load)?;
     let mut share = lying::take(scope.backend.lying(), &scope.access.caller.holder()).await?;
     let pace = Arc::new(Pace::default());
@@ -61,7 +64,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     };
     // Boxed, so that it can be dropped at will: that is how a load is called off.
     let mut loading = Box::pin(scope.backend.load(bulk, receiver));
-    let mut feeding = Box::pin(intake.feed(first, pace.watched(rows), sender));
+    let mut feeding = Box::pin(intake.feed(first.rows, pace.watched(rows), sender));
     let fed = tokio::select! {
         fed = &mut feeding => fed,
         // It ended before the rows did: there is no more to know.
@@ -87,6 +90,45 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
             Err(error)
         }
     }
+}
+
+/// The first rows, by which the columns are known.
+#[derive(Default)]
+struct First {
+    rows: Vec<ArrivingRow>,
+    /// How many of them can be read.
+    good: usize,
+}
+
+impl First {
+    fn take(&mut self, piece: Vec<ArrivingRow>) {
+        self.good += piece.iter().filter(|row| row.is_ok()).count();
+        self.rows.extend(piece);
+    }
+
+    /// The report of a load none of whose rows can be read, as far as was looked.
+    async fn hopeless(self, mut rest: RecordStream) -> Result<LoadReport> {
+        let mut report = LoadReport::default();
+        let mut piece = Some(self.rows);
+        while let Some(rows) = piece {
+            for row in rows {
+                report.read += 1;
+                report.refused += 1;
+                let error = row.err().unwrap_or_else(late);
+                if report.problems.len() < LOAD_PROBLEMS_MAX {
+                    report.problems.push(RowProblem { row: report.read, error });
+                }
+            }
+            piece = rest.next().await.transpose()?;
+        }
+        Ok(report)
+    }
+}
+
+/// Why a row is not loaded that comes behind so many that can't be read.
+fn late() -> Error {
+    Error::new(Code::Invalid, format!("none of the first {FIRST_LINES} rows could be read"))
+        .with_hint("see whether the body is of the type that `Content-Type` says")
 }
 
 /// Whether the client is waited for, which others who wait for the connection need not do for long.
@@ -144,14 +186,14 @@ impl Intake<'_> {
     /// Sends every good row; gives the sender back when all is well, and nothing when the load is to be called off.
     async fn feed(
         &mut self,
-        first: Vec<Record>,
+        first: Vec<ArrivingRow>,
         mut rows: RecordStream,
         sender: mpsc::Sender<Vec<Vec<Bind>>>,
     ) -> Result<Option<mpsc::Sender<Vec<Vec<Bind>>>>> {
         let mut next = Some(first);
         let mut piece = Vec::with_capacity(PIECE_ROWS);
         while let Some(records) = next {
-            for record in &records {
+            for record in records {
                 self.take(record, &mut piece);
                 if piece.len() == PIECE_ROWS {
                     let full = std::mem::replace(&mut piece, Vec::with_capacity(PIECE_ROWS));
@@ -179,9 +221,9 @@ impl Intake<'_> {
         Ok(())
     }
 
-    fn take(&mut self, record: &Record, piece: &mut Vec<Vec<Bind>>) {
+    fn take(&mut self, row: ArrivingRow, piece: &mut Vec<Vec<Bind>>) {
         self.read += 1;
-        match self.shape.row(self.ground, record) {
+        match row.and_then(|record: Record| self.shape.row(self.ground, &record)) {
             Ok(row) => {
                 piece.push(row);
                 self.sent += 1;
@@ -207,6 +249,7 @@ impl Intake<'_> {
             if error.code == Code::Invalid && error.details.is_empty() {
                 error.hint = error.hint.take().or(Some("the database refused a value".to_owned()));
             }
+            keep_discreet(self.ground.scope, self.ground.table, &mut error);
             error
         };
         problems.extend(

@@ -8,8 +8,7 @@ use super::ground::Ground;
 use super::plan::Plan;
 use super::update::select;
 use crate::cell::{Cell, OwnedCell};
-use crate::json::JsonRow;
-use crate::read;
+use crate::read::Seen;
 use crate::statement::{Check, Done};
 
 /// Adds the look at the row, when the change asks for one.
@@ -20,11 +19,9 @@ pub(crate) fn guard(plan: &mut Plan, ground: &Ground<'_>) -> Result<()> {
             .with_hint("change one record at a time with it"));
     };
     ground.scope.table(Operation::Read, &ground.change.table)?;
-    let table = ground.table;
-    let seen = |index: &usize| ground.scope.column(Operation::Read, table, &table.columns[*index].name).is_some();
-    let columns: Vec<usize> = (0..table.columns.len()).filter(seen).collect();
-    let check = matches(tag.clone(), JsonRow::new(ground.scope.spec(), table, &columns));
-    add(plan, ground, key, &columns, check)
+    let Some(seen) = Seen::by(ground.scope, ground.table, tag) else { return Err(changed()) };
+    let columns = seen.columns().to_vec();
+    add(plan, ground, key, &columns, matches(tag.clone(), seen))
 }
 
 fn add(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, columns: &[usize], check: Check) -> Result<()> {
@@ -37,13 +34,11 @@ fn add(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, columns: &[usize],
     Ok(())
 }
 
-fn matches(tag: String, row: JsonRow) -> Check {
+fn matches(tag: String, seen: Seen) -> Check {
     Box::new(move |done: &Done| {
         let Some(cells) = done.rows.first() else { return Err(changed()) };
         let cells: Vec<Cell<'_>> = cells.iter().map(OwnedCell::borrow).collect();
-        let mut json = Vec::with_capacity(256);
-        row.write(&cells, &mut json);
-        if tag == "*" || read::tag(&json) == tag { Ok(()) } else { Err(changed()) }
+        if tag == "*" || seen.tag(seen.columns(), &cells) == tag { Ok(()) } else { Err(changed()) }
     })
 }
 

@@ -15,6 +15,7 @@ use super::record::Values;
 use super::shown::{Shown, step};
 use crate::condition;
 use crate::dialect::Sql;
+use crate::read::not_found;
 use crate::statement::{Bind, Check, Done, Returns};
 
 /// Adds the steps that change one row.
@@ -27,8 +28,10 @@ pub(crate) fn update(
 ) -> Result<Item> {
     let first = plan.steps.len();
     let item = |plan: &Plan, answer| Ok(Item { steps: first..plan.steps.len(), answer });
+    let must_exist = ground.change.must_exist;
     let Some(by_key) = ground.by_key(key)? else {
-        return item(plan, nothing(shared.shown.is_some()));
+        let absent = if must_exist { Answer::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
+        return item(plan, absent);
     };
     let admission = ground.admission(&values, false);
     if admission == Admission::Refused {
@@ -37,6 +40,11 @@ pub(crate) fn update(
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     if values.is_empty() {
         // Nothing to write; the row may still be asked for.
+        if must_exist {
+            let key = key.clone();
+            let there: Check = Box::new(move |done| if done.rows.is_empty() { Err(not_found(&key)) } else { Ok(()) });
+            plan.step(select_restricted(ground, &by_key, there)?);
+        }
         let columns = with(shared.shown.as_ref(), wanted);
         if columns.is_empty() {
             return item(plan, nothing(false));
@@ -67,7 +75,12 @@ pub(crate) fn update(
     };
     let asks = admission == Admission::Ask;
     let touched = Arc::new(AtomicBool::new(false));
-    let update = plan.step(step(sql, returns, (asks || !sums.is_empty()).then(|| note(&touched))));
+    let check = if must_exist {
+        Some(found_and_noted(key, &touched))
+    } else {
+        (asks || !sums.is_empty()).then(|| note(&touched))
+    };
+    let update = plan.step(step(sql, returns, check));
     if asks {
         plan.step(select_restricted(ground, &by_key, passes(Arc::clone(&touched)))?);
     }
@@ -117,6 +130,12 @@ fn note(touched: &Arc<AtomicBool>) -> Check {
         touched.store(done.affected > 0, Ordering::Relaxed);
         Ok(())
     })
+}
+
+/// A row must have been touched, and is noted.
+fn found_and_noted(key: &RecordKey, touched: &Arc<AtomicBool>) -> Check {
+    let (key, note) = (key.clone(), note(touched));
+    Box::new(move |done: &Done| if done.affected > 0 { note(done) } else { Err(not_found(&key)) })
 }
 
 /// The row that was touched must be found.

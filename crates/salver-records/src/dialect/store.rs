@@ -22,23 +22,23 @@ impl Dialect {
         sql.push(")");
     }
 
-    /// Appends `column + value`, as it stands behind `SET column =`.
+    /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of the
+    /// statement in each of the systems.
     pub(crate) fn add(self, column: &ColumnInfo, bind: Bind, sql: &mut Sql) {
         let decimal = column.kind == ColumnKind::Decimal;
-        // SQLite adds decimals as floats; rounding keeps their digits what they look like.
-        let round = column.scale.filter(|_| decimal && self == Self::Sqlite);
-        if round.is_some() {
-            sql.push("round(");
-        }
-        sql.name(&column.real_name).push(" + ");
         match self {
+            Self::Sqlite => add_in_sqlite(column, &bind, sql),
             // Text would turn the sum into a float in MySQL.
-            Self::Mysql if decimal => sql.push("CAST(").bind(bind).push(" AS DECIMAL(65,30))"),
-            // Text in the other two is read as a number by the column's type.
-            _ => sql.bind(bind),
-        };
-        if let Some(scale) = round {
-            sql.push(", ").push(itoa::Buffer::new().format(scale)).push(")");
+            Self::Mysql if decimal => {
+                sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS DECIMAL(65,30))");
+            }
+            Self::Mysql if matches!(bind, Bind::Text(_)) => {
+                sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS UNSIGNED)");
+            }
+            // Text is read as a number by the column's type.
+            Self::Mysql | Self::Postgres => {
+                sql.name(&column.real_name).push(" + ").bind(bind);
+            }
         }
     }
 
@@ -69,4 +69,55 @@ impl Dialect {
             sql.push_str(" FOR UPDATE");
         }
     }
+}
+
+/// Digits of a decimal that a float keeps.
+const FLOAT_DIGITS: u32 = 15;
+
+/// SQLite makes a float of a sum of whole numbers that is too large, and an infinite one of floats, and does not look at
+/// the digits of decimals. `abs` of the least number is the one function that fails by its value; its argument names the
+/// column, so that it is not computed beforehand.
+fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
+    let name = &column.real_name;
+    let sum = |sql: &mut Sql| {
+        // Decimals are added as floats; rounding keeps their digits what they look like.
+        let round = column.scale.filter(|scale| column.kind == ColumnKind::Decimal && *scale > 0);
+        sql.push(if round.is_some() { "round(" } else { "(" }).name(name).push(" + ").bind(bind.clone());
+        if let Some(scale) = round {
+            sql.push(", ").push(itoa::Buffer::new().format(scale));
+        }
+        sql.push(")");
+    };
+    sql.push("CASE WHEN ");
+    match column.kind {
+        ColumnKind::Integer | ColumnKind::BigInt => {
+            sql.push("typeof(").name(name).push(") = 'integer' AND typeof(");
+            sum(sql);
+            sql.push(") = 'real'");
+        }
+        ColumnKind::Decimal => {
+            let scale = column.scale.unwrap_or(0);
+            // With more digits behind the point no sum is sure to be exact, and none is refused for it.
+            let exact = if scale > 10 { FLOAT_DIGITS } else { FLOAT_DIGITS - scale };
+            sql.push("(typeof(");
+            sum(sql);
+            sql.push(") = 'real' AND abs(");
+            sum(sql);
+            sql.push(") >= 1e").push(itoa::Buffer::new().format(exact)).push(")");
+            if let Some(precision) = column.precision {
+                sql.push(" OR abs(");
+                sum(sql);
+                sql.push(") >= 1e").push(itoa::Buffer::new().format(precision.saturating_sub(scale)));
+            }
+        }
+        _ => {
+            sql.push("abs(");
+            sum(sql);
+            sql.push(") = 9e999 AND abs(").name(name).push(") < 9e999");
+        }
+    }
+    sql.push(" THEN abs(-9223372036854775807 - length(typeof(").name(name).push(")) / length(typeof(");
+    sql.name(name).push("))) ELSE ");
+    sum(sql);
+    sql.push(" END");
 }

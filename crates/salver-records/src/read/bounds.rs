@@ -35,6 +35,10 @@ impl Bounds {
             bounds.limit = bounds.limit.or(Some(PAGE_ROWS));
         }
         bounds.limit = least(bounds.limit, spec.records_max);
+        if spec.rows_max > 0 {
+            // One more, by which it is known that there are too many.
+            bounds.limit = least(bounds.limit, Some(spec.rows_max.saturating_add(1)));
+        }
         Ok(bounds)
     }
 

@@ -65,7 +65,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
         (column.name.as_str(), Form::of(scope.spec(), table, column), cell)
     });
     let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
-    let sink = ListSink::records(Rows::new(shape, Envelope::Record), query.page.is_some(), None);
+    let sink = ListSink::records(Rows::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
     Ok(Plan { reads, sink, small: false })
 }
 

@@ -31,8 +31,8 @@ pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&Re
     root.filters.extend(&areas);
     root.keys = Some(vec![key]);
     let (parts, rows) = features(&root, query, geometry)?;
-    let found = key::fetch(&root, keys, parts, rows).await?;
-    key::single(found.into_iter().next().flatten(), key)
+    let found = key::fetch(&root, keys, parts, (rows, None)).await?;
+    key::single(found.rows.into_iter().next().flatten(), key, None)
 }
 
 /// The statements of a list of features.

@@ -65,7 +65,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     reads.push(list::read(sql, items.iter().map(|item| item.kind).collect()));
     let members = items.iter().enumerate().map(|(cell, item)| (item.column.name.as_str(), item.form, cell));
     let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
-    let sink = ListSink::records(Rows::new(shape, Envelope::Record), query.page.is_some(), None);
+    let sink = ListSink::records(Rows::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
     Ok(Plan { reads, sink, small: false })
 }
 

@@ -6,7 +6,6 @@ use std::ops::Range;
 use ahash::AHashMap;
 use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
-use salver_model::version::Version;
 use salver_model::{Code, Error, Result};
 
 use super::gather;
@@ -15,6 +14,7 @@ use super::list::{self, Parts};
 use super::point::{NoSuchKey, Point};
 use super::root::Root;
 use super::rows::Rows;
+use super::tag::{Seen, tag};
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for};
 use crate::scope::Scope;
@@ -46,11 +46,6 @@ pub(crate) fn not_found(key: &RecordKey) -> Error {
     Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
 }
 
-/// The entity tag of a row as JSON.
-pub(crate) fn tag(row: &[u8]) -> String {
-    Version::of(&row).to_string()
-}
-
 /// Whether nothing but the whole row is asked for.
 pub(crate) fn is_plain(query: &RecordQuery) -> bool {
     is_whole(query) && query.filter.is_none()
@@ -76,8 +71,11 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     root.filters.extend(query.filter.as_ref().filter(|_| root.ground.strict));
     root.keys = Some(keys.iter().collect());
     let (parts, rows) = list::joined(&root, query, &[], |shape, _| (shape, super::rows::Envelope::Record))?;
-    let rows = fetch(&root, keys, parts, rows).await?;
-    document(rows, keys, many)
+    // All of a row that is shown alone is what its tag is made of.
+    let part = !many && keys.len() == 1 && !is_whole(query);
+    let seen = part.then(|| Seen::of(scope, table, &parts.fetched));
+    let Found { rows, tag } = fetch(&root, keys, parts, (rows, seen)).await?;
+    document(rows, keys, many, tag)
 }
 
 /// The row on the shortest way, when there is one for it.
@@ -89,25 +87,38 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
         Ok(None) => return Ok(None),
         Ok(Some(read)) => read,
     };
-    single(gather::row(scope.backend, &point, read).await?, key).map(Some)
+    whole(gather::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
-/// The document of one row.
-pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
-    let row = row.ok_or_else(|| not_found(key))?;
-    let tag = tag(&row);
-    let mut document = Document::whole(row);
-    document.tag = Some(tag);
+/// The document of one row as it is, known by its bytes.
+pub(crate) fn whole(row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
+    let tag = row.as_deref().map(tag);
+    single(row, key, tag)
+}
+
+/// The document of one row, known by `tag`.
+pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey, tag: Option<String>) -> Result<Document> {
+    let mut document = Document::whole(row.ok_or_else(|| not_found(key))?);
+    document.tag = tag;
     Ok(document)
 }
 
-/// The rows that were found, in the order of the keys; `None` for those that are not there.
+/// Rows by key.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// In the order of the keys; `None` for those that are not there.
+    pub(crate) rows: Vec<Option<Vec<u8>>>,
+    /// The tag of the last one, where it was asked for.
+    pub(crate) tag: Option<String>,
+}
+
+/// The rows that were found; `seen` asks for their tag.
 pub(crate) async fn fetch(
     root: &Root<'_>,
     keys: &[RecordKey],
     mut parts: Parts,
-    rows: Rows,
-) -> Result<Vec<Option<Vec<u8>>>> {
+    (rows, seen): (Rows, Option<Seen>),
+) -> Result<Found> {
     let scope = root.ground.scope;
     let joined = parts.reads.len();
     let whole = whole_keys(scope, root.table, keys);
@@ -131,15 +142,18 @@ pub(crate) async fn fetch(
         }
     }
     if parts.reads.len() == joined {
-        return Ok(vec![None; keys.len()]);
+        return Ok(Found { rows: vec![None; keys.len()], tag: None });
     }
-    let sink = KeySink { rows, key_cell, out: Vec::new(), by_read: AHashMap::new(), by_key: AHashMap::new() };
+    let seen = seen.map(|seen| (seen, parts.fetched));
+    let (by_read, by_key) = (AHashMap::new(), AHashMap::new());
+    let sink = KeySink { rows, key_cell, out: Vec::new(), by_read, by_key, seen, tag: None };
     let sink = scope.backend.read(parts.reads, sink, None).await?;
     let found = |at: usize| match (&whole, key_cell) {
         (Some(whole), Some(_)) => sink.by_key.get(&whole[at]?),
         _ => sink.by_read.get(&places[at]?),
     };
-    Ok((0..keys.len()).map(|at| found(at).map(|range| sink.out[range.clone()].to_vec())).collect())
+    let rows = (0..keys.len()).map(|at| found(at).map(|range| sink.out[range.clone()].to_vec())).collect();
+    Ok(Found { rows, tag: sink.tag })
 }
 
 /// The keys as whole numbers, when all that any row can have are such.
@@ -162,10 +176,11 @@ fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
     })
 }
 
-fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool) -> Result<Document> {
+fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool, tag: Option<String>) -> Result<Document> {
     let mut rows = rows.into_iter();
     if let ([key], false) = (keys, many) {
-        return single(rows.next().flatten(), key);
+        let row = rows.next().flatten();
+        return if tag.is_some() { single(row, key, tag) } else { whole(row, key) };
     }
     let mut out = Vec::new();
     out.push(b'[');
@@ -187,6 +202,9 @@ struct KeySink {
     out: Vec<u8>,
     by_read: AHashMap<usize, Range<usize>>,
     by_key: AHashMap<i64, Range<usize>>,
+    /// What a row's tag is made of, and which columns are fetched.
+    seen: Option<(Seen, Vec<usize>)>,
+    tag: Option<String>,
 }
 
 impl RowSink for KeySink {
@@ -198,6 +216,9 @@ impl RowSink for KeySink {
         }
         let start = self.out.len();
         self.rows.root(cells, &mut self.out)?;
+        if let Some((seen, fetched)) = &self.seen {
+            self.tag = Some(seen.tag(fetched, cells));
+        }
         let range = start..self.out.len();
         match self.key_cell.map(|cell| cells.get(cell)) {
             Some(Some(Cell::Int(key))) => {

@@ -125,7 +125,7 @@ pub(crate) fn joined<'s>(
         && key::is_whole(query)
         && let Some(flat) = Flat::of(scope, operation, root.table)
     {
-        let rows = Rows::new(Arc::clone(&flat.shape), Envelope::Record);
+        let rows = Rows::new(Arc::clone(&flat.shape), Envelope::Record, scope.spec().rows_max);
         return Ok((Parts { reads: Vec::new(), fetched: flat.fetched.clone(), flat: Some(flat) }, rows));
     }
     let mut chooser = Chooser::of(query);
@@ -141,7 +141,7 @@ pub(crate) fn joined<'s>(
     let shape = join::shape(scope, root.table, &shown, &mut fetched, &mut branches);
     let reads = branches.iter().rev().map(|branch| branch.read(&branches, root)).collect::<Result<_>>()?;
     let (shape, envelope) = envelop(shape, &fetched);
-    Ok((Parts { reads, fetched, flat: None }, Rows::new(Arc::new(shape), envelope)))
+    Ok((Parts { reads, fetched, flat: None }, Rows::new(Arc::new(shape), envelope, scope.spec().rows_max)))
 }
 
 /// The statement that counts the rows of all pages.

@@ -34,7 +34,7 @@ fn read(scope: &Scope<'_>, query: &RecordQuery, key: &str) -> Option<Result<Docu
     };
     let sink = asked(scope.backend.read_now(&read, &mut || PointSink::new(&point)))?;
     Some(sink.and_then(|sink| match sink.finish() {
-        Some(row) => key::single(Some(row), &Vec::new()),
+        Some(row) => key::whole(Some(row), &Vec::new()),
         None => Err(absent()),
     }))
 }

@@ -31,17 +31,32 @@ pub(crate) struct Rows {
     own: Key,
     below: Key,
     waiting_bytes: usize,
+    /// Most rows, and how many may still come.
+    rows_max: u64,
+    left: u64,
 }
 
 impl Rows {
-    pub(crate) fn new(shape: Arc<Shape>, envelope: Envelope) -> Self {
+    /// No rows yet, and `rows_max` at most; 0 is no bound.
+    pub(crate) fn new(shape: Arc<Shape>, envelope: Envelope, rows_max: u64) -> Self {
         let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
-        Self { shape, envelope, arenas, own: Key::default(), below: Key::default(), waiting_bytes: 0 }
+        let left = if rows_max == 0 { u64::MAX } else { rows_max };
+        let (own, below) = (Key::default(), Key::default());
+        Self { shape, envelope, arenas, own, below, waiting_bytes: 0, rows_max, left }
+    }
+
+    fn count(&mut self) -> Result<()> {
+        let Some(left) = self.left.checked_sub(1) else {
+            return Err(Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
+                .with_hint("ask for fewer with `size`, and page through the rows with `after`"));
+        };
+        self.left = left;
+        Ok(())
     }
 
     /// The same without any row.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(Arc::clone(&self.shape), self.envelope)
+        Self::new(Arc::clone(&self.shape), self.envelope, self.rows_max)
     }
 
     /// How many statements fetch joined rows; they come before all others, deepest first.
@@ -51,6 +66,7 @@ impl Rows {
 
     /// Files a row of the joined statement `read`.
     pub(crate) fn joined(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()> {
+        self.count()?;
         let branch = self.arenas.len() - 1 - read;
         let (template, key_cells, present) = &self.shape.branches[branch];
         let (above, arenas) = self.arenas.split_at_mut(branch + 1);
@@ -79,6 +95,7 @@ impl Rows {
 
     /// Appends a row of the first table.
     pub(crate) fn root(&mut self, cells: &[Cell<'_>], out: &mut Vec<u8>) -> Result<()> {
+        self.count()?;
         let below = Below { arenas: &self.arenas, base: 0 };
         match self.envelope {
             Envelope::Record => self.shape.root.write(cells, below, &mut self.below, out),

@@ -40,6 +40,7 @@ pub(crate) async fn streamed(
         body: DocumentBody::Stream(Box::pin(Yielding::new(Box::pin(pieces), share))),
         undone: false,
         tag: None,
+        told: None,
     })
 }
 

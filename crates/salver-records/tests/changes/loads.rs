@@ -17,7 +17,8 @@ fn load(table: &str) -> Load {
 }
 
 async fn run(world: &World, load: &Load, pieces: Vec<Vec<Record>>) -> Result<LoadReport, Error> {
-    let rows = Box::pin(stream::iter(pieces.into_iter().map(Ok)));
+    let pieces = pieces.into_iter().map(|piece| Ok(piece.into_iter().map(Ok).collect()));
+    let rows = Box::pin(stream::iter(pieces));
     world.database.load(&world.caller, load, rows).await
 }
 
@@ -126,6 +127,7 @@ async fn a_broken_stream_keeps_nothing() {
     for kind in Kind::ALL {
         let world = World::plain(kind);
         let first: Vec<Record> = (0..3000).map(|n| records(&format!(r#"{{"name":"t{n}"}}"#)).remove(0)).collect();
+        let first = first.into_iter().map(Ok).collect();
         let rows = Box::pin(stream::iter([Ok(first), Err(Error::new(Code::InvalidBody, "line 3001 is no JSON"))]));
         let error = world.database.load(&world.caller, &load("tags"), rows).await.unwrap_err();
         assert_eq!(error.code, Code::InvalidBody);

@@ -238,7 +238,7 @@ mod tests {
         let text = "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"long, longer\"}\n{\"a\":3}";
         assert_eq!(texts(&cut("x.ndjson", text, 1000, 0)), [text]);
         let small = cut("x.ndjson", text, 17, 0);
-        assert_eq!(texts(&small), ["{\"a\":1}\n", "{\"a\":2}", "{\"a\":\"long, longer\"}", "{\"a\":3}"]);
+        assert_eq!(texts(&small), ["{\"a\":1}\n", "{\"a\":2}\n\n", "{\"a\":\"long, longer\"}\n{\"a\":3}"]);
         // A later run cuts the rest in the same way.
         assert_eq!(cut("x.ndjson", text, 17, small[0].1), small[1..]);
         assert!(cut("x.ndjson", "", 10, 0).is_empty());

@@ -11,6 +11,45 @@ fn program(kind: Kind, settings: &str) -> Program {
     Program::over(everything(kind), PROXY, &format!("writable = true\n{settings}"))
 }
 
+/// Of a row that is not the caller's to change GraphQL says that it is not there, and nothing of the document is done.
+#[test]
+fn graphql_tells_what_is_not_there() {
+    for kind in Kind::ALL {
+        let program = program(
+            kind,
+            "[[database.rule]]\ntables = [\"messages\"]\noperations = [\"update\", \"delete\"]\n\
+             rows = \"from_id = caller.user\"\n",
+        );
+        let send = |mutation: &str| {
+            let body = serde_json::json!({ "query": format!("mutation {{ {mutation} }}") }).to_string();
+            let headers = [("x-user", "2"), ("content-type", "application/json")];
+            program.ask("POST", "/graphql", &headers, Some(&body)).json()
+        };
+        let state = || program.database().run("select id, from_id, body from messages order by id");
+        let before = state();
+        let told = |answer: &serde_json::Value, key: &str, id: &str, what: &str| {
+            let error = &answer["errors"][0];
+            assert_eq!(error["extensions"]["code"], "record_not_found", "{kind:?} {what}: {answer}");
+            assert_eq!(error["message"], format!("Record '{id}' not found"), "{kind:?} {what}: {answer}");
+            assert_eq!(error["path"][0], key, "{kind:?} {what}: {answer}");
+            assert!(answer["data"].is_null(), "{kind:?} {what}: {answer}");
+        };
+        for (mutation, key, id) in [
+            (r#"update_messages(id: 3, set: {body: "mine"}) { id body }"#, "update_messages", "3"),
+            ("update_messages(id: 3, set: {}) { id body }", "update_messages", "3"),
+            ("delete_messages(id: 3)", "delete_messages", "3"),
+            (r#"update_messages(id: 99, set: {body: "mine"}) { id }"#, "update_messages", "99"),
+            ("gone: delete_messages(id: 99)", "gone", "99"),
+            (r#"own: update_messages(id: 2, set: {body: "x"}) { id } other: delete_messages(id: 3)"#, "other", "3"),
+        ] {
+            told(&send(mutation), key, id, mutation);
+            assert_eq!(state(), before, "{kind:?} {mutation}");
+        }
+        let own = send(r#"update_messages(id: 2, set: {body: "mine"}) { id body } delete_messages(id: 2)"#);
+        assert_eq!(own["data"]["delete_messages"], true, "{kind:?}: {own}");
+    }
+}
+
 #[test]
 fn rows_of_the_caller() {
     for kind in Kind::ALL {

@@ -1,6 +1,6 @@
 //! Values of every type, out and in, the same from every database.
 
-use salver_testkit::servers::Kind;
+use salver_testkit::servers::{Kind, database};
 
 use super::program::Program;
 
@@ -101,6 +101,50 @@ fn forms() {
         let expected =
             r#"{"whole":7,"ratio":0.5,"exact":"2.500","flag":true,"day":null,"words":"a b&c=","bytes":"AP8="}"#;
         assert_eq!(read, expected, "{kind:?}");
+    }
+}
+
+/// A sum that its column can't hold is refused, and the row is what it was.
+#[test]
+fn increments_that_overflow() {
+    for kind in Kind::ALL {
+        let double = if kind == Kind::Postgres { "double precision" } else { "double" };
+        let sql = format!(
+            "create table sums (id integer primary key, big bigint, ratio {double}, exact decimal(5,2));
+                   insert into sums values (1, 9223372036854775806, 1.7e308, 999.50),
+                     (2, -9223372036854775807, -1.7e308, -999.50), (3, null, null, null);"
+        );
+        let program = Program::over(database(kind, &sql), "", "writable = true");
+        let add = |id: u32, body: &str| program.send("PATCH", &format!("/records/sums/{id}"), body);
+        for (id, body) in [
+            (1, r#"{"big":1}"#),
+            (1, r#"{"exact":"0.49"}"#),
+            (1, r#"{"ratio":1e306}"#),
+            (2, r#"{"big":-1}"#),
+            (2, r#"{"exact":"-0.49"}"#),
+            (3, r#"{"big":1,"exact":1,"ratio":1}"#),
+        ] {
+            assert_eq!(add(id, body).said(), (200, "1"), "{kind:?} {id} {body}");
+        }
+        let rows = program.ok("/records/sums?include=big,exact");
+        for (id, body) in [
+            (1, r#"{"big":1}"#),
+            (1, r#"{"big":9223372036854775807}"#),
+            (2, r#"{"big":-9223372036854775807}"#),
+            (1, r#"{"exact":"0.01"}"#),
+            (2, r#"{"exact":-1}"#),
+            (1, r#"{"ratio":1e308}"#),
+            (2, r#"{"ratio":-1e308}"#),
+        ] {
+            let answer = add(id, body);
+            assert_eq!(answer.status, 422, "{kind:?} {id} {body}: {:?}", answer.said());
+            let many = format!("/records/sums?filter=id,eq,{id}&max_affected=1");
+            assert_eq!(program.send("PATCH", &many, body).status, 422, "{kind:?} {id} {body}");
+            let operation = format!(r#"{{"operations":[{{"increment":"sums","id":{id},"record":{body}}}]}}"#);
+            assert_eq!(program.send("POST", "/records", &operation).status, 424, "{kind:?} {id} {body}");
+        }
+        assert_eq!(program.ok("/records/sums?include=big,exact"), rows, "{kind:?}");
+        assert!(rows.contains(r#"{"big":9223372036854775807,"exact":"999.99"}"#), "{kind:?}: {rows}");
     }
 }
 

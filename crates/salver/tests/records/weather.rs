@@ -71,11 +71,31 @@ fn not_there_at_start() {
 fn a_server_that_hangs() {
     for kind in [Kind::Mariadb, Kind::Postgres] {
         let server = Server::start(kind);
-        let program = Program::over(server.database(&statements(kind)), "", "writable = true\nstatement_ms_max = 1000");
+        // The limit of queries is longer than a client of this test waits.
+        let program = Program::over(
+            server.database(&statements(kind)),
+            "[limits]\nquery_ms_max = 600000\nqueue_ms_max = 600000",
+            "writable = true\ncolumns = true\nstatement_ms_max = 1000",
+        );
         good(&program);
         server.pause();
-        unavailable(&program.get("/records/people/1"), "read");
-        unavailable(&program.send("PUT", "/records/people/2", r#"{"score":1}"#), "update");
+        // One after the other on what connections there are, until all are given up, and then new ones are.
+        for _ in 0..2 {
+            unavailable(&program.get("/records/people/1"), "read");
+            unavailable(&program.get("/records/people/1,2"), "several");
+            unavailable(&program.get("/records/people?filter=score,gt,0&join=messages"), "joined");
+            unavailable(&program.send("PUT", "/records/people/2", r#"{"score":1}"#), "update");
+            unavailable(&program.send("POST", "/records/ledger", r#"[{"batch":"a","item":1}]"#), "batch");
+            let operations = r#"{"operations":[{"increment":"people","id":1,"record":{"score":1}}]}"#;
+            unavailable(&program.send("POST", "/records", operations), "operations");
+            let ndjson = [("content-type", "application/x-ndjson")];
+            unavailable(&program.ask("POST", "/records/ledger", &ndjson, Some(BODY)), "load");
+            let column = r#"{"name":"more","type":"integer"}"#;
+            unavailable(&program.send("POST", "/columns/people", column), "definition");
+            for target in ["/tables/people?limit=3", "/status/ping"] {
+                assert!(program.get(target).status >= 500, "{kind:?} {target}");
+            }
+        }
         // What is not about the database goes on.
         let health = Client::new(program.address()).send("GET", "/health", &[], None).expect("an answer");
         assert_eq!(health.status, 200, "{kind:?}");

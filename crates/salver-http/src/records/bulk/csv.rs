@@ -1,10 +1,12 @@
-//! CSV in pieces to records (RFC 4180): a line of names, then rows. A field without quotes that is empty is null.
+//! CSV in pieces to records (RFC 4180): a line of names, then rows. A field without quotes that is empty is null. A row
+//! that is none is told of, and the next line is read.
 
 use salver_model::limits::{NEW_COLUMNS_MAX, NEW_NAME_BYTES_MAX};
-use salver_model::records::{Field, Record};
+use salver_model::ports::ArrivingRow;
+use salver_model::records::Field;
 use salver_model::{Code, Error, Result};
 
-use super::too_long;
+use super::{too_long, unreadable};
 
 /// Where the reader stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +29,8 @@ pub(super) struct CsvReader {
     fields: Vec<Field>,
     field: Vec<u8>,
     quoted: bool,
-    row: u64,
+    /// What is wrong with the row, of which nothing is kept then.
+    bad: Option<Error>,
     row_bytes: usize,
     bytes_max: usize,
 }
@@ -40,17 +43,17 @@ impl CsvReader {
             fields: Vec::new(),
             field: Vec::new(),
             quoted: false,
-            row: 0,
+            bad: None,
             row_bytes: 0,
             bytes_max,
         }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8], rows: &mut Vec<Record>) -> Result<()> {
+    pub(super) fn take(&mut self, bytes: &[u8], rows: &mut Vec<ArrivingRow>) -> Result<()> {
         for byte in bytes {
             self.row_bytes += 1;
-            if self.row_bytes > self.bytes_max {
-                return Err(too_long(self.row + 1, self.bytes_max));
+            if self.row_bytes > self.bytes_max && self.bad.is_none() {
+                self.refuse(too_long(self.bytes_max));
             }
             match (self.state, byte) {
                 (State::Field, b'"') => {
@@ -65,83 +68,111 @@ impl CsvReader {
                 }
                 (State::Quoted, b'"') => self.state = State::Quote,
                 (State::Quote, b'"') => {
-                    self.field.push(b'"');
+                    self.keep(b'"');
                     self.state = State::Quoted;
                 }
-                (State::Quoted, byte) => self.field.push(*byte),
-                (_, b',') => self.end_field()?,
+                (State::Quoted, byte) => self.keep(*byte),
+                (_, b',') => self.end_field(),
                 (_, b'\n') => self.end_row(rows)?,
                 // Before the end of a line; in the middle of one it is nothing that was meant.
                 (_, b'\r') => {}
                 (State::Quote, _) => {
-                    return Err(self
-                        .refuse("has text behind a closing quote")
-                        .with_hint("double the quotes inside a field that stands in quotes"));
+                    self.state = State::Bare;
+                    self.refuse(
+                        unreadable("the row has text behind a closing quote")
+                            .with_hint("double the quotes inside a field that stands in quotes"),
+                    );
                 }
                 (State::Field | State::Bare, byte) => {
                     self.state = State::Bare;
-                    self.field.push(*byte);
+                    self.keep(*byte);
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn finish(&mut self, rows: &mut Vec<Record>) -> Result<()> {
+    pub(super) fn finish(&mut self, rows: &mut Vec<ArrivingRow>) -> Result<()> {
         if self.state == State::Quoted {
-            return Err(self.refuse("ends inside of quotes"));
+            self.refuse(unreadable("the row ends inside of quotes"));
         }
         self.end_row(rows)
     }
 
-    fn refuse(&self, what: &str) -> Error {
-        Error::new(Code::InvalidRequest, format!("row {} {what}", self.row + u64::from(self.names.is_some())))
-    }
-
-    fn end_field(&mut self) -> Result<()> {
-        if self.fields.len() >= NEW_COLUMNS_MAX {
-            return Err(self.refuse(&format!("has more than {NEW_COLUMNS_MAX} fields")));
+    fn keep(&mut self, byte: u8) {
+        if self.bad.is_none() {
+            self.field.push(byte);
         }
-        let bytes = std::mem::take(&mut self.field);
-        let field = if bytes.is_empty() && !self.quoted {
-            Field::Null
-        } else {
-            Field::Text(String::from_utf8(bytes).map_err(|error| self.refuse("is not UTF-8").with_source(error))?)
-        };
-        self.fields.push(field);
-        self.quoted = false;
-        self.state = State::Field;
-        Ok(())
     }
 
-    fn end_row(&mut self, rows: &mut Vec<Record>) -> Result<()> {
+    /// The row is none, for the first reason that there is.
+    fn refuse(&mut self, why: Error) {
+        if self.bad.is_none() {
+            self.bad = Some(why);
+            self.field = Vec::new();
+            self.fields = Vec::new();
+        }
+    }
+
+    fn end_field(&mut self) {
+        let bytes = std::mem::take(&mut self.field);
+        let quoted = std::mem::take(&mut self.quoted);
+        self.state = State::Field;
+        if self.bad.is_some() {
+            return;
+        }
+        if self.fields.len() >= NEW_COLUMNS_MAX {
+            self.refuse(unreadable(format!("the row has more than {NEW_COLUMNS_MAX} fields")));
+        } else if bytes.is_empty() && !quoted {
+            self.fields.push(Field::Null);
+        } else {
+            match String::from_utf8(bytes) {
+                Ok(text) => self.fields.push(Field::Text(text)),
+                Err(error) => self.refuse(unreadable("the row is not UTF-8").with_source(error)),
+            }
+        }
+    }
+
+    fn end_row(&mut self, rows: &mut Vec<ArrivingRow>) -> Result<()> {
         self.row_bytes = 0;
-        if self.state == State::Field && self.fields.is_empty() {
+        if self.state == State::Field && self.fields.is_empty() && self.bad.is_none() {
             // An empty line.
             return Ok(());
         }
-        self.end_field()?;
-        let fields = std::mem::take(&mut self.fields);
+        self.end_field();
+        let (fields, bad) = (std::mem::take(&mut self.fields), self.bad.take());
         let Some(names) = &self.names else {
-            let names = fields.into_iter().map(|field| match field {
-                Field::Text(name) => Some(name.trim_start_matches('\u{feff}').to_owned()),
-                _ => None,
-            });
-            let names: Vec<String> = names.collect::<Option<_>>().ok_or_else(|| self.refuse("has an empty name"))?;
-            if names.iter().any(|name| name.len() > NEW_NAME_BYTES_MAX) {
-                return Err(self.refuse(&format!("has a name of more than {NEW_NAME_BYTES_MAX} bytes")));
-            }
-            self.names = Some(names);
+            self.names = Some(names(fields, bad)?);
             return Ok(());
         };
-        if fields.len() != names.len() {
-            let (has, wants) = (fields.len(), names.len());
-            return Err(self.refuse(&format!("has {has} fields, and the first line has {wants}")));
-        }
-        self.row += 1;
-        rows.push(names.iter().cloned().zip(fields).collect());
+        let row = match bad {
+            Some(why) => Err(why),
+            None if fields.len() != names.len() => {
+                let (has, wants) = (fields.len(), names.len());
+                Err(unreadable(format!("the row has {has} fields, and the first line has {wants}")))
+            }
+            None => Ok(names.iter().cloned().zip(fields).collect()),
+        };
+        rows.push(row);
         Ok(())
     }
+}
+
+/// The names of the columns. Without them no row says anything.
+fn names(fields: Vec<Field>, bad: Option<Error>) -> Result<Vec<String>> {
+    let refuse = |what: &str| Error::new(Code::InvalidRequest, format!("the line of names {what}"));
+    if let Some(why) = bad {
+        return Err(refuse("can't be read").with_hint(why.message.clone()).with_source(why));
+    }
+    let names = fields.into_iter().map(|field| match field {
+        Field::Text(name) => Some(name.trim_start_matches('\u{feff}').to_owned()),
+        _ => None,
+    });
+    let names: Vec<String> = names.collect::<Option<_>>().ok_or_else(|| refuse("has an empty name"))?;
+    if names.iter().any(|name| name.len() > NEW_NAME_BYTES_MAX) {
+        return Err(refuse(&format!("has a name of more than {NEW_NAME_BYTES_MAX} bytes")));
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -150,20 +181,22 @@ mod tests {
 
     use super::CsvReader;
 
-    fn read(text: &str, size: usize) -> Result<Vec<Record>, String> {
-        let mut reader = CsvReader::new(1000);
+    /// The rows, or what is told of them.
+    fn read(text: &[u8], size: usize) -> Result<Vec<Result<Record, String>>, String> {
+        let mut reader = CsvReader::new(60);
         let mut rows = Vec::new();
-        for piece in text.as_bytes().chunks(size) {
+        for piece in text.chunks(size) {
             reader.take(piece, &mut rows).map_err(|error| error.message)?;
+            assert!(reader.field.len() <= 60);
         }
         reader.finish(&mut rows).map_err(|error| error.message)?;
-        Ok(rows)
+        Ok(rows.into_iter().map(|row| row.map_err(|error| error.message)).collect())
     }
 
     #[test]
     fn pieces_of_any_size_give_the_same_rows() {
         let text = "\u{feff}a,\"b\"\r\n1,\n\n\"x,\"\"y\nz\",\"\"\r\n,é";
-        let record = |a: Field, b: Field| vec![("a".to_owned(), a), ("b".to_owned(), b)];
+        let record = |a: Field, b: Field| Ok(vec![("a".to_owned(), a), ("b".to_owned(), b)]);
         let text_of = |text: &str| Field::Text(text.to_owned());
         let expected = vec![
             record(text_of("1"), Field::Null),
@@ -171,17 +204,41 @@ mod tests {
             record(Field::Null, text_of("é")),
         ];
         for size in 1..text.len() {
-            assert_eq!(read(text, size), Ok(expected.clone()), "{size}");
+            assert_eq!(read(text.as_bytes(), size), Ok(expected.clone()), "{size}");
         }
     }
 
     #[test]
-    fn what_is_not_csv_is_refused() {
-        for (bad, row) in [("a,b\n1", "row 1"), ("a\n\"x", "row 1"), ("a\n1\n\"x\"y", "row 2"), ("a,\n1,2", "row 0")] {
-            let error = read(bad, 3).unwrap_err();
-            assert!(error.starts_with(row), "{bad}: {error}");
+    fn rows_that_are_none_are_told_and_those_behind_them_read() {
+        let mut text = b"a,b\n1\n1,2\n\"x\"y,2\n1,2\n1,2,3\n\xff,2\n1,2\n".to_vec();
+        text.extend_from_slice("z".repeat(200).as_bytes());
+        text.extend_from_slice(b"\n1,2\n\"open\n1,2");
+        for size in 1..text.len() {
+            let rows = read(&text, size).unwrap();
+            let told: Vec<&str> = rows.iter().map(|row| row.as_ref().err().map_or("", String::as_str)).collect();
+            let expected = [
+                "the row has 1 fields, and the first line has 2",
+                "",
+                "the row has text behind a closing quote",
+                "",
+                "the row has 3 fields, and the first line has 2",
+                "the row is not UTF-8",
+                "",
+                "the row has more than 60 bytes",
+                "",
+                "the row ends inside of quotes",
+            ];
+            assert_eq!(told, expected, "{size}");
         }
-        assert_eq!(read("", 1), Ok(vec![]));
-        assert_eq!(read("a,b", 1), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_first_line_without_names_is_refused() {
+        for bad in ["a,\n1,2", "\"x", "\"a\"b\n1"] {
+            let error = read(bad.as_bytes(), 3).unwrap_err();
+            assert!(error.starts_with("the line of names"), "{bad}: {error}");
+        }
+        assert_eq!(read(b"", 1), Ok(vec![]));
+        assert_eq!(read(b"a,b", 1), Ok(vec![]));
     }
 }

@@ -1,90 +1,101 @@
-//! NDJSON in pieces to records.
+//! NDJSON in pieces to records. A line that is none is told of, and the next one is read.
 
 use memchr::memchr;
-use salver_model::records::Record;
-use salver_model::{Code, Error, Result};
+use salver_model::ports::ArrivingRow;
 
-use super::too_long;
+use super::{too_long, unreadable};
 use crate::records::json::Reader;
 
 /// Puts lines together and reads them.
 #[derive(Debug)]
 pub(super) struct LineReader {
     begun: Vec<u8>,
-    row: u64,
+    /// Whether the line that was begun is too long, so that nothing of it is kept.
+    overlong: bool,
     bytes_max: usize,
 }
 
 impl LineReader {
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { begun: Vec::new(), row: 0, bytes_max }
+        Self { begun: Vec::new(), overlong: false, bytes_max }
     }
 
-    pub(super) fn take(&mut self, mut bytes: &[u8], rows: &mut Vec<Record>) -> Result<()> {
+    pub(super) fn take(&mut self, mut bytes: &[u8], rows: &mut Vec<ArrivingRow>) {
         while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
-            if self.begun.is_empty() {
-                self.line(line, rows)?;
+            if self.begun.is_empty() && !self.overlong {
+                self.line(line, rows);
             } else {
-                let mut whole = std::mem::take(&mut self.begun);
-                whole.extend_from_slice(line);
-                self.line(&whole, rows)?;
+                self.begin(line);
+                self.finish(rows);
             }
             bytes = rest;
         }
-        if self.begun.len() + bytes.len() > self.bytes_max {
-            return Err(too_long(self.row + 1, self.bytes_max));
+        self.begin(bytes);
+    }
+
+    pub(super) fn finish(&mut self, rows: &mut Vec<ArrivingRow>) {
+        let line = std::mem::take(&mut self.begun);
+        if std::mem::take(&mut self.overlong) {
+            rows.push(Err(too_long(self.bytes_max)));
+        } else {
+            self.line(&line, rows);
         }
-        self.begun.extend_from_slice(bytes);
-        Ok(())
     }
 
-    pub(super) fn finish(&mut self, rows: &mut Vec<Record>) -> Result<()> {
-        let last = std::mem::take(&mut self.begun);
-        self.line(&last, rows)
+    /// Keeps a part of a line.
+    fn begin(&mut self, bytes: &[u8]) {
+        if self.overlong || self.begun.len() + bytes.len() > self.bytes_max {
+            self.overlong = true;
+            self.begun = Vec::new();
+        } else {
+            self.begun.extend_from_slice(bytes);
+        }
     }
 
-    fn line(&mut self, line: &[u8], rows: &mut Vec<Record>) -> Result<()> {
+    fn line(&self, line: &[u8], rows: &mut Vec<ArrivingRow>) {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return Ok(());
+            return;
         }
-        self.row += 1;
         if line.len() > self.bytes_max {
-            return Err(too_long(self.row, self.bytes_max));
+            rows.push(Err(too_long(self.bytes_max)));
+            return;
         }
         let text = std::str::from_utf8(line).ok();
-        let record = text.and_then(|text| Reader::whole(text, Reader::record)).ok_or_else(|| {
-            Error::new(Code::InvalidRequest, format!("row {} is not a JSON object", self.row))
-                .with_hint("NDJSON has one object a line")
-        })?;
-        rows.push(record);
-        Ok(())
+        let record = text.and_then(|text| Reader::whole(text, Reader::record));
+        let refused = || unreadable("the line is not a JSON object").with_hint("NDJSON has one object a line");
+        rows.push(record.ok_or_else(refused));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use salver_model::Code;
+
     use super::LineReader;
 
     #[test]
     fn pieces_of_any_size_give_the_same_rows() {
-        let text = "{\"a\":1}\n\n{\"a\":\"x\\ny\"}\r\n{\"a\":null}";
-        for size in 1..text.len() {
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(100));
+        let text = format!("{{\"a\":1}}\n\n{{\"a\":\"x\\ny\"}}\r\n[1]\n{long}\nnull\n{{\"a\":null}}\n{long}");
+        for size in 1..=text.len() {
             let mut reader = LineReader::new(100);
             let mut rows = Vec::new();
             for piece in text.as_bytes().chunks(size) {
-                reader.take(piece, &mut rows).unwrap();
+                reader.take(piece, &mut rows);
+                assert!(reader.begun.len() <= 100, "{size}");
             }
-            reader.finish(&mut rows).unwrap();
-            assert_eq!(rows.len(), 3, "{size}");
+            reader.finish(&mut rows);
+            let told: Vec<Option<Code>> = rows.iter().map(|row| row.as_ref().err().map(|error| error.code)).collect();
+            let (bad, long) = (Some(Code::Invalid), Some(Code::BodyTooLarge));
+            assert_eq!(told, [None, None, bad, long, bad, None, long], "{size}");
         }
     }
 
     #[test]
-    fn bad_and_endless_lines_are_refused() {
+    fn bytes_that_are_no_text_are_told() {
         let mut rows = Vec::new();
-        let error = LineReader::new(100).take(b"{\"a\":1}\n[1]\n", &mut rows).unwrap_err();
-        assert!(error.message.contains("row 2"), "{error}");
-        assert!(LineReader::new(10).take(&[b' '; 11], &mut rows).is_err());
+        LineReader::new(100).take(b"{\"a\":\"\xff\"}\n{\"a\":1}\n", &mut rows);
+        assert!(rows[0].is_err() && rows[1].is_ok());
     }
 }

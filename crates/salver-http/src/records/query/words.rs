@@ -129,6 +129,33 @@ pub(super) fn bare(name: &str) -> &str {
     }
 }
 
+/// What is written here in place of `name`, where that is a word of the grammar of `/api/tables` or of other systems.
+/// To pass over it would give other rows than were asked for, so that it is an error in every request.
+pub(super) fn foreign(name: &str) -> Option<&'static str> {
+    let word = name.split_once('[').map_or(name, |(word, _)| word);
+    let hint = match word {
+        "limit" => "write `size=10`",
+        "offset" => "write `page=2,10`, or `after=` and the answer's `next`",
+        "sort" | "order_by" | "orderby" => "write `order=column,desc`; repeat it for more columns",
+        "columns" | "select" | "fields" => "write `include=id,name`",
+        "count" => "write `page=1,10`: the answer then has `results`",
+        "where" | "or" | "and" | "not" => {
+            "write `filter=column,op,value`; `filter1=` and `filter2=` are two groups of which one must hold"
+        }
+        "filter" | "having" if is_bracketed(name) => "write `filter=column,op,value`, like `filter=visits,gt,100`",
+        _ => return None,
+    };
+    Some(hint)
+}
+
+/// Whether the brackets hold the name of a column, and not a number or nothing as in lists of PHP.
+fn is_bracketed(name: &str) -> bool {
+    name.split_once('[').is_some_and(|(_, rest)| {
+        let inner = rest.rsplit_once(']').map_or(rest, |(inner, _)| inner);
+        !inner.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// Whether only Salver has the parameter `name`.
 pub(super) fn is_own(name: &str) -> bool {
     OWN.contains(&name) || of_child(name).is_some()

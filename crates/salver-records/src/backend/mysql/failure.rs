@@ -1,5 +1,5 @@
 //! What a failure of MySQL or MariaDB means, by its number: the one place where the server's errors become ours. The
-//! server's own words stay in the cause.
+//! server's own words stay in the cause, but for what `SIGNAL` says.
 
 use std::fmt;
 
@@ -150,8 +150,9 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
             integrity(first_quoted(text).map(|name| format!("the constraint `{name}` forbids it")))
         }
         1423 | 1369 | 3105 | 1906 => integrity(first_quoted(text).map(|name| format!("`{name}` can't be written so"))),
-        // A signal from a trigger.
-        1644 => integrity(None),
+        // A signal from a trigger or a procedure, whatever number it gives itself.
+        1643 | 1644 => Error::new(Code::Raised, text),
+        _ if cause.state.starts_with("45") => Error::new(Code::Raised, text),
         // Values that don't fit.
         1264 | 1690 | 1916 => invalid(text, "is out of range"),
         1406 | 1162 => invalid(text, "is too long"),

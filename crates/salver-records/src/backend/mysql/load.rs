@@ -113,7 +113,8 @@ impl<'a> Loading<'a> {
         }
         let Err(failure) = answer else { return Ok(None) };
         let error = failure::error(failure, self.place);
-        let is_of_row = matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Invalid | Code::Execution);
+        let is_of_row =
+            matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Raised | Code::Invalid | Code::Execution);
         if is_of_row { Ok(Some(error)) } else { Err(error) }
     }
 

@@ -1,7 +1,8 @@
 //! One connection and the statements prepared on it.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Statement};
 
-use super::fault;
+use super::fault::{self, Fault};
 use super::target::{CONNECT_MS_MAX, Target};
 
 /// A connection. Any number of tasks may send on it: answers come in the order in which the questions went.
@@ -24,6 +25,10 @@ pub(super) struct Connection {
     pub(super) opened: Instant,
     /// The task that moves the bytes.
     driver: AbortHandle,
+    /// Whether it was ended here, which the driver learns a little later.
+    ended: AtomicBool,
+    /// How long an answer is waited for; `None` without a limit.
+    patience: Option<Duration>,
     prepared: Mutex<Prepared>,
 }
 
@@ -49,7 +54,9 @@ impl Connection {
         let refused =
             |error| Refusal { full: fault::is_full(&error), error: fault::of_connecting(error, &target.entry, &place) };
         // The driver's own limit is for the TCP connection alone; a server may take that and say nothing.
-        let patience = Duration::from_millis(CONNECT_MS_MAX);
+        let most = Duration::from_millis(CONNECT_MS_MAX);
+        // Who may not wait longer for a statement need not for a connection.
+        let patience = target.patience.map_or(most, |patience| patience.min(most));
         let (client, connection) = timeout(patience, Box::pin(target.config.connect(target.tls.clone())))
             .await
             .map_err(|_| slow())?
@@ -60,7 +67,14 @@ impl Connection {
             }
         })
         .abort_handle();
-        let opened = Self { client, opened: Instant::now(), driver, prepared: Mutex::default() };
+        let opened = Self {
+            client,
+            opened: Instant::now(),
+            driver,
+            prepared: Mutex::default(),
+            ended: AtomicBool::new(false),
+            patience: target.patience,
+        };
         match timeout(patience, opened.client.batch_execute(&target.greeting)).await {
             Ok(greeted) => greeted.map_err(refused)?,
             Err(_) => {
@@ -72,12 +86,46 @@ impl Connection {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.ended.load(Ordering::Relaxed) || self.client.is_closed()
     }
 
     /// Ends the connection where it stands: who waits on it gets an error.
     pub(super) fn abort(&self) {
+        self.ended.store(true, Ordering::Relaxed);
         self.driver.abort();
+    }
+
+    /// What the server answers. One that says nothing for longer than a statement may take hangs, its own limit with it:
+    /// then the connection is ended, and whoever else waits on it gets an error.
+    pub(super) async fn within<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Fault> {
+        let mut answer = pin!(answer);
+        // The clock is not looked at where the answer is here.
+        if let Poll::Ready(ended) = futures::poll!(answer.as_mut()) {
+            return Ok(ended?);
+        }
+        let Some(patience) = self.patience else { return Ok(answer.await?) };
+        match timeout(patience, answer).await {
+            Ok(ended) => Ok(ended?),
+            Err(_) => {
+                self.abort();
+                Err(Fault::Silent)
+            }
+        }
+    }
+
+    /// The same of an answer that may have been there at once.
+    pub(super) async fn within_or<T>(
+        &self,
+        early: Option<Result<T, tokio_postgres::Error>>,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Fault> {
+        match early {
+            Some(ended) => Ok(ended?),
+            None => self.within(answer).await,
+        }
     }
 
     /// The statement for `sql`, prepared on first use.

@@ -3,7 +3,7 @@
 use salver_model::Result;
 
 use super::Postgres;
-use super::fault::{Fault, unknown_outcome};
+use super::fault::unknown_outcome;
 
 impl Postgres {
     /// See [`crate::backend::Backend::define`].
@@ -12,21 +12,19 @@ impl Postgres {
         let mut lease = self.lease().await?;
         lease.begins();
         // An entry whose rows are not writable may be definable.
-        let mut ended = lease.client.batch_execute("BEGIN READ WRITE").await;
+        let mut ended = lease.within(lease.client.batch_execute("BEGIN READ WRITE")).await;
         for statement in &statements {
             if ended.is_err() {
                 break;
             }
-            ended = lease.client.batch_execute(statement).await;
+            ended = lease.within(lease.client.batch_execute(statement)).await;
         }
-        if let Err(error) = ended {
-            let fault = Fault::Driver(error);
+        if let Err(fault) = ended {
             // The lease rolls back.
             lease.answered();
             return Err(fault.into_error(entry));
         }
-        if let Err(error) = lease.client.batch_execute("COMMIT").await {
-            let fault = Fault::Driver(error);
+        if let Err(fault) = lease.within(lease.client.batch_execute("COMMIT")).await {
             lease.ended();
             return Err(if fault.is_lost() { unknown_outcome(fault, entry) } else { fault.into_error(entry) });
         }

@@ -1,5 +1,5 @@
 //! What the server says went wrong, in Salver's words. The only place that knows SQLSTATE codes; the server's own words
-//! go to the log alone.
+//! go to the log alone, but for what functions of the database raise.
 
 use salver_model::{Code, Error};
 use tokio_postgres::error::DbError;
@@ -11,6 +11,8 @@ pub(super) enum Fault {
     Driver(tokio_postgres::Error),
     /// Salver: a sink, a check, a value that can't be handed over.
     Own(Error),
+    /// The server says nothing for longer than a statement may take: it hangs. The connection is ended.
+    Silent,
 }
 
 impl From<tokio_postgres::Error> for Fault {
@@ -31,7 +33,13 @@ impl Fault {
         match self {
             Self::Driver(error) => is_lost(error),
             Self::Own(_) => false,
+            Self::Silent => true,
         }
+    }
+
+    /// What failed so may be tried again at once. To wait for a server that hangs once more only takes longer.
+    pub(super) fn is_worth_another_try(&self) -> bool {
+        !matches!(self, Self::Silent) && (self.is_lost() || self.is_stale())
     }
 
     /// The schema moved under a prepared statement, or the statement is gone: preparing it again helps.
@@ -45,10 +53,20 @@ impl Fault {
         })
     }
 
+    /// Where the server says that it stopped.
+    pub(super) fn context(&self) -> Option<&str> {
+        let Self::Driver(error) = self else { return None };
+        error.as_db_error()?.where_()
+    }
+
     pub(super) fn into_error(self, entry: &str) -> Error {
         match self {
             Self::Driver(error) => of(error, entry),
             Self::Own(error) => error,
+            Self::Silent => {
+                Error::new(Code::DatabaseUnavailable, format!("the database `{entry}` does not answer any more"))
+                    .with_hint("try again in a moment")
+            }
         }
     }
 }
@@ -82,13 +100,16 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
 
 /// A commit was sent, and its answer will not come.
 pub(super) fn unknown_outcome(fault: Fault, entry: &str) -> Error {
-    let Fault::Driver(error) = fault else { return fault.into_error(entry) };
-    Error::new(
-        Code::DatabaseUnavailable,
-        format!("the connection to the database `{entry}` was lost while it kept the change: the outcome is unknown"),
-    )
-    .with_hint("look whether the change is there before you send it again")
-    .with_source(error)
+    let told = |what: &str| {
+        let message = format!("{what} while it kept the change: the outcome is unknown");
+        let hint = "look whether the change is there before you send it again";
+        Error::new(Code::DatabaseUnavailable, message).with_hint(hint)
+    };
+    match fault {
+        Fault::Driver(error) => told(&format!("the connection to the database `{entry}` was lost")).with_source(error),
+        Fault::Silent => told(&format!("the database `{entry}` stopped answering")),
+        Fault::Own(error) => error,
+    }
 }
 
 /// An error of a statement.
@@ -127,6 +148,14 @@ pub(super) fn of_connecting(error: tokio_postgres::Error, entry: &str, place: &s
 fn said(server: &DbError, entry: &str) -> Error {
     let code = server.code().code();
     match code.as_bytes() {
+        // What a function asks to be tried again is.
+        b"40001" | b"40P01" => {}
+        b"P0001" | b"P0004" => return raised(server),
+        // `RAISE` with a code of its own, which may be any.
+        _ if server.routine() == Some("exec_stmt_raise") => return raised(server),
+        _ => {}
+    }
+    match code.as_bytes() {
         b"23505" => Error::new(Code::DuplicateKey, "Duplicate key exception")
             .with_hint_if(server.constraint().map(|name| format!("a row with these values of `{name}` exists"))),
         [b'2', b'3', ..] => Error::new(Code::Integrity, "Data integrity violation").with_hint_if(constraint(server)),
@@ -159,6 +188,11 @@ fn said(server: &DbError, entry: &str) -> Error {
         [b'5', b'7', b'P', ..] | [b'0', b'8', ..] => unavailable(entry, "closed the connection"),
         _ => Error::new(Code::Execution, "the database could not run the statement"),
     }
+}
+
+/// The words of a function's `RAISE` or `ASSERT`.
+fn raised(server: &DbError) -> Error {
+    Error::new(Code::Raised, server.message()).with_hint_if(server.hint().map(str::to_owned))
 }
 
 fn unavailable(entry: &str, what: &str) -> Error {

@@ -149,11 +149,14 @@ impl Snapshot {
 }
 
 async fn copied(connection: &Connection, sql: &str, rows: &mut Copied) -> Result<(), Fault> {
-    let messages = connection.client.copy_out(&format!("COPY ({sql}) TO STDOUT (FORMAT binary)")).await?;
+    let messages = {
+        let copy = format!("COPY ({sql}) TO STDOUT (FORMAT binary)");
+        connection.within(connection.client.copy_out(&copy)).await?
+    };
     let mut messages = pin!(messages);
     let mut taken = Ok(());
     // What is not wanted comes all the same: a statement that is cancelled takes the connection out of use for longer.
-    while let Some(message) = messages.try_next().await? {
+    while let Some(message) = connection.within(messages.try_next()).await? {
         if taken.is_ok() {
             taken = rows.take(message);
         }
@@ -162,12 +165,13 @@ async fn copied(connection: &Connection, sql: &str, rows: &mut Copied) -> Result
 }
 
 async fn rows<S: RowSink>(connection: &Connection, read: &Read, sink: &mut S) -> Result<(), Fault> {
-    let statement = connection.client.prepare(&read.sql).await?;
+    let statement = connection.within(connection.client.prepare(&read.sql)).await?;
     let forms = forms(&statement, &read.kinds)?;
-    let mut rows = pin!(connection.client.query_raw(&statement, read.binds.iter().map(Wire)).await?);
+    let asked = connection.client.query_raw(&statement, read.binds.iter().map(Wire));
+    let mut rows = pin!(connection.within(asked).await?);
     let mut spare = Vec::with_capacity(forms.len());
     let mut taken = Ok(());
-    while let Some(row) = rows.try_next().await? {
+    while let Some(row) = connection.within(rows.try_next()).await? {
         if taken.is_err() || sink.full() {
             continue;
         }

@@ -45,16 +45,16 @@ impl Postgres {
     /// See [`crate::backend::Backend::load`].
     pub(crate) async fn load(&self, load: BulkLoad, mut rows: mpsc::Receiver<Vec<Vec<Bind>>>) -> Result<Loaded> {
         let entry = self.target.entry.as_str();
-        let told = |error: tokio_postgres::Error| Fault::Driver(error).into_error(entry);
+        let told = |fault: Fault| fault.into_error(entry);
         let copy = Arc::new(Copy::of(&load, self.geometry_srid));
         let mut lease = self.lease().await?;
         lease.begins();
-        let insert = lease.prepare(&load.insert).await.map_err(told)?;
-        let copying = match load.upsert || !copyable(&lease, &load.table).await.map_err(told)? {
+        let insert = lease.within(lease.prepare(&load.insert)).await.map_err(told)?;
+        let copying = match load.upsert || !lease.within(copyable(&lease, &load.table)).await.map_err(told)? {
             true => None,
-            false => Some(lease.client.prepare(&copy.sql).await.map_err(told)?),
+            false => Some(lease.within(lease.client.prepare(&copy.sql)).await.map_err(told)?),
         };
-        lease.client.batch_execute("BEGIN; SAVEPOINT piece").await.map_err(told)?;
+        lease.within(lease.client.batch_execute("BEGIN; SAVEPOINT piece")).await.map_err(told)?;
         let copies = copying.is_some();
         let mut loading =
             Loading { lease, entry, copy: Arc::clone(&copy), copying, insert, loaded: Loaded::default(), taken: 0 };
@@ -131,13 +131,11 @@ impl Loading<'_> {
                 continue;
             };
             let text = if range.len() == piece.rows.len() { piece.text.clone() } else { self.text(piece, &range) };
-            let Err(error) = self.copy(&statement, text.freeze()).await else {
+            let Err(fault) = self.copy(&statement, text.freeze()).await else {
                 self.loaded.kept += range.len() as u64;
                 continue;
             };
-            let stopped_at =
-                error.as_db_error().and_then(|server| server.where_()).and_then(|w| self.copy.stopped_at(w));
-            let fault = Fault::Driver(error);
+            let stopped_at = fault.context().and_then(|context| self.copy.stopped_at(context));
             if fault.is_lost() {
                 return Err(fault);
             }
@@ -145,7 +143,7 @@ impl Loading<'_> {
             if ends_all(&error) {
                 return Err(Fault::Own(error));
             }
-            self.lease.client.batch_execute("ROLLBACK TO piece").await?;
+            self.lease.within(self.lease.client.batch_execute("ROLLBACK TO piece")).await?;
             todo.extend(parts(range, stopped_at));
         }
         self.taken += piece.rows.len() as u64;
@@ -160,18 +158,17 @@ impl Loading<'_> {
         text
     }
 
-    async fn copy(&self, statement: &Statement, text: Bytes) -> Result<(), tokio_postgres::Error> {
+    async fn copy(&self, statement: &Statement, text: Bytes) -> Result<(), Fault> {
         let mut mark = Box::pin(self.lease.client.batch_execute(MARK));
         let marked = start(&mut mark).await;
-        let sink: CopyInSink<Bytes> = self.lease.client.copy_in(statement).await?;
-        match marked {
-            Some(marked) => marked?,
-            None => mark.await?,
-        }
+        let sink: CopyInSink<Bytes> = self.lease.within(self.lease.client.copy_in(statement)).await?;
+        self.lease.within_or(marked, mark).await?;
         let mut sink = Box::pin(sink);
         // A refusal in the middle is told at the end.
-        let _ = sink.send(text).await;
-        sink.as_mut().finish().await.map(|_| ())
+        if let Err(Fault::Silent) = self.lease.within(sink.send(text)).await {
+            return Err(Fault::Silent);
+        }
+        self.lease.within(sink.as_mut().finish()).await.map(|_| ())
     }
 
     /// Loads rows with the statement, as many in a flight as go well.
@@ -202,7 +199,7 @@ impl Loading<'_> {
             if ends_all(&error) {
                 return Err(Fault::Own(error));
             }
-            self.lease.client.batch_execute("ROLLBACK TO piece").await?;
+            self.lease.within(self.lease.client.batch_execute("ROLLBACK TO piece")).await?;
             most = (most / 2).max(1);
             known = Some((at + index, error));
         }
@@ -221,17 +218,10 @@ impl Loading<'_> {
             let early = start(&mut question).await;
             questions.push((question, early));
         }
-        match marked {
-            Some(marked) => marked?,
-            None => mark.await?,
-        }
+        self.lease.within_or(marked, mark).await?;
         for (index, (question, early)) in questions.into_iter().enumerate() {
-            let ended = match early {
-                Some(ended) => ended,
-                None => question.await,
-            };
-            if let Err(error) = ended {
-                return Ok(Some((index, Fault::Driver(error))));
+            if let Err(fault) = self.lease.within_or(early, question).await {
+                return Ok(Some((index, fault)));
             }
         }
         Ok(None)
@@ -245,10 +235,10 @@ impl Loading<'_> {
     }
 
     async fn finish(mut self, keep: bool) -> Result<Loaded> {
-        let ended = self.lease.client.batch_execute(if keep { "COMMIT" } else { "ROLLBACK" }).await;
+        let last = if keep { "COMMIT" } else { "ROLLBACK" };
+        let ended = self.lease.within(self.lease.client.batch_execute(last)).await;
         self.lease.ended();
-        if let Err(error) = ended {
-            let fault = Fault::Driver(error);
+        if let Err(fault) = ended {
             let unknown = keep && fault.is_lost();
             return Err(if unknown { unknown_outcome(fault, self.entry) } else { fault.into_error(self.entry) });
         }

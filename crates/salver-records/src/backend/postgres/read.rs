@@ -1,12 +1,11 @@
 //! Reads: by key on a shared connection, others on one of their own, several in one snapshot and one round trip.
 
 use std::pin::{Pin, pin};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::TryStreamExt;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 use tokio_postgres::{RowStream, Statement};
 
 use super::Postgres;
@@ -19,8 +18,6 @@ use crate::statement::Read;
 
 /// All reads of a flight see what was there when the first of them ran.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// How much longer than the server we wait for the end of a statement that has run out of its time.
-const GRACE_MS: u64 = 1_000;
 
 /// Where rows go.
 struct Rows<S: RowSink> {
@@ -50,7 +47,7 @@ impl Postgres {
             match ended {
                 Ok(()) => return Ok(rows.sink),
                 // Nothing has gone out, so that a second try shows nobody two answers.
-                Err(fault) if !again && !rows.seen && (fault.is_lost() || fault.is_stale()) => {
+                Err(fault) if !again && !rows.seen && fault.is_worth_another_try() => {
                     self.recover(&fault, began);
                     again = true;
                 }
@@ -65,22 +62,18 @@ impl Postgres {
             return Box::pin(self.read_exclusive(std::slice::from_ref(read), rows)).await;
         };
         let connection = ticket.connection();
-        let answer = async {
-            let statement = connection.prepare(&read.sql).await?;
+        let ended = async {
+            let statement = connection.within(connection.prepare(&read.sql)).await?;
             let forms = forms(&statement, &read.kinds)?;
-            let stream = connection.client.query_raw(&statement, read.binds.iter().map(Wire)).await?;
-            take(stream, &forms, 0, rows, false).await
-        };
-        let ended = match self.patience {
-            Some(patience) => timeout(patience, answer).await,
-            None => Ok(answer.await),
-        };
-        let Ok(ended) = ended else {
-            // The server's own limit has not held: it hangs, and whoever is behind us does too.
+            let asked = connection.client.query_raw(&statement, read.binds.iter().map(Wire));
+            let stream = connection.within(asked).await?;
+            take(connection, stream, &forms, (0, rows, false)).await
+        }
+        .await;
+        if matches!(ended, Err(Fault::Silent)) {
+            // Whoever is behind us on it waits in vain too.
             ticket.dead();
-            let message = format!("the database `{}` does not answer any more", self.target.entry);
-            return Err(Fault::Own(Error::new(Code::DatabaseUnavailable, message).with_hint("try again in a moment")));
-        };
+        }
         ticket.answered();
         ended?;
         // Not before the line is free for others.
@@ -92,7 +85,7 @@ impl Postgres {
         let mut lease = self.lease().await?;
         let texts: Vec<_> = reads.iter().map(|read| &read.sql).collect();
         lease.asks();
-        let prepared = lease.prepare_all(&texts).await;
+        let prepared = lease.within(lease.prepare_all(&texts)).await;
         lease.answered();
         let prepared = prepared?;
         let mut all_forms = Vec::with_capacity(reads.len());
@@ -113,11 +106,6 @@ impl Postgres {
     }
 }
 
-/// How long a statement on a shared connection is waited for; `None` without a limit.
-pub(super) fn patience(statement_ms_max: u64) -> Option<Duration> {
-    (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max + GRACE_MS))
-}
-
 /// One statement sees one state by itself.
 async fn one<S: RowSink>(
     connection: &Connection,
@@ -126,8 +114,9 @@ async fn one<S: RowSink>(
     forms: &[Form],
     rows: &mut Rows<S>,
 ) -> Result<(), Fault> {
-    let stream = connection.client.query_raw(statement, read.binds.iter().map(Wire)).await?;
-    take(stream, forms, 0, rows, true).await
+    let asked = connection.client.query_raw(statement, read.binds.iter().map(Wire));
+    let stream = connection.within(asked).await?;
+    take(connection, stream, forms, (0, rows, true)).await
 }
 
 /// Several statements in one transaction, sent together with its begin and end. After a failure the server refuses the
@@ -152,36 +141,25 @@ async fn flight<S: RowSink>(
     let mut commit = Box::pin(client.batch_execute("COMMIT"));
     let committed = start(&mut commit).await;
 
-    match begun {
-        Some(begun) => begun?,
-        None => begin.await?,
-    }
+    connection.within_or(begun, begin).await?;
     for (index, (question, early)) in questions.into_iter().enumerate() {
-        let stream = match early {
-            Some(stream) => stream?,
-            None => question.await?,
-        };
-        take(stream, &all_forms[index], index, rows, true).await?;
+        let stream = connection.within_or(early, question).await?;
+        take(connection, stream, &all_forms[index], (index, rows, true)).await?;
     }
-    match committed {
-        Some(committed) => committed?,
-        None => commit.await?,
-    }
-    Ok(())
+    connection.within_or(committed, commit).await
 }
 
 /// Hands the rows of one answer to the sink. With `sends`, what the sink has finished goes out while rows come: who
 /// takes it slowly slows the server down, which only an exclusive connection may do.
 async fn take<S: RowSink>(
+    connection: &Connection,
     stream: RowStream,
     forms: &[Form],
-    index: usize,
-    rows: &mut Rows<S>,
-    sends: bool,
+    (index, rows, sends): (usize, &mut Rows<S>, bool),
 ) -> Result<(), Fault> {
     let mut stream = pin!(stream);
     let mut spare = Vec::with_capacity(forms.len());
-    while let Some(row) = stream.try_next().await? {
+    while let Some(row) = connection.within(stream.try_next()).await? {
         let mut values = recycle(spare);
         cells(&row, forms, &mut values)?;
         rows.seen = true;

@@ -27,6 +27,8 @@ pub(super) struct Target {
     pub(super) tls: MakeRustlsConnect,
     /// Statements that make a new connection one of ours.
     pub(super) greeting: String,
+    /// How long the answer to a statement is waited for; `None` without a limit.
+    pub(super) patience: Option<Duration>,
 }
 
 impl std::fmt::Debug for Target {
@@ -68,7 +70,8 @@ impl Target {
             config.keepalives_retries(KEEPALIVE_RETRIES);
         }
         let tls = tls::connector(&proof, own.root_file.as_deref())?;
-        Ok(Self { entry: spec.name.to_string(), config, tls, greeting: greeting(spec) })
+        let patience = patience(spec.statement_ms_max);
+        Ok(Self { entry: spec.name.to_string(), config, tls, greeting: greeting(spec), patience })
     }
 
     /// The server as one would write it, for messages: without user and password.
@@ -80,6 +83,14 @@ impl Target {
         };
         format!("{host}:{}", self.config.get_ports().first().unwrap_or(&5432))
     }
+}
+
+/// How much longer than the server we wait for the end of a statement that has run out of its time.
+const GRACE_MS: u64 = 1_000;
+
+/// How long the answer to a statement is waited for; `None` without a limit.
+fn patience(statement_ms_max: u64) -> Option<Duration> {
+    (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max.saturating_add(GRACE_MS)))
 }
 
 /// Once a connection, never a request: the time limit, and text forms that don't depend on the server's settings.

@@ -39,9 +39,9 @@ enum Stop {
     StepByStep,
 }
 
-impl From<tokio_postgres::Error> for Stop {
-    fn from(error: tokio_postgres::Error) -> Self {
-        Self::Fault { fault: Fault::Driver(error), commit_sent: false }
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault { fault, commit_sent: false }
     }
 }
 
@@ -62,7 +62,7 @@ impl Postgres {
             drop(lease);
             match ended {
                 Ok(outcome) => return Ok(outcome),
-                Err(Stop::Nothing(fault)) if !again => {
+                Err(Stop::Nothing(fault)) if !again && fault.is_worth_another_try() => {
                     self.recover(&fault, began);
                     again = true;
                 }
@@ -85,9 +85,9 @@ impl Postgres {
         let entry = self.target.entry.as_str();
         let texts: Vec<&Arc<str>> = program.steps.iter().map(|step| &step.sql).collect();
         lease.asks();
-        let prepared = lease.prepare_all(&texts).await;
+        let prepared = lease.within(lease.prepare_all(&texts)).await;
         lease.answered();
-        let prepared = match prepared.map_err(Fault::Driver) {
+        let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(fault) if fault.is_lost() => return Err(Stop::Nothing(fault)),
             // Which step it was comes out step by step.
@@ -111,8 +111,8 @@ async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &st
     let forms = answer_forms(statement, &step.returns).map_err(own)?;
     lease.asks();
     let ended = async {
-        let stream = lease.client.query_raw(statement, binds.iter().map(Wire)).await?;
-        done(stream, &forms, &step.returns).await
+        let stream = lease.within(lease.client.query_raw(statement, binds.iter().map(Wire))).await?;
+        done(lease, stream, (&forms, &step.returns)).await
     }
     .await;
     lease.answered();
@@ -244,26 +244,16 @@ impl Flight<'_> {
         let mut commit = Box::pin(client.batch_execute("COMMIT"));
         let committed = if self.commits { start(&mut commit).await } else { Some(Ok(())) };
 
-        match begun {
-            Some(begun) => begun?,
-            None => begin.await?,
-        }
+        self.connection.within_or(begun, begin).await?;
         for ((step, forms), (question, early)) in self.steps.iter().zip(all_forms).zip(questions) {
-            let stream = match early {
-                Some(stream) => stream?,
-                None => question.await?,
-            };
-            let done = done(stream, &forms, &step.returns).await?;
+            let stream = self.connection.within_or(early, question).await?;
+            let done = done(self.connection, stream, (&forms, &step.returns)).await?;
             if let Some(check) = &step.check {
                 check(&done)?;
             }
             results.push(done);
         }
-        match committed {
-            Some(committed) => committed?,
-            None => commit.await?,
-        }
-        Ok(())
+        self.connection.within_or(committed, commit).await
     }
 }
 
@@ -271,11 +261,11 @@ impl Flight<'_> {
 async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Result<Outcome, Stop> {
     let mut results: Vec<StepResult> = Vec::with_capacity(program.steps.len());
     lease.begins();
-    lease.client.batch_execute("BEGIN").await?;
+    lease.within(lease.client.batch_execute("BEGIN")).await?;
     for step in &program.steps {
         if program.try_all {
             let mark = if results.is_empty() { "SAVEPOINT step" } else { "RELEASE step; SAVEPOINT step" };
-            lease.client.batch_execute(mark).await?;
+            lease.within(lease.client.batch_execute(mark)).await?;
         }
         let error = match single(lease, step, &results).await {
             Ok(done) => {
@@ -297,7 +287,7 @@ async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Resu
         if !program.try_all {
             break;
         }
-        lease.client.batch_execute("ROLLBACK TO step").await?;
+        lease.within(lease.client.batch_execute("ROLLBACK TO step")).await?;
     }
     let keep = !program.dry_run && results.iter().all(Result::is_ok);
     finish(lease, results, keep).await
@@ -305,10 +295,10 @@ async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Resu
 
 async fn single(connection: &Connection, step: &Step, results: &[StepResult]) -> Result<Done, Fault> {
     let binds = resolve(step, results)?;
-    let statement = connection.prepare(&step.sql).await?;
+    let statement = connection.within(connection.prepare(&step.sql)).await?;
     let forms = answer_forms(&statement, &step.returns)?;
-    let stream = connection.client.query_raw(&statement, binds.iter().map(Wire)).await?;
-    let done = done(stream, &forms, &step.returns).await?;
+    let stream = connection.within(connection.client.query_raw(&statement, binds.iter().map(Wire))).await?;
+    let done = done(connection, stream, (&forms, &step.returns)).await?;
     if let Some(check) = &step.check {
         check(&done)?;
     }
@@ -318,8 +308,7 @@ async fn single(connection: &Connection, step: &Step, results: &[StepResult]) ->
 /// Commits or rolls back.
 async fn finish(lease: &mut Lease, steps: Vec<StepResult>, keep: bool) -> Result<Outcome, Stop> {
     if keep {
-        if let Err(error) = lease.client.batch_execute("COMMIT").await {
-            let fault = Fault::Driver(error);
+        if let Err(fault) = lease.within(lease.client.batch_execute("COMMIT")).await {
             if !fault.is_lost() {
                 lease.ended();
             }
@@ -332,8 +321,8 @@ async fn finish(lease: &mut Lease, steps: Vec<StepResult>, keep: bool) -> Result
     Ok(Outcome { steps, committed: keep })
 }
 
-async fn roll_back(lease: &mut Lease) -> Result<(), tokio_postgres::Error> {
-    lease.client.batch_execute("ROLLBACK").await?;
+async fn roll_back(lease: &mut Lease) -> Result<(), Fault> {
+    lease.within(lease.client.batch_execute("ROLLBACK")).await?;
     lease.ended();
     Ok(())
 }
@@ -358,10 +347,14 @@ fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
 }
 
 /// Reads a step's whole answer.
-async fn done(stream: RowStream, forms: &[Form], returns: &Returns) -> Result<Done, Fault> {
+async fn done(
+    connection: &Connection,
+    stream: RowStream,
+    (forms, returns): (&[Form], &Returns),
+) -> Result<Done, Fault> {
     let mut done = Done::default();
     let mut stream = pin!(stream);
-    while let Some(row) = stream.try_next().await? {
+    while let Some(row) = connection.within(stream.try_next()).await? {
         if forms.is_empty() {
             continue;
         }

@@ -1,5 +1,5 @@
 //! SQLite's failures in Salver's terms. Its own words go into the cause only, except for names of columns and
-//! constraints, which become the hint.
+//! constraints, which become the hint, and for what a trigger says.
 
 use std::ffi::c_int;
 
@@ -108,7 +108,9 @@ fn constraint(code: c_int, words: &str) -> Error {
         ffi::SQLITE_CONSTRAINT_CHECK => {
             integrity().with_hint_if(named.map(|names| format!("the check `{names}` forbids it")))
         }
-        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => {
+        // That a row is still referred to is said by a trigger of SQLite's own where the key says `restrict`.
+        ffi::SQLITE_CONSTRAINT_TRIGGER if words != "FOREIGN KEY constraint failed" => Error::new(Code::Raised, words),
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY | ffi::SQLITE_CONSTRAINT_TRIGGER => {
             integrity().with_hint("a foreign key names a row that does not exist, or rows still refer to this one")
         }
         // "cannot store TEXT value in INTEGER column t.n"
@@ -136,6 +138,10 @@ fn by_words(words: &str) -> Error {
     // "table posts already exists", "there is already a table named x", "... another table or index with this name: x"
     if words.ends_with(" already exists") || words.contains("already a") || words.contains("another table") {
         return Error::new(Code::TableExists, "a table of that name already exists");
+    }
+    // What an increment that its column can't hold ends with.
+    if words == "integer overflow" {
+        return Error::new(Code::Invalid, "a number is out of the range of its column");
     }
     // "too many SQL variables", "Expression tree is too large (maximum depth 1000)",
     // "LIKE or GLOB pattern too complex", "parser stack overflow"

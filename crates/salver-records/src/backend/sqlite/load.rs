@@ -273,7 +273,7 @@ fn insert(writer: &Writer, statement: &mut Statement<'_>, row: &[Bind], loaded: 
         Err(Stop::Sqlite(error)) => writer.watch.explain(error),
         Err(Stop::Own(error)) => error,
     };
-    let of_the_row = matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Invalid);
+    let of_the_row = matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Raised | Code::Invalid);
     if !of_the_row || writer.connection.is_autocommit() {
         return Err(error);
     }

@@ -17,9 +17,13 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The columns that `rows` name, and those that are ours.
-    pub(super) fn of(ground: &Ground<'_>, rows: &[Record], upsert: bool) -> Result<Self> {
+    pub(super) fn of<'r>(
+        ground: &Ground<'_>,
+        rows: impl Iterator<Item = &'r Record> + Clone,
+        upsert: bool,
+    ) -> Result<Self> {
         let mut named = vec![false; ground.table.columns.len()];
-        for (name, _) in rows.iter().flatten() {
+        for (name, _) in rows.clone().flatten() {
             // Unknown names are told row by row.
             if let Ok(Some(column)) = ground.writes(name) {
                 named[column] = true;
@@ -31,7 +35,7 @@ impl Shape {
         let columns: Vec<usize> = (0..named.len()).filter(|column| named[*column]).collect();
         if columns.is_empty() {
             let error = Error::new(Code::Invalid, format!("the rows have no column of `{}`", ground.table.name));
-            let first = rows.iter().flatten().next();
+            let first = rows.clone().flatten().next();
             return Err(error.with_hint_if(first.and_then(|(name, _)| ground.unknown_column(name).hint)));
         }
         if upsert {

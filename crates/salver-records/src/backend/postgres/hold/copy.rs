@@ -334,7 +334,6 @@ mod tests {
 
     use super::{Copied, SIGNATURE};
     use crate::backend::postgres::hold::form::Form;
-    use crate::calendar;
     use crate::cell::OwnedCell;
 
     /// A row of a text, a number and the number again as its key.

@@ -26,15 +26,18 @@ pub(super) async fn sent<S: RowSink>(
     (out, queue): (&Sender<S::Piece>, &Queue),
 ) -> Result<bool, Fault> {
     let client = &connection.client;
-    client.batch_execute(&format!("DECLARE rows_held NO SCROLL CURSOR FOR {}", read.sql)).await?;
-    let fetch = client.prepare(&format!("FETCH FORWARD {ROWS} FROM rows_held")).await?;
+    let declare = format!("DECLARE rows_held NO SCROLL CURSOR FOR {}", read.sql);
+    connection.within(client.batch_execute(&declare)).await?;
+    let fetch = format!("FETCH FORWARD {ROWS} FROM rows_held");
+    let fetch = connection.within(client.prepare(&fetch)).await?;
     let forms = forms(&fetch, &read.kinds)?;
     let (mut spare, mut turn_pieces, mut wanted) = (Vec::new(), 0, true);
     let mut taken: Result<()> = Ok(());
     loop {
-        let mut rows = pin!(client.query_raw(&fetch, std::iter::empty::<Wire<'_>>()).await?);
+        let asked = client.query_raw(&fetch, std::iter::empty::<Wire<'_>>());
+        let mut rows = pin!(connection.within(asked).await?);
         let mut came = 0;
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = connection.within(rows.try_next()).await? {
             came += 1;
             if !wanted || taken.is_err() {
                 continue;
@@ -57,7 +60,7 @@ pub(super) async fn sent<S: RowSink>(
         taken?;
         taken = Ok(());
         if came < ROWS || !wanted {
-            client.batch_execute("CLOSE rows_held").await?;
+            connection.within(client.batch_execute("CLOSE rows_held")).await?;
             return Ok(wanted);
         }
     }

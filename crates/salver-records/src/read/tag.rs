@@ -1,0 +1,104 @@
+//! Entity tags of rows: the hash of a row's JSON, and which of its columns that was made of where not all that the
+//! caller may see were read. So a row that was read in part can be compared later in the same part: what is joined to it
+//! is no part of it.
+
+use salver_model::records::{Operation, TableInfo};
+use salver_model::version::Version;
+
+use crate::cell::Cell;
+use crate::json::JsonRow;
+use crate::scope::Scope;
+
+/// The entity tag of a whole row as JSON.
+pub(crate) fn tag(row: &[u8]) -> String {
+    Version::of(&row).to_string()
+}
+
+/// Columns of a row, as an entity tag names them.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    columns: Vec<usize>,
+    /// What stands behind the hash; empty for all columns that the caller may see.
+    mark: String,
+    row: JsonRow,
+}
+
+impl Seen {
+    /// Those of `columns` that the caller may see.
+    pub(crate) fn of(scope: &Scope<'_>, table: &TableInfo, columns: &[usize]) -> Self {
+        let all = visible(scope, table);
+        let columns: Vec<usize> = all.iter().copied().filter(|column| columns.contains(column)).collect();
+        let mark = if columns == all { String::new() } else { mark(&columns) };
+        let row = JsonRow::new(scope.spec(), table, &columns);
+        Self { columns, mark, row }
+    }
+
+    /// The columns that `tag` was made of; `None` when the caller may not see one of them, or it is no tag.
+    pub(crate) fn by(scope: &Scope<'_>, table: &TableInfo, tag: &str) -> Option<Self> {
+        let all = visible(scope, table);
+        let Some((_, mark)) = tag.split_once('.') else { return Some(Self::of(scope, table, &all)) };
+        let columns = columns(mark)?;
+        let known = !columns.is_empty() && columns.iter().all(|column| all.contains(column));
+        known.then(|| Self { row: JsonRow::new(scope.spec(), table, &columns), mark: mark.to_owned(), columns })
+    }
+
+    /// The columns, in the table's order.
+    pub(crate) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The tag of a row, whose `cells` are those of the columns `fetched`.
+    pub(crate) fn tag(&self, fetched: &[usize], cells: &[Cell<'_>]) -> String {
+        let cell = |column: &usize| {
+            let at = fetched.iter().position(|own| own == column);
+            at.and_then(|at| cells.get(at)).copied().unwrap_or(Cell::Null)
+        };
+        let own: Vec<Cell<'_>> = self.columns.iter().map(cell).collect();
+        let mut json = Vec::with_capacity(256);
+        self.row.write(&own, &mut json);
+        let mut text = tag(&json);
+        if !self.mark.is_empty() {
+            text.push('.');
+            text.push_str(&self.mark);
+        }
+        text
+    }
+}
+
+fn visible(scope: &Scope<'_>, table: &TableInfo) -> Vec<usize> {
+    let seen = |index: &usize| scope.column(Operation::Read, table, &table.columns[*index].name).is_some();
+    (0..table.columns.len()).filter(seen).collect()
+}
+
+/// Columns as hexadecimal digits, four columns a digit.
+fn mark(columns: &[usize]) -> String {
+    let digits = columns.last().map_or(0, |last| last / 4 + 1);
+    let bits = |digit: usize| {
+        let own = columns.iter().filter(|column| **column / 4 == digit);
+        own.fold(0, |bits: u32, column| bits | 1 << (column % 4))
+    };
+    (0..digits).filter_map(|digit| char::from_digit(bits(digit), 16)).collect()
+}
+
+/// The columns of a mark.
+fn columns(mark: &str) -> Option<Vec<usize>> {
+    let mut columns = Vec::new();
+    for (digit, c) in mark.chars().enumerate() {
+        let bits = c.to_digit(16)?;
+        columns.extend((0..4).filter(|bit| bits & (1 << bit) != 0).map(|bit| digit * 4 + bit));
+    }
+    Some(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{columns, mark};
+
+    #[test]
+    fn marks_come_back() {
+        for own in [vec![0], vec![3, 4], vec![0, 1, 2, 3, 9, 31], vec![4095], (0..70).collect()] {
+            assert_eq!(columns(&mark(&own)), Some(own));
+        }
+        assert_eq!(columns("x1"), None);
+    }
+}
