@@ -58,11 +58,12 @@ impl Dataset {
                 Place::Resident(Arc::new(Resident { chunks, rows, key, zones }))
             }
             Content::Parquet { files, partition_columns, kept, .. } => {
-                let table = ParquetTable::new(&schema, &files, &partition_columns, kept.clone())?;
-                let files = Files::new(&schema, &files, &partition_columns, kept, Arc::clone(engine.held_files()))?;
+                let places = Arc::clone(engine.held_files());
+                let held = Arc::new(Files::new(&schema, &files, &partition_columns, kept, places)?);
+                let table = ParquetTable::new(&schema, &files, &partition_columns, Arc::clone(&held))?;
                 // Now, while nobody waits.
-                files.head();
-                Place::Parquet { table: Arc::new(table), files: Arc::new(files) }
+                held.head();
+                Place::Parquet { table: Arc::new(table), files: held }
             }
         };
         if rows >= u64::from(u32::MAX) && matches!(place, Place::Resident(_)) {

@@ -13,6 +13,10 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
         Ok(ours) => return ours,
         Err(error) => error,
     };
+    if let Some(ours) = beneath(&error) {
+        let shared = ours.shared();
+        return shared.with_source(error);
+    }
     let (code, message, hint) = match error.find_root() {
         // It comes as a failure to write a file, too.
         root if root.to_string().contains("used disk space during the spilling") => (
@@ -108,10 +112,22 @@ const CHECK_VALUES: &str =
 
 fn unreadable() -> (Code, String, &'static str) {
     (
-        Code::Source,
-        "a file of the dataset can't be read".to_owned(),
-        "it may have been changed or removed since it was loaded; the log has its name",
+        Code::EntryUnavailable,
+        "a file of the dataset can't be read: it is damaged, or was changed since it was loaded".to_owned(),
+        "put a whole file in its place: it is loaded in a few seconds; the log has the cause",
     )
+}
+
+/// Salver's own error, below those of libraries that it went through.
+fn beneath(error: &DataFusionError) -> Option<&Error> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(ours) = error.downcast_ref::<Error>() {
+            return Some(ours);
+        }
+        next = error.source();
+    }
+    None
 }
 
 /// Salver's own error, when that is what passed through the engine.

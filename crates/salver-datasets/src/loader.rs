@@ -1,11 +1,11 @@
 //! The port through which the catalog loads datasets.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use salver_model::ports::{Loader, Table, WaitsFor};
+use salver_model::ports::{Loader, Progress, Table, WaitsFor};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Name, Result, Version};
 
@@ -23,13 +23,14 @@ pub struct DatasetLoader {
     spec: DatasetSpec,
     engine: Arc<Engine>,
     scans_in_place: AtomicBool,
+    progress: OnceLock<Arc<Progress>>,
 }
 
 impl DatasetLoader {
     /// A loader of what `spec` says.
     #[must_use]
     pub fn new(spec: DatasetSpec, engine: Arc<Engine>) -> Self {
-        Self { spec, engine, scans_in_place: AtomicBool::new(false) }
+        Self { spec, engine, scans_in_place: AtomicBool::new(false), progress: OnceLock::new() }
     }
 }
 
@@ -54,12 +55,19 @@ impl Loader for DatasetLoader {
         }
     }
 
+    fn follow(&self, progress: &Arc<Progress>) {
+        // There is one entry of a name.
+        let _ = self.progress.set(Arc::clone(progress));
+    }
+
     async fn probe(&self) -> Result<Version> {
         residency::probe(&self.spec).await
     }
 
     async fn load(&self) -> Result<Arc<dyn Table>> {
-        let loaded = residency::load(&self.spec, self.engine.budget(), self.engine.data_dir()).await?;
+        let progress = self.progress.get().cloned().unwrap_or_default();
+        let loaded =
+            residency::load_telling(&self.spec, self.engine.budget(), self.engine.data_dir(), &progress).await?;
         let in_place = matches!(loaded.content, Content::Parquet { kept: None, .. });
         self.scans_in_place.store(in_place, Ordering::Relaxed);
         Ok(Arc::new(Dataset::new(&self.spec, loaded, &self.engine)?))

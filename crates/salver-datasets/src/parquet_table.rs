@@ -1,7 +1,6 @@
 //! Rows in Parquet files as the engine sees them: exactly the files that were found when the dataset was loaded, with
 //! the values of their partition columns.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -9,10 +8,9 @@ use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::{DataFusionError, ScalarValue, Statistics};
-use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -20,10 +18,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectMeta;
 use parquet::arrow::RowNumber;
 use salver_model::{Code, Error, Result, Value};
-use tempfile::TempDir;
 
+use crate::hold::{Files, Number, OpenedReaders};
 use crate::residency::ParquetFile;
-use crate::stamp::{self, Stamp};
+use crate::stamp;
 
 /// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source.
 pub(crate) const FILE: &str = "__salver_file";
@@ -34,8 +32,8 @@ pub(crate) const ROW: &str = "__salver_row";
 #[derive(Debug)]
 pub(crate) struct ParquetTable {
     files: Vec<PartitionedFile>,
-    /// What the files looked like when they were loaded; empty for a copy of Salver's own, which nobody changes.
-    stamps: Vec<(PathBuf, Stamp)>,
+    /// How they are opened when a plan is made.
+    held: Arc<Files>,
     rows: u64,
     bytes: u64,
     plain: TableSchema,
@@ -43,20 +41,12 @@ pub(crate) struct ParquetTable {
 }
 
 impl ParquetTable {
-    /// Refuses to read when a file is no longer the one whose footer and version are known: its rows would be mixed up
-    /// with the statistics of another.
-    fn check(&self) -> Result<()> {
-        let holds = |path: &Path, stamp: Stamp| std::fs::metadata(path).is_ok_and(|about| stamp.is_of(&about));
-        let Some((path, _)) = self.stamps.iter().find(|(path, stamp)| !holds(path, *stamp)) else { return Ok(()) };
-        Err(stamp::changed(&stamp::name(path)))
-    }
-
     /// A table of `files` with the columns of `schema`, of which the last are `partition_columns`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
         partition_columns: &[Field],
-        kept: Option<Arc<TempDir>>,
+        held: Arc<Files>,
     ) -> Result<Self> {
         let own = schema.fields().len().saturating_sub(partition_columns.len());
         let file_schema =
@@ -70,17 +60,10 @@ impl ParquetTable {
             .with_virtual_columns(vec![row])
             .build();
         let plain = TableSchema::builder(file_schema).with_table_partition_cols(partitions.clone()).build();
-        let made = files.iter().enumerate().map(|(number, file)| {
-            let file = partitioned(number, file, &partitions)?;
-            // A plan outlives its dataset when a reload comes in between, and must keep the copy that it reads.
-            Ok(match &kept {
-                Some(kept) => file.with_extension(Arc::clone(kept)),
-                None => file,
-            })
-        });
+        let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file, &partitions));
         Ok(Self {
             files: made.collect::<Result<_>>()?,
-            stamps: if kept.is_some() { Vec::new() } else { stamps(files)? },
+            held,
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             plain,
@@ -100,14 +83,6 @@ impl ParquetTable {
     }
 }
 
-fn stamps(files: &[ParquetFile]) -> Result<Vec<(PathBuf, Stamp)>> {
-    let stamped = files.iter().map(|file| {
-        let about = std::fs::metadata(&file.path).map_err(|error| unreadable(file, error))?;
-        Ok((file.path.clone(), Stamp::of(&about)))
-    });
-    stamped.collect()
-}
-
 fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     let name = stamp::name(&file.path);
     Error::new(Code::Source, format!("`{name}` can't be read")).with_source(cause)
@@ -125,7 +100,7 @@ fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Re
         .collect::<datafusion::common::Result<Vec<_>>>()
         .map_err(|error| unreadable(file, error))?;
     values.push(ScalarValue::UInt32(u32::try_from(number).ok()));
-    Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values))
+    Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values).with_extension(Number(number)))
 }
 
 fn partition_value(field: &Field, value: &Value) -> datafusion::common::Result<ScalarValue> {
@@ -195,21 +170,28 @@ impl TableProvider for ParquetProvider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-        self.table.check().map_err(|error| DataFusionError::External(Box::new(error)))?;
+        // From here on the files are read that are open now, whatever is put in their place; they are open as long as
+        // the plan lives.
+        let refused = |error| DataFusionError::External(Box::new(error));
+        let opened = self.table.held.open().map_err(refused)?;
+        opened.check_others().map_err(refused)?;
+        let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
         let ordered = state.config().target_partitions() == 1;
         let mut statistics = Statistics::new_unknown(self.table_schema().table_schema());
         statistics.num_rows = Precision::Exact(usize::try_from(self.table.rows).unwrap_or(usize::MAX));
         statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
-        let source = Arc::new(ParquetSource::new(self.table_schema().clone()));
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+        let mut options = state.table_options().parquet.clone();
+        options.global = state.config_options().execution.parquet.clone();
+        let source = ParquetSource::new(self.table_schema().clone())
+            .with_table_parquet_options(options)
+            .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(opened, footers)));
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
             .with_file_group(FileGroup::new(self.files()))
             .with_statistics(statistics)
             .with_projection_indices(projection.cloned())?
             .with_limit(limit.filter(|_| filters.is_empty()))
             .with_preserve_order(ordered)
             .build();
-        let mut options = state.table_options().parquet.clone();
-        options.global = state.config_options().execution.parquet.clone();
-        ParquetFormat::new().with_options(options).create_physical_plan(state, config).await
+        Ok(DataSourceExec::from_data_source(config))
     }
 }

@@ -16,6 +16,7 @@ use salver_model::{Value, Version};
 
 pub use budget::{Budget, Reservation};
 pub(crate) use conform::{batch_of, conform};
+pub(crate) use load::load_telling;
 pub use load::{load, probe};
 pub use source_file::SourceFile;
 

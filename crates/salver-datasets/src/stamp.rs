@@ -37,6 +37,12 @@ pub(crate) fn changed(name: &str) -> Error {
         .with_hint("it is loaded again in a few seconds; try again then")
 }
 
+/// The failure when a file that is the one that was loaded can't be read all the same.
+pub(crate) fn damaged(name: &str) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{name}` can't be read: it is damaged, or the disk is"))
+        .with_hint("put a whole file in its place: it is loaded in a few seconds; the log has the cause")
+}
+
 /// Tells a file from another that was moved to its place with the same size and time.
 #[cfg(unix)]
 pub(crate) fn inode(about: &Metadata) -> u64 {

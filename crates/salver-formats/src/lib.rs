@@ -27,6 +27,6 @@ pub mod text;
 pub use coding::{Coding, Compressor};
 pub use encoder::{Encoder, encode};
 pub use format::{Choice, Format};
-pub use negotiate::negotiate;
+pub use negotiate::{names_before, negotiate};
 pub use style::{Nulls, Style};
 pub use text::TextEncoder;

@@ -82,6 +82,17 @@ pub fn negotiate(accept: Option<&str>, default: Format) -> Choice {
     best.1
 }
 
+/// Whether a client names `name` and likes it no less than `other`; of equals the one that it wrote first. Wildcards name
+/// neither.
+#[must_use]
+pub fn names_before(accept: Option<&str>, name: &str, other: &str) -> bool {
+    let wish = |wanted: &str| {
+        let members = quality::members(accept.unwrap_or_default()).enumerate();
+        members.filter(|(_, (member, _))| member == wanted).map(|(place, (_, weight))| (weight, Reverse(place))).max()
+    };
+    wish(name).is_some_and(|(weight, place)| weight > 0 && wish(other).is_none_or(|other| (weight, place) > other))
+}
+
 /// How `member` fits the name `name` of `format`, if it does. A wildcard means each format under its own name only.
 fn fit(member: &str, name: &str, format: Format) -> Option<Fit> {
     if member == name {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod body;
+mod catalog;
 mod export;
 mod problem;
 mod query;
@@ -34,6 +35,8 @@ pub(crate) struct Call<'a> {
     caller: &'a Caller,
     method: &'a Method,
     target: Target<'a>,
+    /// The database that the path names.
+    database: Option<&'a str>,
     /// The query string, as it came; empty for none.
     query: &'a str,
     headers: &'a HeaderMap,
@@ -43,7 +46,8 @@ pub(crate) struct Call<'a> {
 pub(crate) fn call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
     let target = Target::of(method, path, query)?;
-    Some(Call { app, caller, method, target, query, headers: &head.headers })
+    let (database, _) = route::database(path);
+    Some(Call { app, caller, method, target, database, query, headers: &head.headers })
 }
 
 /// Answers any request of these doors.
@@ -63,10 +67,11 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
     if call.method == Method::OPTIONS {
         return Ok(options(call.target));
     }
-    let is_get = matches!(*call.method, Method::GET | Method::HEAD);
-    match (call.target, call.method) {
-        (Target::Version, _) if is_get => return Ok(answer::version()),
-        (Target::Nothing, _) => return Err(Failure::nowhere()),
+    match call.target {
+        Target::Collections(path) => return catalog::collections(call, path).await,
+        Target::Databases(path) => return catalog::databases(call, path),
+        Target::Server(about) => return catalog::server(call, about),
+        Target::Nothing(door) => return Err(absent(door)),
         _ => {}
     }
     let body = match *call.method {
@@ -89,10 +94,25 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
     }
 }
 
+/// What is said of a door of ArangoDB that is not here.
+fn absent(door: &str) -> Failure {
+    match door {
+        "document" | "import" | "simple" | "transaction" | "index" => Failure::not_implemented(format!(
+            "/_api/{door} is not here: documents are read by a cursor, and rows written at /api/records"
+        )),
+        "gharial" | "edges" | "traversal" | "graph" => {
+            Failure::not_implemented(format!("/_api/{door} is not here: there are no graphs"))
+        }
+        "query" | "explain" | "view" | "analyzer" | "aqlfunction" | "user" | "foxx" | "tasks" | "job"
+        | "replication" => Failure::not_implemented(format!("/_api/{door} is not here")),
+        _ => Failure::nowhere(),
+    }
+}
+
 /// What may be asked here.
 fn options(target: Target<'_>) -> Response<Body> {
     let methods = HeaderValue::from_static(match target {
-        Target::Version | Target::Nothing => "GET, HEAD, OPTIONS",
+        Target::Collections(_) | Target::Databases(_) | Target::Server(_) | Target::Nothing(_) => "GET, HEAD, OPTIONS",
         Target::Export("") | Target::Cursor("") => "POST, OPTIONS",
         Target::Export(_) => "PUT, DELETE, OPTIONS",
         Target::Cursor(_) => "POST, PUT, DELETE, OPTIONS",

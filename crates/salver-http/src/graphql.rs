@@ -31,6 +31,7 @@ mod scalar;
 mod sdl;
 mod write;
 
+pub(crate) use answer::unread;
 pub(crate) use door::{Answer, Graphql, answer, is_mutation};
 pub(crate) use graphiql::asset;
 pub(crate) use request::{Request, parse_get, parse_post};

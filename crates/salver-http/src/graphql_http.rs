@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Choice, Format, Nulls};
+use salver_formats::{Choice, Format, Nulls, names_before};
+use salver_model::observation::Observation;
 use salver_model::{Caller, Code, Error, Result, Version};
 
 use crate::app::App;
@@ -16,7 +17,14 @@ use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
 use crate::idempotency::{Kept, Key, Turn};
+use crate::problem;
 use crate::respond::{self, Heading};
+
+/// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>): who asks for it gets it,
+/// for what goes wrong, too.
+const RESPONSE: &str = "application/graphql-response+json";
+/// The same as it is answered.
+const RESPONSE_TYPE: &str = "application/graphql-response+json; charset=utf-8";
 
 /// Answers a document, or shows GraphiQL to a browser that brings none.
 pub(crate) async fn answer(
@@ -24,6 +32,29 @@ pub(crate) async fn answer(
     exchange: &Exchange<'_>,
     flight: Flight<'_>,
     caller: Caller,
+) -> Result<Response<Body>> {
+    let accept = exchange.header_list(header::ACCEPT);
+    let is_response = names_before(accept.as_deref(), RESPONSE, "application/json");
+    match answer_as(app, exchange, flight, caller, is_response).await {
+        Err(error) if is_response => {
+            if problem::is_ours(&error) {
+                exchange.app.service.observer().observe(&Observation::RequestFailed { error: &error });
+            }
+            let mut response = problem::respond(&error, problem::status(error.code));
+            *response.body_mut() = Body::Full(graphql::unread(&error).into());
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(RESPONSE_TYPE));
+            Ok(response)
+        }
+        answered => answered,
+    }
+}
+
+async fn answer_as(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    flight: Flight<'_>,
+    caller: Caller,
+    is_response: bool,
 ) -> Result<Response<Body>> {
     let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
     let choice = exchange.choose(None, named.as_deref())?;
@@ -35,6 +66,9 @@ pub(crate) async fn answer(
         graphql::parse_get(exchange.query)?
     };
     request.caller = caller;
+    // There is but one form of answer under this name.
+    request.raw &= !is_response;
+    let media_type = if is_response { RESPONSE_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     if request.may_change && app.gate.minds_pages() && graphql::is_mutation(&request) {
         // As at the other door that writes to databases.
@@ -45,9 +79,9 @@ pub(crate) async fn answer(
     {
         flight.divert();
         let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
-        return once(app, exchange, key, (request, choice)).await;
+        return once(app, exchange, key, (request, choice, media_type)).await;
     }
-    run(exchange, flight, &request, choice).await.map(|(response, _)| response)
+    run(exchange, flight, &request, (choice, media_type)).await.map(|(response, _)| response)
 }
 
 /// Does a mutation under its key, or answers what it was answered the first time. In a task of its own: what was begun
@@ -56,7 +90,7 @@ async fn once(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
     key: Key,
-    (request, choice): (graphql::Request, Choice),
+    (request, choice, media_type): (graphql::Request, Choice, &'static str),
 ) -> Result<Response<Body>> {
     let app = Arc::clone(app);
     let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
@@ -72,7 +106,7 @@ async fn once(
         };
         let caller = request.caller.clone();
         let exchange = Exchange::new(&app, &caller, &method, (&path, &query), &headers, body);
-        let (response, passing) = run(&exchange, Flight::Alone, &request, choice).await?;
+        let (response, passing) = run(&exchange, Flight::Alone, &request, (choice, media_type)).await?;
         if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
             lead.finish(kept);
         }
@@ -87,13 +121,14 @@ async fn run(
     exchange: &Exchange<'_>,
     flight: Flight<'_>,
     request: &graphql::Request,
-    choice: Choice,
+    (choice, media_type): (Choice, &'static str),
 ) -> Result<(Response<Body>, bool)> {
     let app = exchange.app;
     let snapshot = app.service.snapshot_settled().await;
     // Bodies carry tokens of pages, which are good under their key only.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
-    let version = exchange.answer_version(content, choice.media_type);
+    let version =
+        exchange.answer_version(content, if media_type == RESPONSE_TYPE { RESPONSE_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
         return Ok((response, false));
@@ -104,16 +139,21 @@ async fn run(
             let links = HeaderMap::with_capacity(respond::HEADERS_USUAL);
             respond::rows(exchange, &heading, rows, links, flight).await.map(|response| (response, false))
         }
-        Answer::Document { body, read, repeatable, status_ok, passing } => {
-            let made_from = (repeatable && status_ok).then_some(read);
+        Answer::Document { body, read, repeatable, refused, passing } => {
+            let made_from = (repeatable && refused.is_none()).then_some(read);
             let keep = made_from.is_some();
-            let (finished, mut response) =
-                respond::document(exchange, "application/json", body, version, made_from).await?;
+            let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
             if keep {
                 flight.land(&exchange.app.cache, &exchange.key, &finished);
             }
-            if !status_ok {
-                *response.status_mut() = StatusCode::BAD_REQUEST;
+            if let Some(code) = refused {
+                *response.status_mut() = match code {
+                    Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+                    _ => StatusCode::BAD_REQUEST,
+                };
+                if code == Code::MethodNotAllowed {
+                    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+                }
             }
             Ok((response, passing))
         }

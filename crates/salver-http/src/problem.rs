@@ -67,6 +67,12 @@ pub(crate) fn status(code: Code) -> StatusCode {
     }
 }
 
+/// Whether our operator should hear of an error: a fault of ours, or a file that can't be read though it was loaded.
+pub(crate) fn is_ours(error: &Error) -> bool {
+    let is_damaged = error.code == Code::EntryUnavailable && std::error::Error::source(error).is_some();
+    is_damaged || status(error.code) == StatusCode::INTERNAL_SERVER_ERROR
+}
+
 /// The answer that tells `error`, in Salver's one shape.
 pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
     respond_with(error, status, b"")

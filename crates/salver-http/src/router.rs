@@ -413,7 +413,7 @@ fn refuse(app: &App, error: &Error) -> Response<Body> {
     if error.code == Code::UnknownEntry && app.options.unknown_table_400 {
         status = StatusCode::BAD_REQUEST;
     }
-    if status == StatusCode::INTERNAL_SERVER_ERROR {
+    if problem::is_ours(error) {
         app.service.observer().observe(&Observation::RequestFailed { error });
     }
     problem::respond(error, status)

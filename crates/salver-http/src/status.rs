@@ -110,6 +110,10 @@ pub(crate) fn describe(entry: &Entry) -> Json {
         State::Failed(_) => "failed",
     };
     object.insert("state".to_owned(), state.into());
+    if let (State::Loading, Some((files, percent))) = (&entry.state, entry.progress.told()) {
+        object.insert("files".to_owned(), files.into());
+        object.insert("percent".to_owned(), percent.into());
+    }
     if let Some(table) = entry.table() {
         let description = table.describe();
         object.insert("kind".to_owned(), description.kind.word().into());

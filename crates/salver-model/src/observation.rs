@@ -18,6 +18,15 @@ pub enum Observation<'a> {
         /// Where it comes from and where it is held, in words.
         source: &'a str,
     },
+    /// An entry is being loaded that takes its time.
+    Loading {
+        /// The entry.
+        name: &'a Name,
+        /// Of how many files.
+        files: u64,
+        /// How much is done, in percent.
+        percent: u64,
+    },
     /// An entry could not be loaded; its last good version, if there is one, goes on being served.
     LoadFailed {
         /// The entry.

@@ -18,6 +18,8 @@ const LOADS_MAX: usize = 2;
 const DOWNLOADS_MAX: usize = 8;
 /// How long to wait before a failed first load is tried again when the entry has no interval of its own.
 const RETRY: Duration = Duration::from_secs(30);
+/// How often is said how far a load is.
+const TELLING: Duration = Duration::from_secs(5);
 
 /// Starts the keeping of `loaders`. Dropping the set ends it.
 #[must_use]
@@ -64,6 +66,9 @@ struct Keeper {
 
 impl Keeper {
     async fn keep(mut self) {
+        if let Some(entry) = self.catalog.snapshot().entry(self.loader.name().as_str()) {
+            self.loader.follow(&entry.progress);
+        }
         loop {
             self.refresh().await;
             match (self.loader.interval(), self.served) {
@@ -94,6 +99,15 @@ impl Keeper {
         }
     }
 
+    /// Says how far a load is that takes long.
+    fn tell(&self) {
+        let name = self.loader.name();
+        let told = self.catalog.snapshot().entry(name.as_str()).and_then(|entry| entry.progress.told());
+        if let Some((files, percent)) = told {
+            self.observer.observe(&Observation::Loading { name, files, percent });
+        }
+    }
+
     async fn load_if_changed(&self) -> Result<Option<Arc<dyn Table>>> {
         if let Some(served) = self.served
             && self.loader.probe().await? == served
@@ -103,7 +117,14 @@ impl Keeper {
         let _turn = self.turns.take(self.loader.waits_for()).await;
         let loader = Arc::clone(&self.loader);
         // A task of its own, so that a panic in a reader is this entry's failure and not the end of its keeping.
-        match tokio::spawn(async move { loader.load().await }).await {
+        let mut load = tokio::spawn(async move { loader.load().await });
+        let loaded = loop {
+            tokio::select! {
+                loaded = &mut load => break loaded,
+                () = tokio::time::sleep(TELLING) => self.tell(),
+            }
+        };
+        match loaded {
             Ok(loaded) => loaded.map(Some),
             Err(broken) => {
                 Err(Error::internal(format!("the reader of `{}` broke down", self.loader.name())).with_source(broken))

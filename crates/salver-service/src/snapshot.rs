@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use ahash::AHashMap;
 use arrow::datatypes::SchemaRef;
-use salver_model::ports::{Table, Tables};
+use salver_model::ports::{Progress, Table, Tables};
 use salver_model::{Code, Error, Name, Result, Version, suggest};
 
 /// Why an entry could not be loaded, as the client may read it.
@@ -46,13 +46,15 @@ pub struct Entry {
     pub database: Option<Name>,
     /// For an entry whose rows grow: the columns it had when the catalog last changed.
     pub(crate) grows: Option<SchemaRef>,
+    /// How far its load is.
+    pub progress: Arc<Progress>,
     /// In the snapshot of a request: the rows it holds.
     held: Option<Box<OnceLock<Arc<dyn Table>>>>,
 }
 
 impl Entry {
     pub(crate) fn new(name: Name, state: State, database: Option<Name>) -> Self {
-        Self { name, state, database, grows: None, held: None }
+        Self { name, state, database, grows: None, progress: Arc::default(), held: None }
     }
 
     /// The same for one request.

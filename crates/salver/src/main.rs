@@ -36,6 +36,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage, which `clap` answers itself where it can.
 fn main() -> ExitCode {
+    // Where that can't be had, all is as it would be without.
+    let _ = signals::survive_file_limits();
     let done = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),

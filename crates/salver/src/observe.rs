@@ -113,6 +113,9 @@ impl Observer for Log {
                     tracing::debug!("loaded `{name}` in {ms} ms, version {version}: {source}");
                 }
             }
+            Observation::Loading { name, files, percent } => {
+                tracing::info!("loading `{name}`: {percent} % of {files} files");
+            }
             Observation::LoadFailed { name, error } => {
                 let hint = error.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
                 let why = format!("can't load `{name}`: {}{hint}", error.chain());

@@ -41,6 +41,23 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
     })
 }
 
+/// Has a write over a limit of the shell (`ulimit -f`) fail, as one to a full disk does: by default the system ends the
+/// process with a signal, and without a word.
+#[cfg(unix)]
+pub(crate) fn survive_file_limits() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _inside = runtime.enter();
+    // What is registered stays so when nobody listens any more.
+    signal(SignalKind::from_raw(libc::SIGXFSZ)).map(drop)
+}
+
+/// Has a write over a limit of the shell fail.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_limits() -> io::Result<()> {
+    Ok(())
+}
+
 /// A flag that is set when the process is asked to end, for commands that look at it between two steps; a second
 /// request ends the process at once.
 pub(crate) fn interrupted() -> Result<Arc<AtomicBool>> {

@@ -20,6 +20,7 @@ mod it {
     mod formats;
     mod functions;
     mod golden;
+    mod graphql;
     mod limits;
     mod malformed;
     mod odd_names;

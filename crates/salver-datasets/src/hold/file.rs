@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 1024;
 
 /// An open file.
 #[derive(Debug)]
-pub(super) struct OpenFile {
+pub(crate) struct OpenFile {
     /// It in messages.
     pub(super) name: String,
     file: Arc<File>,
@@ -80,8 +80,7 @@ impl OpenFile {
 
     /// What is said when the file can't be read: first of all, that it is no longer the one that was loaded.
     pub(super) fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-        let unreadable = || Error::new(Code::Source, format!("`{}` can't be read", self.name));
-        self.check().err().unwrap_or_else(unreadable).with_source(cause)
+        self.check().err().unwrap_or_else(|| stamp::damaged(&self.name)).with_source(cause)
     }
 
     /// The footer, read once.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, FieldRef, SchemaRef};
-use salver_model::{Result, Value};
+use salver_model::{Error, Result, Value};
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -46,10 +46,10 @@ struct Source {
     values: Vec<Value>,
 }
 
-/// The files, open. Of a dataset of very many only the first are kept so; the others are opened when they are read, and
-/// fail when they were replaced by then.
+/// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the
+/// others are opened when they are read, and fail when they were replaced by then.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(crate) struct Opened {
     /// What they are.
     pub(super) sources: Arc<Sources>,
     kept: Vec<Arc<OpenFile>>,
@@ -90,7 +90,7 @@ impl Files {
     }
 
     /// The files, opened unless somebody has them open already. Blocks.
-    pub(super) fn open(&self) -> Result<Arc<Opened>> {
+    pub(crate) fn open(&self) -> Result<Arc<Opened>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = opened.upgrade() {
             return Ok(opened);
@@ -103,6 +103,29 @@ impl Files {
         let new = Arc::new(Opened { sources: Arc::clone(&self.sources), kept, _places: places });
         *opened = Arc::downgrade(&new);
         Ok(new)
+    }
+}
+
+impl Opened {
+    /// A file by a number that may be wrong. Blocks.
+    pub(super) fn numbered(&self, number: usize) -> Result<Arc<OpenFile>> {
+        if number >= self.sources.count() {
+            return Err(Error::internal("a plan reads a file that its dataset does not have"));
+        }
+        self.file(number)
+    }
+
+    /// Refuses files of which too many are there to be kept open, when they are not those that were loaded.
+    pub(crate) fn check_others(&self) -> Result<()> {
+        let holds = |file: &Source| {
+            let about = std::fs::metadata(&file.path);
+            file.stamp.is_none_or(|stamp| about.is_ok_and(|about| stamp.is_of(&about)))
+        };
+        let others = self.sources.files.get(self.kept.len()..).unwrap_or_default();
+        match others.iter().find(|file| !holds(file)) {
+            None => Ok(()),
+            Some(file) => Err(stamp::changed(&stamp::name(&file.path))),
+        }
     }
 }
 

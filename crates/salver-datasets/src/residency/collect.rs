@@ -185,6 +185,10 @@ impl Memory {
 
     /// Makes chunks of what is pending; with `all` also one of what is too little for a chunk.
     fn compact(&mut self, all: bool) -> Result<()> {
+        // Small batches wait by the thousand: each is looked at again only when some of them become a chunk.
+        if !all && self.pending_rows < CHUNK_ROWS {
+            return Ok(());
+        }
         while self.pending_rows >= CHUNK_ROWS || (all && self.pending_rows > 0) {
             let mut wanted = CHUNK_ROWS.min(self.pending_rows);
             self.pending_rows -= wanted;

@@ -1,9 +1,11 @@
 //! Reads a dataset: finds its files, joins their columns, and decides where the rows are held.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use salver_model::ports::Progress;
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
 use salver_model::{Code, Error, Result, Version};
 
@@ -29,16 +31,27 @@ const PARQUET_GROWTH: u64 = 4;
 /// [`Code::Source`] naming the file, and line and column where they are known, with the way out as hint;
 /// [`Code::OutOfMemory`] when it must be in memory and there is no room.
 pub async fn load(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<Loaded> {
+    load_telling(spec, budget, data_dir, &Arc::default()).await
+}
+
+/// The same, and tells meanwhile how far it is.
+pub(crate) async fn load_telling(
+    spec: &DatasetSpec,
+    budget: &Arc<Budget>,
+    data_dir: &Path,
+    progress: &Arc<Progress>,
+) -> Result<Loaded> {
     let (spec, budget, data_dir) = (spec.clone(), Arc::clone(budget), data_dir.to_owned());
+    let progress = Arc::clone(progress);
     blocking(move || {
         let before = gather::local_version(&spec);
-        match attempt(&spec, &budget, &data_dir) {
+        match attempt(&spec, &budget, &data_dir, &progress) {
             Ok((loaded, false)) => Ok(loaded),
             Err(error) if gather::local_version(&spec) == before => Err(error),
             // The rows of the first reading are given back before the second takes its own.
             changed => {
                 drop(changed);
-                attempt(&spec, &budget, &data_dir).map(|(loaded, _)| loaded)
+                attempt(&spec, &budget, &data_dir, &progress).map(|(loaded, _)| loaded)
             }
         }
     })
@@ -61,9 +74,9 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 }
 
 /// Reads once, and says whether the files changed meanwhile.
-fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<(Loaded, bool)> {
+fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: &Progress) -> Result<(Loaded, bool)> {
     let Gathered { inputs, version } = gather::gather(spec, data_dir)?;
-    let loading = Loading { spec, budget, data_dir, inputs: &inputs };
+    let loading = Loading { spec, budget, data_dir, inputs: &inputs, progress };
     // Before the rows are read: a file that is written over meanwhile is another one.
     let candidate = Candidate::of(&inputs);
     let (kept, words) = match loading.run(false) {
@@ -91,12 +104,12 @@ struct Loading<'a> {
     budget: &'a Arc<Budget>,
     data_dir: &'a Path,
     inputs: &'a [Input],
+    progress: &'a Progress,
 }
 
 impl Loading<'_> {
     fn run(&self, all: bool) -> Result<(Kept, String), Stop> {
-        let outlines: Vec<Outline> =
-            self.inputs.iter().map(|input| source::outline(input, self.spec, all)).collect::<Result<_>>()?;
+        let outlines = self.outlines(all)?;
         let merged = self.merged(&outlines)?;
         let partitions = Partitions::of(self.inputs, self.spec, &merged)?;
         let is_plain = self.is_plain(&outlines);
@@ -139,11 +152,27 @@ impl Loading<'_> {
         Ok((kept, self.words(held, &plan)))
     }
 
-    /// The columns of all files together.
+    /// The columns of each file.
+    fn outlines(&self, all: bool) -> Result<Vec<Outline>> {
+        self.progress.begin(self.inputs.len());
+        let mut outlines = Vec::with_capacity(self.inputs.len());
+        for (number, input) in self.inputs.iter().enumerate() {
+            outlines.push(source::outline(input, self.spec, all)?);
+            self.progress.reach(number + 1, false);
+        }
+        Ok(outlines)
+    }
+
+    /// The columns of all files together, which may be null: they may lack in a file.
     fn merged(&self, outlines: &[Outline]) -> Result<Schema> {
         let guessed = self.inputs.iter().all(|input| source::is_guessed(input.format));
         let mut merged = Schema::empty();
+        // Most files are alike, and what was merged once adds nothing.
+        let mut known: HashSet<&Fields> = HashSet::new();
         for (index, outline) in outlines.iter().enumerate() {
+            if !known.insert(&outline.schema.fields) {
+                continue;
+            }
             // A declared type ends every argument between files.
             let fields = outline.schema.fields().iter().map(|field| match self.column(field.name()) {
                 Some(column) => field.as_ref().clone().with_data_type(column.data_type.clone()),
@@ -159,15 +188,6 @@ impl Loading<'_> {
                 Error::new(Code::Source, format!("column `{column}` is {a} in `{one}` and {b} in `{other}`"))
                     .with_hint(format!("declare `{column}` in `schema`, or serve the files as two datasets"))
             })?;
-            // Columns that lack in a file are null there.
-            if index > 0 && !outline.schema.fields().is_empty() {
-                let fields = merged.fields().iter().map(|field| {
-                    let is_missing = outline.schema.field_with_name(field.name()).is_err()
-                        || outlines[..index].iter().any(|other| other.schema.field_with_name(field.name()).is_err());
-                    field.as_ref().clone().with_nullable(field.is_nullable() || is_missing)
-                });
-                merged = Schema::new(fields.collect::<Vec<_>>());
-            }
         }
         Ok(merged)
     }
@@ -229,6 +249,7 @@ impl Loading<'_> {
                 first_row += batch.num_rows() as u64;
                 collector.push(batch_of(&plan.schema, columns, batch.num_rows())?)
             })?;
+            self.progress.reach(index + 1, true);
         }
         Ok(collector.finish()?)
     }

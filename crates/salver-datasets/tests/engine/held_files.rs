@@ -260,7 +260,7 @@ async fn reads_or_fails(path: &Path, engine: &Arc<Engine>, skip: u64) -> bool {
     let held: Arc<dyn Held> = match table.hold(1).await {
         Ok(held) => held,
         Err(error) => {
-            assert_eq!(error.code, Code::Source, "{error:?}");
+            assert_eq!(error.code, Code::EntryUnavailable, "{error:?}");
             return false;
         }
     };
@@ -275,7 +275,7 @@ async fn reads_or_fails(path: &Path, engine: &Arc<Engine>, skip: u64) -> bool {
                 return true;
             }
             Err(error) => {
-                assert_eq!(error.code, Code::Source, "{error:?}");
+                assert_eq!(error.code, Code::EntryUnavailable, "{error:?}");
                 assert!(rows.try_next().await.unwrap().is_none(), "rows after a failure");
                 return false;
             }

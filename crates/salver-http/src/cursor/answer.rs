@@ -15,7 +15,7 @@ use crate::respond;
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// The version of ArangoDB's interface that clients find here.
-const INTERFACE: &str = "3.12.0";
+pub(super) const INTERFACE: &str = "3.12.0";
 
 /// A batch. `id` is the cursor's, as long as there is one to go on with.
 pub(super) async fn batch(
@@ -43,7 +43,8 @@ pub(super) async fn batch(
             // What is scanned is not known below a query; rows that came out are the least it can be.
             let stats = format!(
                 ",\"extra\":{{\"warnings\":[],\"stats\":{{\"writesExecuted\":0,\"writesIgnored\":0,\
-                 \"documentLookups\":0,\"scannedFull\":{rows},\"scannedIndex\":0,\"filtered\":0,\"httpRequests\":0,\
+                 \"documentLookups\":0,\"seeks\":0,\"scannedFull\":{rows},\"scannedIndex\":0,\"cursorsCreated\":0,\
+                 \"cursorsRearmed\":0,\"cacheHits\":0,\"cacheMisses\":0,\"filtered\":0,\"httpRequests\":0,\
                  \"executionTime\":{seconds},\"peakMemoryUsage\":{peak},\"intermediateCommits\":0"
             );
             body.extend_from_slice(stats.as_bytes());
@@ -61,12 +62,6 @@ pub(super) async fn batch(
 pub(super) fn removed(id: Id) -> Response<Body> {
     let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
     whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
-}
-
-/// What clients want to know of the server before they ask for anything.
-pub(super) fn version() -> Response<Body> {
-    let body = format!("{{\"server\":\"salver\",\"license\":\"community\",\"version\":\"{INTERFACE}\"}}");
-    whole(StatusCode::OK, JSON, body.into_bytes())
 }
 
 /// A finished answer; none of these is ever the same again.

@@ -49,9 +49,8 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
         return Err(Failure::empty_query());
     }
     let members = Members::read(body)?;
-    let Some(text) = members.get("query").and_then(Json::as_str) else {
-        return Err(Failure::corrupted_json("expecting string for 'query'"));
-    };
+    // What is no text is as good as none, as in ArangoDB.
+    let text = members.get("query").and_then(Json::as_str).unwrap_or_default();
     if text.trim().is_empty() {
         return Err(Failure::empty_query());
     }

@@ -11,10 +11,27 @@ pub(super) enum Target<'a> {
     Export(&'a str),
     /// `/api/cursor`, `/api/cursor/{id}`, `/api/cursor/{id}/{batch}`
     Cursor(&'a str),
+    /// `/_api/collection`, `/_api/collection/{name}`, `/_api/collection/{name}/{question}`
+    Collections(&'a str),
+    /// `/_api/database`, `/_api/database/current`
+    Databases(&'a str),
+    /// What the server is.
+    Server(About),
+    /// Anything else below `/_api`.
+    Nothing(&'a str),
+}
+
+/// What clients want to know of the server before they ask for anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum About {
     /// `/_api/version`
     Version,
-    /// Anything else below `/_api`.
-    Nothing,
+    /// `/_admin/server/availability`
+    Availability,
+    /// `/_admin/server/mode`
+    Mode,
+    /// `/_admin/server/role`
+    Role,
 }
 
 impl<'a> Target<'a> {
@@ -33,19 +50,30 @@ impl<'a> Target<'a> {
             };
             return is_ours.then_some(Self::Export(rest));
         }
-        let api = match path.strip_prefix("/_db/") {
-            Some(rest) => &rest[rest.find('/')?..],
-            None => path,
-        };
+        let (_, api) = database(path);
+        match api {
+            "/_admin/server/availability" => return Some(Self::Server(About::Availability)),
+            "/_admin/server/mode" => return Some(Self::Server(About::Mode)),
+            "/_admin/server/role" => return Some(Self::Server(About::Role)),
+            _ => {}
+        }
         let rest = below(api, "/_api")?;
         let (door, rest) = rest.split_once('/').unwrap_or((rest, ""));
         Some(match door {
             "cursor" => Self::Cursor(rest),
             "export" => Self::Export(rest),
-            "version" if rest.is_empty() => Self::Version,
-            _ => Self::Nothing,
+            "version" if rest.is_empty() => Self::Server(About::Version),
+            "collection" => Self::Collections(rest),
+            "database" => Self::Databases(rest),
+            other => Self::Nothing(other),
         })
     }
+}
+
+/// The database that stands before a path, and the path.
+pub(super) fn database(path: &str) -> (Option<&str>, &str) {
+    let named = path.strip_prefix("/_db/").and_then(|rest| Some((rest, rest.find('/')?)));
+    named.map_or((None, path), |(rest, end)| (Some(&rest[..end]), &rest[end..]))
 }
 
 /// What stands in `path` behind `prefix` and a slash; nothing when it ends there.
@@ -62,7 +90,7 @@ fn names_collection(query: &str) -> bool {
 mod tests {
     use http::Method;
 
-    use super::Target;
+    use super::{About, Target};
 
     #[test]
     fn paths() {
@@ -77,8 +105,13 @@ mod tests {
             (Method::GET, "/api/export/c", "", None),
             (Method::DELETE, "/api/export/17", "", Some(Target::Export("17"))),
             (Method::DELETE, "/api/export/token", "", None),
-            (Method::GET, "/_api/version", "", Some(Target::Version)),
-            (Method::GET, "/_api/else", "", Some(Target::Nothing)),
+            (Method::GET, "/_api/version", "", Some(Target::Server(About::Version))),
+            (Method::GET, "/_db/x/_api/collection/c/count", "", Some(Target::Collections("c/count"))),
+            (Method::GET, "/_db/x/_api/database/current", "", Some(Target::Databases("current"))),
+            (Method::POST, "/_db/x/_open/auth", "", None),
+            (Method::GET, "/_admin/server/availability", "", Some(Target::Server(About::Availability))),
+            (Method::GET, "/_admin/other", "", None),
+            (Method::GET, "/_api/else", "", Some(Target::Nothing("else"))),
             (Method::GET, "/_db/any", "", None),
             (Method::GET, "/api/cursors", "", None),
             (Method::GET, "/_apis", "", None),

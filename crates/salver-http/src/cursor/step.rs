@@ -47,8 +47,10 @@ pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Resp
     let given = match number {
         None if cursor.is_finished() => Err(Failure::of_refusal(Refusal::Unknown)),
         None => cursor.next().await,
-        Some(_) if !cursor.facts.allows_retry => Err(Failure::bad("expecting retriable option to be true")),
         Some(number) => match number.parse::<u64>() {
+            Ok(number) if number == cursor.number() && !cursor.facts.allows_retry => {
+                Err(Failure::bad("expecting retriable option to be true"))
+            }
             Ok(number) if number == cursor.number() => cursor.again().await,
             Ok(number) if number == cursor.number() + 1 && !cursor.is_finished() => cursor.next().await,
             _ => Err(Failure::no_batch()),

@@ -138,9 +138,15 @@ impl Failure {
         Self::new(StatusCode::NOT_IMPLEMENTED, aql::NOT_IMPLEMENTED, message)
     }
 
+    /// A request that would change something.
+    pub(crate) fn read_only(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, aql::READ_ONLY, message)
+    }
+
     /// Nothing is here.
     pub(crate) fn nowhere() -> Self {
-        let message = "unknown path; here are /_api/cursor, /_api/export and /_api/version";
+        let message = "unknown path; here are /_api/cursor, /_api/export, /_api/collection, /_api/database, \
+                       and /_api/version";
         Self::new(StatusCode::NOT_FOUND, 404, message)
     }
 
@@ -179,7 +185,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let failure = Self::of(&error);
-        let is_ours = problem::status(error.code) == StatusCode::INTERNAL_SERVER_ERROR;
+        let is_ours = problem::is_ours(&error);
         Self { cause: is_ours.then(|| Box::new(error)), ..failure }
     }
 }

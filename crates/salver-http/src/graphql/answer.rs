@@ -105,6 +105,11 @@ pub(crate) fn undone(problems: &[Problem]) -> Vec<u8> {
     body
 }
 
+/// The document of a request that could not be read.
+pub(crate) fn unread(error: &Error) -> Vec<u8> {
+    refused(&[Problem::at(&[], error)])
+}
+
 /// The document of a request that was broken off.
 pub(crate) fn broken_off(error: &Error) -> Vec<u8> {
     undone(&[Problem::at(&[], error)])

@@ -62,8 +62,8 @@ pub(crate) enum Answer {
         read: Vec<(Name, Version)>,
         /// Whether the same request over the same versions gives the same bytes.
         repeatable: bool,
-        /// False when the document was refused before anything ran.
-        status_ok: bool,
+        /// Why the document was refused before anything ran.
+        refused: Option<Code>,
         /// Whether a mutation was not done for a reason that passes, so that it may be sent again.
         passing: bool,
     },
@@ -113,7 +113,7 @@ pub(crate) async fn answer(
     }
     let body = document_of::broken_off(&broken_off);
     let passing = !done.load(Ordering::Relaxed);
-    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, status_ok: true, passing })
+    Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None, passing })
 }
 
 /// Whether the operation of `request` that is to run changes rows.
@@ -151,8 +151,9 @@ async fn run(
         }
         Err(problems) => {
             let body = document_of::refused(&problems);
+            let refused = Some(problems.first().map_or(Code::InvalidGraphql, |problem| problem.code));
             let read = Vec::new();
-            return Ok(Ok(Answer::Document { body, read, repeatable: false, status_ok: false, passing: false }));
+            return Ok(Ok(Answer::Document { body, read, repeatable: false, refused, passing: false }));
         }
     };
     let budget = Arc::new(Budget::new(service.limits()));
@@ -170,7 +171,7 @@ async fn run(
                 Err(problems) => (document_of::undone(&problems), problems.iter().any(Problem::passes)),
             };
             let read = Vec::new();
-            return Ok(Ok(Answer::Document { body, read, repeatable: false, status_ok: true, passing }));
+            return Ok(Ok(Answer::Document { body, read, repeatable: false, refused: None, passing }));
         }
     };
     if request.raw {
@@ -190,7 +191,7 @@ async fn run(
     let read = versions(&plan, &compiled.graph, snapshot);
     // What is told of the schema depends on every entry, also on those that are not there yet.
     let repeatable = finished.repeatable && finished.problems.is_empty() && prepared.introspection.is_none();
-    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, status_ok: true, passing: false }))
+    Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None, passing: false }))
 }
 
 struct Ready {
@@ -226,7 +227,8 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
     bounds::check_arguments(&document, operation, &variables).map_err(refuse)?;
     if operation.is_mutation() {
         if !request.may_change {
-            let error = Error::new(Code::InvalidGraphql, "a mutation is sent with POST, as JSON");
+            let code = if request.is_get { Code::MethodNotAllowed } else { Code::InvalidGraphql };
+            let error = Error::new(code, "a mutation is sent with POST, as JSON");
             return Err(refuse(error.with_hint("say `Content-Type: application/json`, which no foreign page can")));
         }
         let compiler =

@@ -16,6 +16,8 @@ pub(crate) struct Request {
     pub(crate) caller: Caller,
     /// Whether the document may change rows: it came in a way in which no page of another site can send it unasked.
     pub(crate) may_change: bool,
+    /// Whether it came with GET, which never changes anything.
+    pub(crate) is_get: bool,
 }
 
 /// Reads the body of a POST.
@@ -38,6 +40,7 @@ pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Requ
         raw: media_type != "application/graphql",
         caller: Caller::default(),
         may_change: media_type == "application/graphql",
+        is_get: false,
     })
 }
 
@@ -62,7 +65,15 @@ pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
         return Err(Error::new(Code::InvalidRequest, "there is no document: the parameter `query` is missing")
             .with_hint("GET /api/graphql?query={...}, or POST the document"));
     };
-    Ok(Request { document, variables, operation, raw: false, caller: Caller::default(), may_change: false })
+    Ok(Request {
+        document,
+        variables,
+        operation,
+        raw: false,
+        caller: Caller::default(),
+        may_change: false,
+        is_get: true,
+    })
 }
 
 /// No GraphQL document begins with `{"`, `{}` or `[`, so that a forgotten content type does no harm.
@@ -107,7 +118,15 @@ fn parse_json(text: &str) -> Result<Request> {
         Some(_) => return Err(malformed("`operationName` is not text".to_owned())),
     };
     let document = document.as_str().to_owned();
-    Ok(Request { document, variables, operation, raw: false, caller: Caller::default(), may_change: false })
+    Ok(Request {
+        document,
+        variables,
+        operation,
+        raw: false,
+        caller: Caller::default(),
+        may_change: false,
+        is_get: false,
+    })
 }
 
 fn parse_variables(text: &str) -> Result<JsonMap> {

@@ -50,9 +50,9 @@ async fn query_strings() {
     let snapshot = world.service.catalog().snapshot();
     let answered =
         answer(&world.door, &world.service, &snapshot, &request, salver_formats::Nulls::Write).await.unwrap();
-    let Answer::Document { body, read, repeatable, status_ok, .. } = answered else { panic!("bare rows") };
+    let Answer::Document { body, read, repeatable, refused, .. } = answered else { panic!("bare rows") };
     assert_eq!(String::from_utf8(body).unwrap(), r#"{"data":{"orders":[{"id":10},{"id":11}]}}"#);
-    assert!(repeatable && status_ok);
+    assert!(repeatable && refused.is_none());
     assert_eq!(read.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["orders"]);
     for bad in ["", "query=%FF", "query={a}&variables=3", "variables={}"] {
         assert!(parse_get(bad).is_err(), "{bad}");

@@ -179,7 +179,7 @@ impl World {
     pub(crate) async fn run(&self, document: &str, variables: Json) -> (Json, bool) {
         let body = json!({ "query": document, "variables": variables }).to_string();
         match self.post(Some("application/json"), body.as_bytes()).await.unwrap() {
-            Answer::Document { body, status_ok, .. } => (serde_json::from_slice(&body).unwrap(), status_ok),
+            Answer::Document { body, refused, .. } => (serde_json::from_slice(&body).unwrap(), refused.is_none()),
             Answer::Rows(_) => panic!("bare rows for {document}"),
         }
     }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::name::Name;
-use crate::ports::Table;
+use crate::ports::{Progress, Table};
 use crate::version::Version;
 
 /// What a loader waits for while it loads. A slow one holds up only others of its kind.
@@ -37,6 +37,9 @@ pub trait Loader: Send + Sync + std::fmt::Debug {
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Disk
     }
+
+    /// Has loads tell from now on how far they are.
+    fn follow(&self, _progress: &Arc<Progress>) {}
 
     /// The version the source has now, as cheaply as it can be told (modification time and size, a conditional
     /// request).

@@ -1,6 +1,7 @@
 //! Cursors in ArangoDB's shape, byte for byte where it has one: bodies, codes, numbers and words of errors.
 
 mod abandoned;
+mod around;
 mod export;
 mod query;
 

@@ -3,7 +3,7 @@
 mod command;
 mod killed;
 mod ranges;
-mod rows;
+pub(crate) mod rows;
 mod sessions;
 mod whole;
 mod writers;

@@ -2,7 +2,10 @@
 
 use std::io::{Read, Write};
 
-use super::server::Server;
+use salver_formats::Format;
+
+use super::export::rows::file;
+use super::server::{Answer, Server};
 
 const TOML: &str = "[[dataset]]\nname = \"t\"\nsource = \"t.csv\"\nrefresh = \"100ms\"\n";
 
@@ -47,6 +50,55 @@ fn a_scanned_file_that_is_replaced() {
         assert!(is_new || answer.status == 503, "{}", answer.text());
         is_new
     });
+}
+
+/// A Parquet file that is scanned where it lies, and replaced while its rows are on their way: they are read to their end
+/// as they were.
+#[test]
+fn a_scanned_file_that_is_replaced_under_its_readers() {
+    const ROWS: i64 = 600_000;
+    let toml = "[limits]\nrows_max = 1000000\n[[dataset]]\nname = \"p\"\nsource = \"p.parquet\"\nmemory = \"never\"\n";
+    let server = Server::with(toml, &[("p.parquet", &file(0..ROWS, Format::Parquet))]);
+    let target = "/api/sql?format=ndjson&q=select%20id,name%20from%20p%20where%20id%20%3E=%200";
+    let head = format!("GET {target} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", server.address());
+    let begun: Vec<_> = (0..3)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(head.as_bytes()).expect("sent");
+            let mut first = [0; 1000];
+            stream.read_exact(&mut first).expect("an answer begins");
+            (stream, first)
+        })
+        .collect();
+    std::fs::write(server.file("new.tmp"), file(ROWS..ROWS + 5, Format::Parquet)).expect("written");
+    std::fs::rename(server.file("new.tmp"), server.file("p.parquet")).expect("renamed");
+    for (mut stream, first) in begun {
+        let mut bytes = first.to_vec();
+        stream.read_to_end(&mut bytes).expect("an answer ends");
+        assert!(bytes.ends_with(b"\r\n0\r\n\r\n"), "the body is cut");
+        let answer = Answer::parse(&bytes);
+        assert_eq!(answer.status, 200);
+        let mut lines = answer.text().lines();
+        assert!(lines.next().is_some_and(|line| line.starts_with("{\"id\":")));
+        assert_eq!(lines.count() as i64, ROWS - 1);
+    }
+    server.until(|server| {
+        let answer = server.get("/api/tables/p?filter[id]gteq=0&columns=id");
+        assert!(answer.status == 200 || answer.json()["error"] == "entry_unavailable", "{}", answer.text());
+        answer.status == 200 && answer.text().starts_with(&format!("[{{\"id\":{ROWS}}}"))
+    });
+}
+
+/// A dataset of very many small files is loaded in the time that they take, and not in that of their square.
+#[test]
+fn three_thousand_files() {
+    let names: Vec<String> = (0..3_000).map(|n| format!("many/{n}.csv")).collect();
+    let texts: Vec<String> = (0..3_000).map(|n| format!("a,b\n{n},x\n")).collect();
+    let files: Vec<(&str, &[u8])> =
+        names.iter().zip(&texts).map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    let server = Server::with("[[dataset]]\nname = \"many\"\nsource = \"many/*.csv\"\n", &files);
+    let answer = server.get("/api/sql?q=select%20count(*)%20as%20n,%20sum(a)%20as%20s%20from%20many");
+    assert_eq!(answer.text(), r#"[{"n":3000,"s":4498500}]"#);
 }
 
 #[test]

@@ -203,7 +203,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn parse(bytes: &[u8]) -> Self {
+    /// What a server said, until it closed.
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
             return Self { status: 0, headers: Vec::new(), body: bytes.to_vec() };
         };

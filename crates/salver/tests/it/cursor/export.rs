@@ -8,6 +8,8 @@ use serde_json::{Value as Json, json};
 use super::super::server::Server;
 use super::{PEOPLE, drain, error, golden, numbers, post};
 
+const UNKNOWN_PATH: &str = "unknown path; here are /_api/cursor, /_api/export, /_api/collection, /_api/database, \
+                            and /_api/version";
 const NOT_FOUND: &str = "cursor not found: disposed or unknown cursor";
 
 #[test]
@@ -130,7 +132,7 @@ fn errors() {
         ("DELETE", "/api/export/1", 404, 1600, NOT_FOUND),
         ("GET", "/_api/export", 405, 405, "method not supported"),
         ("PATCH", "/_api/export/1", 405, 405, "method not supported"),
-        ("GET", "/_api/nothing", 404, 404, "unknown path; here are /_api/cursor, /_api/export and /_api/version"),
+        ("GET", "/_api/nothing", 404, 404, UNKNOWN_PATH),
     ] {
         let answer = server.ask(method, path, &[], b"");
         assert_eq!(error(&answer), (status, number, message.to_owned()), "{method} {path}");

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::super::server::Server;
 use super::{PEOPLE, drain, error, golden, numbers, post};
 
-const STATS: &str = r#""writesExecuted":0,"writesIgnored":0,"documentLookups":0,"#;
+const STATS: &str = r#""writesExecuted":0,"writesIgnored":0,"documentLookups":0,"seeks":0,"#;
 
 fn server() -> Server {
     Server::of(&[("people.csv", PEOPLE), ("many.csv", &numbers(0, 5_000))])
@@ -31,7 +31,7 @@ fn the_shape() {
         let text = r#"{"query":"FOR d IN people SORT d.id LIMIT 3 RETURN d.name","count":true,"batchSize":2,"options":{"fullCount":true}}"#;
         let first = server.post(door, text);
         let stats = format!(
-            r#"{STATS}"scannedFull":2,"scannedIndex":0,"filtered":0,"httpRequests":0,"executionTime":T,"peakMemoryUsage":23,"intermediateCommits":0,"fullCount":10"#
+            r#"{STATS}"scannedFull":2,"scannedIndex":0,"cursorsCreated":0,"cursorsRearmed":0,"cacheHits":0,"cacheMisses":0,"filtered":0,"httpRequests":0,"executionTime":T,"peakMemoryUsage":23,"intermediateCommits":0,"fullCount":10"#
         );
         assert_eq!(
             (first.status, golden(&first)),
@@ -161,6 +161,15 @@ fn asked_again() {
     let (_, plain) = query(&server, "FOR d IN people RETURN d.id", json!({"batchSize": 4}));
     let path = format!("/_api/cursor/{}/1", plain["id"].as_str().expect("an id"));
     assert_eq!(error(&server.post(&path, "")), (400, 400, "expecting retriable option to be true".into()));
+    // The next batch is given by its number all the same, and is not kept.
+    let path = path.trim_end_matches("/1");
+    let next = server.post(&format!("{path}/2"), "").json();
+    assert_eq!((&next["result"], &next["nextBatchId"]), (&json!([5, 6, 7, 8]), &json!("3")), "{next}");
+    let expected = (400, 400, "expecting retriable option to be true".into());
+    assert_eq!(error(&server.post(&format!("{path}/2"), "")), expected);
+    assert_eq!(error(&server.post(&format!("{path}/4"), "")), (404, 404, "batch id not found".into()));
+    let last = server.post(&format!("{path}/3"), "").json();
+    assert_eq!((&last["result"], &last["hasMore"]), (&json!([9, 10]), &json!(false)), "{last}");
     // One batch is kept too, when it may be asked for again.
     let (_, only) = query(&server, "FOR d IN people LIMIT 1 RETURN d.id", retry);
     let path = format!("/_api/cursor/{}", only["id"].as_str().expect("an id"));
@@ -250,8 +259,9 @@ fn errors() {
             "expecting non-zero value for 'batchSize'",
         ),
         (json!({"query": " "}), 400, 1502, "query is empty"),
-        (json!({"query": 1}), 400, 600, "invalid JSON object: expecting string for 'query'"),
-        (json!({}), 400, 600, "invalid JSON object: expecting string for 'query'"),
+        (json!({"query": 1}), 400, 1502, "query is empty"),
+        (json!({"query": null}), 400, 1502, "query is empty"),
+        (json!({}), 400, 1502, "query is empty"),
         (json!([]), 400, 600, "invalid JSON object: the body must be an object"),
     ] {
         let answer = server.post("/_api/cursor", &body.to_string());
@@ -314,7 +324,6 @@ fn malformed() {
         r#"{"query":"FOR d IN people RETURN d","ttl":"long"}"#,
         r#"{"query":"FOR d IN people RETURN d","batchSize":1e999}"#,
         r#"{"query":"FOR d IN people RETURN d","memoryLimit":-5}"#,
-        r#"{"query":"FOR d IN people FILTER d.age == \"x\" RETURN d"}"#,
         r#"{"query":"FOR d IN people FILTER d.age LIKE 'x' RETURN d"}"#,
         r#"{"query":"FOR d IN people SORT d.nope RETURN d"}"#,
     ] {
@@ -335,6 +344,9 @@ fn malformed() {
             answer.text()
         );
     }
+    // Values of different kinds are never equal.
+    let answer = server.post("/_api/cursor", r#"{"query":"FOR d IN people FILTER d.age == \"x\" RETURN d"}"#);
+    assert_eq!((answer.status, &answer.json()["result"]), (201, &json!([])), "{}", answer.text());
     let not_utf8 = server.ask("POST", "/_api/cursor", &[], b"{\"query\":\"\xff\"}");
     assert_eq!(error(&not_utf8).1, 600);
     assert_eq!(server.get("/health").text(), "OK");

@@ -149,3 +149,24 @@ fn an_interrupted_run_goes_on_or_begins_anew() {
         std::fs::remove_file(&path).unwrap();
     }
 }
+
+/// A limit of the shell on files is an error that says so, and not an end by a signal without a word.
+#[test]
+fn a_limit_on_files() {
+    let server = server();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.csv", "a.parquet", "-"] {
+        let run = Command::new("sh")
+            .args(["-c", "ulimit -f 8 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_salver"), "export"])
+            .arg(format!("http://{}/a", server.address()))
+            .args(if name == "-" { vec![] } else { vec!["-o", name] })
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(std::fs::File::create(folder.path().join("out")).unwrap())
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{name}: {err}");
+        assert!(err.contains("error: can't write to") && err.contains("File too large"), "{name}: {err}");
+    }
+}

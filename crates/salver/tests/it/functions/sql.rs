@@ -107,7 +107,7 @@ fn what_is_wrong_is_told_before_any_code_runs() {
             "`initials` takes 1 to 2 arguments, and 3 are given",
             "they are `name`, `mark`",
         ),
-        ("select py.twice(1.5)", "`py.twice` takes a whole number for `x`, and Float64 is given", "cast"),
+        ("select py.twice(1.5)", "`py.twice` takes a whole number for `x`, and Decimal128(2, 1) is given", "cast"),
         ("select py.twice(name) from people", "takes a whole number for `x`, and Utf8 is given", "cast"),
         ("select shout('a')", "`shout` can't be called in SQL: its parameter `words` takes no plain value", "plain"),
         ("select fibb(1)", "Invalid function 'fibb' at line 1, column 8", "did you mean `fib`?"),

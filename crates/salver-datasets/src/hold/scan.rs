@@ -1,0 +1,169 @@
+//! The files of a dataset as the engine reads them: through the descriptors that were opened when its plan was made, so
+//! that a file that is replaced meanwhile is read to its end as it was.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::ParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
+use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
+use parquet::arrow::async_reader::AsyncFileReader;
+use parquet::file::reader::ChunkReader;
+use salver_model::Error;
+
+use super::file::{OpenFile, Pages};
+use super::files::Opened;
+
+/// Which of a dataset's files a file of a plan is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number(pub(crate) usize);
+
+/// Gives the engine readers of files that are open.
+#[derive(Debug)]
+pub(crate) struct OpenedReaders {
+    opened: Arc<Opened>,
+    /// What is known of footers, of all datasets.
+    footers: Arc<FileMetadataCache>,
+}
+
+impl OpenedReaders {
+    /// Readers of the files that `opened` holds, as long as any of them lives.
+    pub(crate) fn new(opened: Arc<Opened>, footers: Arc<FileMetadataCache>) -> Self {
+        Self { opened, footers }
+    }
+}
+
+impl ParquetFileReaderFactory for OpenedReaders {
+    fn create_reader(
+        &self,
+        partition: usize,
+        file: PartitionedFile,
+        hint: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> datafusion::common::Result<Box<dyn AsyncFileReader + Send>> {
+        let number = file.extension::<Number>().map_or(usize::MAX, |number| number.0);
+        let about = file.object_meta.clone();
+        let store = Arc::new(OneFile { opened: Arc::clone(&self.opened), number, about, file: OnceLock::new() });
+        CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers))
+            .create_reader(partition, file, hint, metrics)
+    }
+}
+
+/// One of the files, where the engine looks for a store of many.
+#[derive(Debug)]
+struct OneFile {
+    opened: Arc<Opened>,
+    number: usize,
+    about: ObjectMeta,
+    /// A file of too many to be kept open is opened when it is first read.
+    file: OnceLock<Arc<OpenFile>>,
+}
+
+impl OneFile {
+    fn file(&self) -> Result<Arc<OpenFile>, Error> {
+        if let Some(file) = self.file.get() {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.opened.numbered(self.number)?;
+        Ok(Arc::clone(self.file.get_or_init(|| file)))
+    }
+
+    async fn read(&self, ranges: Vec<Range<u64>>) -> object_store::Result<Vec<Bytes>> {
+        let file = self.file().map_err(failed)?;
+        let reading = tokio::task::spawn_blocking(move || read(&file, &ranges));
+        reading.await.map_err(|cause| object_store::Error::JoinError { source: cause })?.map_err(failed)
+    }
+}
+
+/// The bytes of some ranges, of the file as it was when it was loaded. Blocks.
+fn read(file: &Arc<OpenFile>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Error> {
+    let pages = Pages(Arc::clone(file));
+    let bytes = ranges.iter().map(|range| {
+        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        pages.get_bytes(range.start, length).map_err(|cause| file.failed(cause))
+    });
+    let bytes = bytes.collect::<Result<_, _>>()?;
+    // Asked after reading, so that nothing is taken for the file's that was written meanwhile.
+    file.check()?;
+    Ok(bytes)
+}
+
+fn failed(error: Error) -> object_store::Error {
+    object_store::Error::Generic { store: "dataset", source: Box::new(error) }
+}
+
+impl fmt::Display for OneFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a file of a dataset")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for OneFile {
+    async fn get_opts(&self, _: &Path, options: GetOptions) -> object_store::Result<GetResult> {
+        let bytes = self.file().map_err(failed)?.bytes;
+        let range = match options.range {
+            None => 0..bytes,
+            Some(range) => range
+                .as_range(bytes)
+                .map_err(|cause| object_store::Error::Generic { store: "dataset", source: Box::new(cause) })?,
+        };
+        let read = if options.head { Vec::new() } else { self.read(vec![range.clone()]).await? };
+        let payload = GetResultPayload::Stream(stream::iter(read.into_iter().map(Ok)).boxed());
+        Ok(GetResult { payload, meta: self.about.clone(), range, attributes: object_store::Attributes::new() })
+    }
+
+    async fn get_ranges(&self, _: &Path, ranges: &[Range<u64>]) -> object_store::Result<Vec<Bytes>> {
+        self.read(ranges.to_vec()).await
+    }
+
+    async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> object_store::Result<PutResult> {
+        Err(only_read())
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        Err(only_read())
+    }
+
+    fn delete_stream(
+        &self,
+        _: BoxStream<'static, object_store::Result<Path>>,
+    ) -> BoxStream<'static, object_store::Result<Path>> {
+        stream::iter([Err(only_read())]).boxed()
+    }
+
+    fn list(&self, _: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        stream::iter([Ok(self.about.clone())]).boxed()
+    }
+
+    async fn list_with_delimiter(&self, _: Option<&Path>) -> object_store::Result<ListResult> {
+        Err(only_read())
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> object_store::Result<()> {
+        Err(only_read())
+    }
+}
+
+fn only_read() -> object_store::Error {
+    object_store::Error::NotImplemented {
+        operation: "anything but reading".to_owned(),
+        implementer: "a file of a dataset".to_owned(),
+    }
+}
