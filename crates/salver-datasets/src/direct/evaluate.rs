@@ -92,7 +92,7 @@ where
     let bound = value.as_primitive::<T>().value(0);
     // What is not equal to itself is NaN.
     let is_nan = |x: T::Native| x.partial_cmp(&x).is_none();
-    let test = |test: &dyn Fn(T::Native) -> bool| BooleanArray::from_unary(values, |x| test(x));
+    let test = |test: &dyn Fn(T::Native) -> bool| BooleanArray::from_unary(values, test);
     if is_nan(bound) {
         return match op {
             Comparison::Eq | Comparison::GtEq => test(&is_nan),

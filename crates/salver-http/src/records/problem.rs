@@ -85,7 +85,7 @@ pub(super) fn tell(told: &str, headers: &mut HeaderMap) {
     let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
     let end = line.floor_char_boundary(TOLD_BYTES_MAX);
-    if let Ok(value) = HeaderValue::from_bytes(line[..end].as_bytes()) {
+    if let Ok(value) = HeaderValue::from_bytes(&line.as_bytes()[..end]) {
         headers.insert(TOLD, value);
     }
 }

@@ -104,7 +104,7 @@ fn divide(left: &ArrayRef, right: &ArrayRef, to: &DataType) -> Result<ArrayRef, 
     let Some((_, scale)) = digits(to) else { return Err(ArrowError::ComputeError("no decimal".to_owned())) };
     let shift = i16::from(scale) + i16::from(right_scale) - i16::from(left_scale);
     let power = i256::from_i128(10).pow_checked(u32::from(shift.unsigned_abs()))?;
-    let short = i128::try_from(10_i128).ok().and_then(|ten| ten.checked_pow(u32::from(shift.unsigned_abs())));
+    let short = 10_i128.checked_pow(u32::from(shift.unsigned_abs()));
     let quotient = |left: i256, right: i256| -> Result<i256, ArrowError> {
         if right == i256::ZERO {
             return Err(ArrowError::DivideByZero);

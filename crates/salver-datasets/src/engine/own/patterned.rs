@@ -16,17 +16,17 @@ use super::{numerals, pattern, read, shown};
 
 /// `to_char(value, pattern)`.
 pub(super) fn to_char() -> ScalarUDF {
-    Patterned::new("to_char", Kind::Char, datetime::to_char())
+    Patterned::function("to_char", Kind::Char, datetime::to_char())
 }
 
 /// `to_date(text, pattern)`.
 pub(super) fn to_date() -> ScalarUDF {
-    Patterned::new("to_date", Kind::Date, datetime::to_date())
+    Patterned::function("to_date", Kind::Date, datetime::to_date())
 }
 
 /// `to_timestamp(text, pattern)`.
 pub(super) fn to_timestamp() -> ScalarUDF {
-    Patterned::new("to_timestamp", Kind::Timestamp, datetime::to_timestamp(&ConfigOptions::default()))
+    Patterned::function("to_timestamp", Kind::Timestamp, datetime::to_timestamp(&ConfigOptions::default()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ struct Patterned {
 }
 
 impl Patterned {
-    fn new(name: &'static str, kind: Kind, inner: Arc<ScalarUDF>) -> ScalarUDF {
+    fn function(name: &'static str, kind: Kind, inner: Arc<ScalarUDF>) -> ScalarUDF {
         ScalarUDF::new_from_impl(Self { name, kind, inner, signature: Signature::user_defined(Volatility::Immutable) })
     }
 }

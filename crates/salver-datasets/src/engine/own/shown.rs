@@ -92,7 +92,7 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
         },
         "TZH" => format!("{sign}{:02}", offset / 3_600),
         "TZM" => format!("{:02}", offset / 60 % 60),
-        "OF" if offset / 60 % 60 > 0 => format!("{sign}{:02}:{:02}", offset / 3_600, offset / 60 % 60),
+        "OF" if !(offset / 60).is_multiple_of(60) => format!("{sign}{:02}:{:02}", offset / 3_600, offset / 60 % 60),
         "OF" => format!("{sign}{:02}", offset / 3_600),
         other => other.to_owned(),
     }
