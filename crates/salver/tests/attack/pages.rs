@@ -378,13 +378,13 @@ fn the_same_holds_over_http_2() {
 fn who_is_still_sending_sees_the_answer() {
     let server = serve("");
     let body = vec![b' '; 1 << 20];
-    let asks: [(&str, &str, &[(&str, &str)], u16); 4] = [
-        ("POST", "/api/sql", &[("origin", "http://evil.example")], 403),
+    let foreign = [("origin", "http://evil.example")];
+    for (method, target, headers, expected) in [
+        ("POST", "/api/sql", &foreign[..], 403),
         ("POST", "/api/nothing", &[], 404),
         ("DELETE", "/api/sql", &[], 405),
         ("PUT", "/api/streams/clicks", &[], 405),
-    ];
-    for (method, target, headers, expected) in asks {
+    ] {
         let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let mut stream = server.connect();
         let head = format!(

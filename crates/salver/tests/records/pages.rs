@@ -268,13 +268,7 @@ fn tables_page_by_page_are_the_whole() {
                         break;
                     }
                     pages.extend(rows(&answer.body, None).0);
-                    let link = answer.header("link").unwrap_or_default().to_owned();
-                    let next_of = |link: &str| {
-                        let part = link.split(", <").find(|part| part.contains("rel=\"next\""))?.to_owned();
-                        let address = part.trim_start_matches('<').split('>').next()?.to_owned();
-                        Some(address.trim_start_matches("/api").to_owned())
-                    };
-                    next = next_of(&link);
+                    next = next_of(answer.header("link").unwrap_or_default());
                 }
                 if pages != whole {
                     let _ = wrong.insert(what, format!("{} of {}:\n{pages:#?}\n{whole:#?}", pages.len(), whole.len()));
@@ -284,4 +278,11 @@ fn tables_page_by_page_are_the_whole() {
     }
     let shown: Vec<String> = wrong.iter().map(|(what, why)| format!("{what}: {why}")).collect();
     assert!(wrong.is_empty(), "{}", shown.join("\n"));
+}
+
+/// Where the next page is, below `/api`.
+fn next_of(link: &str) -> Option<String> {
+    let part = link.split(", <").find(|part| part.contains("rel=\"next\""))?;
+    let address = part.trim_start_matches('<').split('>').next()?;
+    Some(address.trim_start_matches("/api").to_owned())
 }
