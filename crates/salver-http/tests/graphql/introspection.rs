@@ -98,7 +98,7 @@ async fn names_that_graphql_does_not_have() {
     for name in ["events_main", "events_main_2", "Query_2", "String_2", "_type", "orders", "orders_page", "gr__e"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    let document = "{ events_main_2 { a_b a_b_2 a_b_3 gr__e _1st _ _x true_2 and_2 } events_main { id } orders_page { id } orders { filter } }";
+    let document = "{ events_main_2 { a_b a_b_2 a_b_3 gr__e _1st unnamed _x true_2 and_2 } events_main { id } orders_page { id } orders { filter } }";
     let data = world.data(document).await;
     assert_eq!(data["events_main_2"][0].as_object().unwrap().len(), 9);
     assert!(world.data("{ gr__e_aggregate { count sum { count } } }").await["gr__e_aggregate"][0]["count"] == 1);
