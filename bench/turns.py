@@ -4,7 +4,8 @@
     python bench/turns.py OLD NEW --only key,event-disk --rounds 5 --seconds 3
 
 Every round asks both builds, the one that begins changing from round to round. What counts is the median of the rounds'
-ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say more than a few long ones.
+ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say more than a few long
+ones.
 The second ratio is that of requests for the server's own processor time, all rounds together, of which the client takes
 no part. Needs what bench/requirements.txt lists of pyarrow and numpy.
 """

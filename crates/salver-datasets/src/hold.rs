@@ -2,8 +2,8 @@
 //!
 //! Resident rows are handed out as they lie in memory. Rows in Parquet files are read directly, without a plan: of each
 //! column the page that is just needed, from files that were opened once for the version, and some columns beside
-//! others. What replaces a file under its name does not change what is held; what is written over it is noticed. Plans of
-//! the engine read the same open files (`scan`).
+//! others. What replaces a file under its name does not change what is held; what is written over it is noticed. Plans
+//! of the engine read the same open files (`scan`).
 
 mod ahead;
 mod columns;

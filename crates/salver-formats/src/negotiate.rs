@@ -82,8 +82,8 @@ pub fn negotiate(accept: Option<&str>, default: Format) -> Choice {
     best.1
 }
 
-/// Whether a client names `name` and likes it no less than `other`; of equals the one that it wrote first. Wildcards name
-/// neither.
+/// Whether a client names `name` and likes it no less than `other`; of equals the one that it wrote first. Wildcards
+/// name neither.
 #[must_use]
 pub fn names_before(accept: Option<&str>, name: &str, other: &str) -> bool {
     let wish = |wanted: &str| {

@@ -41,8 +41,8 @@ pub(crate) use turns::off_the_loop;
 pub(crate) enum Body {
     /// All bytes at hand.
     Full(Bytes),
-    /// Bytes as they are made; an error aborts the connection, so that a cut answer never looks complete. Boxed, since a
-    /// body is moved from hand to hand and most are at hand.
+    /// Bytes as they are made; an error aborts the connection, so that a cut answer never looks complete. Boxed, since
+    /// a body is moved from hand to hand and most are at hand.
     Stream(Box<Pieces>),
 }
 

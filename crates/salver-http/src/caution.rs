@@ -1,6 +1,6 @@
 //! What every answer tells browsers not to do with it: guess its type, frame it, run scripts of it. Pages also say who
-//! may have them as a part of theirs, and what links of them tell; for data the type, which may not be guessed, is enough.
-//! What an answer says of this itself, as those of user code may, stands.
+//! may have them as a part of theirs, and what links of them tell; for data the type, which may not be guessed, is
+//! enough. What an answer says of this itself, as those of user code may, stands.
 
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};

@@ -78,8 +78,8 @@ pub(crate) struct Counted {
 }
 
 impl Connections {
-    /// Room for so many; clients share them, unless all come from a proxy. [`Connections::tick`] is to be called as often
-    /// as `look_every` says.
+    /// Room for so many; clients share them, unless all come from a proxy. [`Connections::tick`] is to be called as
+    /// often as `look_every` says.
     pub(crate) fn new(connections_max: usize, shared_out: bool, look_every: Duration) -> Arc<Self> {
         let connections_max = connections_max.max(1);
         Arc::new(Self {

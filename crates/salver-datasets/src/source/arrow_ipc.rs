@@ -97,7 +97,8 @@ impl<'a> Stream<'a> {
         let begin = begin(&mut reader).map_err(failed)?;
         if is_big_endian(&begin) {
             return Err(damaged(input, "its numbers are big-endian, which are not read here").with_hint(
-                "let pyarrow swap them: pyarrow.feather.write_feather(pyarrow.ipc.open_file(path).read_all(), new_path)",
+                "let pyarrow swap them: pyarrow.feather.write_feather(pyarrow.ipc.open_file(path).read_all(), \
+                 new_path)",
             ));
         }
         let reader: Box<dyn Read> = Box::new(Cursor::new(begin).chain(reader));

@@ -12,9 +12,9 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use salver_model::limits::SQL_READINGS_MAX;
 
-/// The dialect of one statement. The parser's attempts at it are counted: where words such as `array[`, `not (` or `cast(`
-/// begin more than one thing, it reads what follows as one, and, when that fails, again as the other, so that each level
-/// of nesting would double the time.
+/// The dialect of one statement. The parser's attempts at it are counted: where words such as `array[`, `not (` or
+/// `cast(` begin more than one thing, it reads what follows as one, and, when that fails, again as the other, so that
+/// each level of nesting would double the time.
 #[derive(Debug)]
 pub(super) struct Grammar {
     /// How many more expressions the parser may begin.

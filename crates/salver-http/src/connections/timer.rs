@@ -1,8 +1,8 @@
 //! The timer of a connection: how long its client may take for the head of a request.
 //!
-//! The library that reads heads sets it before every one. The runtime's timer would cost each request an entry in a list
-//! that all threads share, and a look at the clock. Here it is a number beside the connection, which is looked at with all
-//! others a few times a second, so that it ends up to two looks late.
+//! The library that reads heads sets it before every one. The runtime's timer would cost each request an entry in a
+//! list that all threads share, and a look at the clock. Here it is a number beside the connection, which is looked at
+//! with all others a few times a second, so that it ends up to two looks late.
 
 use std::pin::Pin;
 use std::sync::Arc;

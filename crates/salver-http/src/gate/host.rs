@@ -1,5 +1,6 @@
 //! Which hosts the server answers as. A page whose name was made to point at this machine (DNS rebinding) asks under
-//! that name, so that a server which only this machine can reach answers to addresses and the names of this machine alone.
+//! that name, so that a server which only this machine can reach answers to addresses and the names of this machine
+//! alone.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -44,8 +44,8 @@
 //!
 //! What PHP-CRUD-API does not know it passes over in silence, and so does this reader, until the request is strict: by
 //! `strict=1`, by the database entry, or because it uses one of Salver's words. Then whatever is not known, malformed
-//! or without meaning for the request is an error with a suggestion. Words of the grammar of `/api/tables` are errors in
-//! any case: who writes `limit=10` does not mean all rows.
+//! or without meaning for the request is an error with a suggestion. Words of the grammar of `/api/tables` are errors
+//! in any case: who writes `limit=10` does not mean all rows.
 
 mod extension;
 mod filter;

@@ -22,8 +22,8 @@ impl Dialect {
         sql.push(")");
     }
 
-    /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of the
-    /// statement in each of the systems.
+    /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of
+    /// the statement in each of the systems.
     pub(crate) fn add(self, column: &ColumnInfo, bind: Bind, sql: &mut Sql) {
         let decimal = column.kind == ColumnKind::Decimal;
         match self {
@@ -74,9 +74,9 @@ impl Dialect {
 /// Digits of a decimal that a float keeps.
 const FLOAT_DIGITS: u32 = 15;
 
-/// SQLite makes a float of a sum of whole numbers that is too large, and an infinite one of floats, and does not look at
-/// the digits of decimals. `abs` of the least number is the one function that fails by its value; its argument names the
-/// column, so that it is not computed beforehand.
+/// SQLite makes a float of a sum of whole numbers that is too large, and an infinite one of floats, and does not look
+/// at the digits of decimals. `abs` of the least number is the one function that fails by its value; its argument names
+/// the column, so that it is not computed beforehand.
 fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
     let name = &column.real_name;
     let sum = |sql: &mut Sql| {

@@ -174,8 +174,8 @@ fn bind(value: &Value) -> Option<Option<Bind>> {
     }))
 }
 
-/// Whether the order of a table's rows can be walked in pages: it must have a unique key, and none that is hidden, whose
-/// values the tokens would hold.
+/// Whether the order of a table's rows can be walked in pages: it must have a unique key, and none that is hidden,
+/// whose values the tokens would hold.
 ///
 /// # Errors
 /// `InvalidRequest`

@@ -1,6 +1,6 @@
 //! Entity tags of rows: the hash of a row's JSON, and which of its columns that was made of where not all that the
-//! caller may see were read. So a row that was read in part can be compared later in the same part: what is joined to it
-//! is no part of it.
+//! caller may see were read. So a row that was read in part can be compared later in the same part: what is joined to
+//! it is no part of it.
 
 use salver_model::records::{Operation, TableInfo};
 use salver_model::version::Version;

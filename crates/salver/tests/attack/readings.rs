@@ -1,5 +1,5 @@
-//! Words of SQL that begin more than one thing, nested: the parser reads what follows again in another way when the first
-//! fails, so that each level may double its time. Whatever they are, the answer comes, and the server goes on.
+//! Words of SQL that begin more than one thing, nested: the parser reads what follows again in another way when the
+//! first fails, so that each level may double its time. Whatever they are, the answer comes, and the server goes on.
 
 use super::siege::Siege;
 

@@ -52,8 +52,8 @@ fn a_scanned_file_that_is_replaced() {
     });
 }
 
-/// A Parquet file that is scanned where it lies, and replaced while its rows are on their way: they are read to their end
-/// as they were.
+/// A Parquet file that is scanned where it lies, and replaced while its rows are on their way: they are read to their
+/// end as they were.
 #[test]
 fn a_scanned_file_that_is_replaced_under_its_readers() {
     const ROWS: i64 = 600_000;

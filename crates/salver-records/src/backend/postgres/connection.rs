@@ -95,8 +95,8 @@ impl Connection {
         self.driver.abort();
     }
 
-    /// What the server answers. One that says nothing for longer than a statement may take hangs, its own limit with it:
-    /// then the connection is ended, and whoever else waits on it gets an error.
+    /// What the server answers. One that says nothing for longer than a statement may take hangs, its own limit with
+    /// it: then the connection is ended, and whoever else waits on it gets an error.
     pub(super) async fn within<T>(
         &self,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
