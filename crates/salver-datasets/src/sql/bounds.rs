@@ -35,7 +35,7 @@ const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_A
 /// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
 const WITH_DEPTH_MAX: usize = 8;
 
-/// What one JSON operator counts in a chain: the names of the later ones have those of all before in them.
+/// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all before in them.
 const JSON_LEVELS: usize = 5;
 
 /// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
@@ -432,9 +432,8 @@ impl Visitor for Measure {
                 let fields = access_chain.iter().filter(|access| matches!(access, AccessExpr::Dot(_))).count();
                 self.enter(1 + access_chain.len() + fields)
             }
-            Expr::BinaryOp { op: Arrow | HashArrow | HashLongArrow | LongArrow | Question, .. } => {
-                self.enter(JSON_LEVELS)
-            }
+            Expr::BinaryOp { op: Arrow | HashArrow | HashLongArrow | LongArrow | Question, .. }
+            | Expr::AtTimeZone { .. } => self.enter(JSON_LEVELS),
             Expr::Case { conditions, .. } => {
                 items(conditions.len())?;
                 self.enter(1)
