@@ -35,8 +35,8 @@ const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_A
 /// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
 const WITH_DEPTH_MAX: usize = 8;
 
-/// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all before
-/// in them.
+/// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all
+/// before in them.
 const JSON_LEVELS: usize = 5;
 
 /// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
