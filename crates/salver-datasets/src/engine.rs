@@ -56,6 +56,9 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Disk for what queries spill, all together, in bytes; 0 takes half of what is free.
     pub spill_bytes_max: u64,
+    /// Longest work on the rows of one query, in milliseconds; 0 is no bound. Whoever asks bounds what he waits for;
+    /// this counts also what is made ahead of a slow reader.
+    pub query_ms_max: u64,
     /// Whether the process is the engine's alone: queries are ended then when the process has in memory what
     /// `memory_bytes_max` does not explain.
     pub owns_process: bool,
@@ -70,6 +73,9 @@ pub struct Engine {
     frugal: SessionState,
     narrow: SessionState,
     budget: Arc<Budget>,
+    /// `None` where the process is not the engine's alone.
+    pressure: Option<Pressure>,
+    query_ms_max: u64,
     data_dir: PathBuf,
     /// Where exports decode: on as many threads as there are for queries, and always the same, because every thread
     /// keeps memory of its own for what it may need again.
@@ -126,6 +132,8 @@ impl Engine {
             frugal: watched(session::frugal(&environment, query_bytes)?),
             narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),
+            pressure,
+            query_ms_max: options.query_ms_max,
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
             decoders: threads,
@@ -133,6 +141,14 @@ impl Engine {
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
             functions: RwLock::new(Arc::new([])),
         }))
+    }
+
+    /// From now on `relief` is asked to let go of memory that nobody works with, before a query is ended because the
+    /// process has too much. It says whether there was any.
+    pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {
+        if let Some(pressure) = &self.pressure {
+            pressure.relieve_with(Box::new(relief));
+        }
     }
 
     /// From now on statements may call the functions of these files.

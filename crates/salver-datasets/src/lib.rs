@@ -41,4 +41,4 @@ pub use discover::discover;
 pub use engine::{Engine, EngineOptions, own_bytes};
 pub use growing::growing;
 pub use loader::DatasetLoader;
-pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, load, probe};
+pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, WideColumn, load, probe};

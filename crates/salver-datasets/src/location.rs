@@ -48,7 +48,8 @@ pub(crate) struct Place {
 /// Everything the sources of `spec` mean, in order.
 ///
 /// # Errors
-/// [`Code::Source`] when a source matches nothing, can't be listed, or has no known format.
+/// [`Code::Source`] when a source matches nothing, can't be listed, or has no known format; [`Code::Forbidden`] when it
+/// is declared for another purpose.
 pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in &spec.sources {
@@ -76,8 +77,11 @@ fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<Place>) -> Result<Ve
     let is_kept = |place: &Place| file(place).is_none() || are_reserved.next() == Some(false);
     let kept: Vec<Place> = places.into_iter().filter(is_kept).collect();
     if kept.is_empty() {
-        return Err(Error::new(Code::Source, format!("`{source}` is declared for another purpose, and is no dataset"))
-            .with_hint("databases, streams, functions, users, keys and settings are not served as rows"));
+        return Err(Error::new(
+            Code::Forbidden,
+            format!("`{source}` is declared for another purpose, and is no dataset"),
+        )
+        .with_hint("databases, streams, functions, users, keys and settings are not served as rows"));
     }
     Ok(kept)
 }

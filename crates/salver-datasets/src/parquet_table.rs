@@ -28,6 +28,13 @@ pub(crate) const FILE: &str = "__salver_file";
 /// The number of a row in its file, as a column.
 pub(crate) const ROW: &str = "__salver_row";
 
+/// Bytes of a batch of wide rows.
+const BATCH_BYTES: u64 = 256 * 1024;
+/// Fewest rows of such a batch.
+const BATCH_ROWS_MIN: usize = 4;
+/// Most rows of such a batch.
+const BATCH_ROWS_MAX: usize = 8_192;
+
 /// Files that together are one table.
 #[derive(Debug)]
 pub(crate) struct ParquetTable {
@@ -36,6 +43,8 @@ pub(crate) struct ParquetTable {
     held: Arc<Files>,
     rows: u64,
     bytes: u64,
+    /// Bytes of a value of each column that is wide, by its place; 0 of all others.
+    value_bytes: Vec<u64>,
     plain: TableSchema,
     placed: TableSchema,
 }
@@ -66,6 +75,7 @@ impl ParquetTable {
             held,
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
+            value_bytes: schema.fields().iter().map(|field| value_bytes(files, field.name())).collect(),
             plain,
             placed,
         })
@@ -81,6 +91,12 @@ impl ParquetTable {
         directories.dedup();
         directories
     }
+}
+
+/// Bytes of a value of the column, in the file where that is most; 0 where it is not wide.
+fn value_bytes(files: &[ParquetFile], column: &str) -> u64 {
+    let wide = files.iter().flat_map(|file| &file.wide).filter(|wide| wide.name == column);
+    wide.map(|wide| wide.value_bytes).max().unwrap_or(0)
 }
 
 fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
@@ -134,6 +150,18 @@ impl ParquetProvider {
         if self.placed { &self.table.placed } else { &self.table.plain }
     }
 
+    /// How many rows make a batch of these columns; `None` is as many as usual. Of wide rows only few do: several
+    /// batches are held while they are made, sent and not yet taken.
+    fn batch_rows(&self, projection: Option<&Vec<usize>>) -> Option<usize> {
+        let value_bytes = &self.table.value_bytes;
+        let row_bytes: u64 = match projection {
+            None => value_bytes.iter().sum(),
+            Some(columns) => columns.iter().filter_map(|column| value_bytes.get(*column)).sum(),
+        };
+        let rows = usize::try_from(BATCH_BYTES.checked_div(row_bytes)?).unwrap_or(usize::MAX);
+        Some(rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX))
+    }
+
     fn files(&self) -> Vec<PartitionedFile> {
         let mut files = self.table.files.clone();
         if !self.placed {
@@ -185,12 +213,15 @@ impl TableProvider for ParquetProvider {
         let source = ParquetSource::new(self.table_schema().clone())
             .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(opened, footers)));
+        let usual = state.config().batch_size();
+        let batch_rows = self.batch_rows(projection).map(|rows| rows.min(usual));
         let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
             .with_file_group(FileGroup::new(self.files()))
             .with_statistics(statistics)
             .with_projection_indices(projection.cloned())?
             .with_limit(limit.filter(|_| filters.is_empty()))
             .with_preserve_order(ordered)
+            .with_batch_size(batch_rows)
             .build();
         Ok(DataSourceExec::from_data_source(config))
     }

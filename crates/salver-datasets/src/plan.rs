@@ -62,12 +62,15 @@ pub(crate) async fn read(
     };
     let mut answer = rename(answer, &resolved.schema);
     let follows = match (small, resolved.limit) {
-        (Some(limit), _) => cut(&mut answer, limit),
-        (None, Some(limit)) => {
+        (Some(limit), _) if matches!(answer.batches, Batches::Ready(_)) => cut(&mut answer, limit),
+        (_, Some(limit)) => {
+            if small.is_some() {
+                answer.batches = within(answer.batches, limit);
+            }
             let beyond = skip.saturating_add(limit);
             count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), Some(beyond)).await? > 0
         }
-        (None, None) => false,
+        (_, None) => false,
     };
     let next = match resolved.limit {
         Some(limit) if follows && limit > 0 => Some(resolve::cursor(query, about, skip.saturating_add(limit))),
@@ -235,6 +238,18 @@ fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
         Batches::Stream(stream) => Batches::Stream(Box::pin(stream.map(move |batch| rename(batch?)))),
     };
     Answer { schema: Arc::clone(schema), batches }
+}
+
+/// The first `limit` rows.
+fn within(batches: Batches, limit: u64) -> Batches {
+    let Batches::Stream(stream) = batches else { return batches };
+    let cut = futures::stream::try_unfold((stream, to_usize(limit)), async |(mut stream, left)| {
+        let Some(batch) = (if left > 0 { stream.try_next().await? } else { None }) else { return Ok(None) };
+        let batch = batch.slice(0, batch.num_rows().min(left));
+        let left = left - batch.num_rows();
+        Ok(Some((batch, (stream, left))))
+    });
+    Batches::Stream(Box::pin(cut))
 }
 
 /// Cuts a ready answer to `limit` rows and says whether there were more.

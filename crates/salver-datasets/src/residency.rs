@@ -20,6 +20,8 @@ pub(crate) use load::load_telling;
 pub use load::{load, probe};
 pub use source_file::SourceFile;
 
+pub use crate::source::parquet::WideColumn;
+
 /// What was read.
 #[derive(Clone, Debug)]
 pub enum Content {
@@ -53,6 +55,8 @@ pub struct ParquetFile {
     pub rows: u64,
     /// Its length in bytes.
     pub bytes: u64,
+    /// Its columns with wide values.
+    pub wide: Vec<WideColumn>,
     /// The values of the partition columns, in their order: `Null`, `Int` for Int64, and `Text` for Date32
     /// (`2026-01-31`) and Utf8.
     pub partition_values: Vec<Value>,

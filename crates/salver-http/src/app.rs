@@ -16,6 +16,7 @@ use crate::export_state::Exports;
 use crate::functions_state::{Jobs, Known};
 use crate::gate::Gate;
 use crate::graphql::Graphql;
+use crate::held::Answers;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
 use crate::tokens::Tokens;
@@ -50,6 +51,8 @@ pub(crate) struct App {
     pub(crate) connections: Arc<Connections>,
     /// Memory for bodies that are being received.
     pub(crate) receiving: Arc<Shares>,
+    /// Memory for answers that are whole and that their clients have not taken.
+    pub(crate) answers: Answers,
     /// Places of answers that follow a stream, or wait for its next event.
     pub(crate) tails: Arc<Shares>,
     pub(crate) tokens: Tokens,
@@ -69,6 +72,7 @@ impl App {
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
         let receiving = receiving(service.limits());
+        let answers = Answers::new(service.limits());
         let tails = Shares::new("tails", service.limits().connections_max / 2);
         let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
         let tokens = Tokens::new(&options.root_key);
@@ -87,6 +91,7 @@ impl App {
             jobs,
             connections,
             receiving,
+            answers,
             tails,
             tokens,
             ending,

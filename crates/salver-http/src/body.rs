@@ -26,7 +26,7 @@ use salver_formats::{Coding, Compressor, Format, Style};
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::records::DocumentStream;
 use salver_model::reply::BatchStream;
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, Share};
 use tokio::sync::mpsc;
 
 use crate::connections::Turn;
@@ -179,15 +179,17 @@ pub(crate) struct Encoding {
     pub(crate) coding: Coding,
 }
 
-/// A body that encodes `head` and then `rest` while it is sent. `failed` hears of an error in the middle.
+/// A body that encodes `head`, which may be counted in a `share`, and then `rest` while it is sent. `failed` hears of
+/// an error in the middle.
 pub(crate) fn stream(
     schema: SchemaRef,
     head: Vec<RecordBatch>,
     rest: Option<BatchStream>,
+    share: Option<Share>,
     encoding: Encoding,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
-    rows(schema, Batches { head: head.into_iter(), rest }, encoding, failed)
+    rows(schema, Batches { head: head.into_iter(), rest, _share: share }, encoding, failed)
 }
 
 /// A body that encodes the rows of `source` while it is sent, and parks it while the client takes nothing. `failed`

@@ -258,6 +258,11 @@ impl Connection {
         }
     }
 
+    /// Who is counted for what is done for it.
+    pub(crate) fn holder(&self) -> &Holder {
+        &self.peer.holder
+    }
+
     fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
         if let Some(task) = self.task.get() {
@@ -293,6 +298,11 @@ impl Turn {
         connection.open.fetch_add(1, Ordering::SeqCst);
         connection.works(1);
         Self { connection: Arc::clone(connection), works: true }
+    }
+
+    /// Where the request came from.
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
     }
 
     /// The server works on.
@@ -339,7 +349,7 @@ impl Waiting {
 
     /// Who is counted for what the client sends.
     pub(crate) fn holder(&self) -> &Holder {
-        &self.connection.peer.holder
+        self.connection.holder()
     }
 
     pub(crate) fn set(&mut self, waits: bool) {

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header};
-use salver_model::spec::matches_pattern;
+use salver_model::spec::matches_host;
 use salver_model::{Caller, Code, Error, Result};
 
 use self::host::Hosts;
@@ -271,7 +271,7 @@ impl Gate {
         let Some(origins) = &self.origins else { return false };
         let origin = origin.to_str().unwrap_or_default().to_lowercase();
         let mut allowed = origins.allowed_origins.iter().map(|allowed| allowed.trim().to_lowercase());
-        allowed.any(|allowed| if origin == "null" { allowed == origin } else { matches_pattern(&allowed, &origin) })
+        allowed.any(|allowed| if origin == "null" { allowed == origin } else { matches_host(&allowed, &origin) })
     }
 
     fn is_own(&self, origin: &HeaderValue, headers: &HeaderMap) -> bool {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Choice, Format, Nulls, names_before};
+use salver_model::limits::HELD_BYTES_FREE_OF_STREAM;
 use salver_model::observation::Observation;
 use salver_model::{Caller, Code, Error, Result, Version};
 
@@ -16,6 +17,7 @@ use crate::cache::Flight;
 use crate::caution;
 use crate::exchange::{Exchange, parameters};
 use crate::graphql::{self, Answer};
+use crate::held::Repeatable;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::problem;
 use crate::respond::{self, Heading};
@@ -145,6 +147,12 @@ async fn run(
             let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
             if keep {
                 flight.land(&exchange.app.cache, &exchange.key, &finished);
+            }
+            if let Body::Full(body) = response.body()
+                && body.len() > HELD_BYTES_FREE_OF_STREAM
+                && !graphql::is_mutation(request)
+            {
+                response.extensions_mut().insert(Repeatable);
             }
             if let Some(code) = refused {
                 *response.status_mut() = match code {

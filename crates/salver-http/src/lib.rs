@@ -26,6 +26,7 @@ mod functions_state;
 mod gate;
 pub mod graphql;
 mod graphql_http;
+mod held;
 mod idempotency;
 mod index;
 mod kv;

@@ -116,11 +116,18 @@ pub(crate) async fn rows(
         return Ok(self::finished(exchange, &finished));
     }
     flight.divert();
+    // Rows that can be asked for again are those of the entry itself, which are there anyway.
+    let share = if rest.is_none() && !rows.repeatable {
+        let bytes = head.iter().map(weight::of).sum();
+        exchange.app.answers.take(&exchange.caller.holder(), bytes)?
+    } else {
+        None
+    };
     let encoding = exchange.encoding(heading.choice.format, &heading.title);
     let headers = head_of(exchange, heading, &rows, links, encoding.coding);
     let service = Arc::clone(&exchange.app.service);
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
-    let mut body = body::stream(rows.schema, head, rest, encoding, failed);
+    let mut body = body::stream(rows.schema, head, rest, share, encoding, failed);
     body.begun().await?;
     let mut response = Response::new(body);
     *response.headers_mut() = headers;

@@ -164,6 +164,11 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
     leave(app, response)
 }
 
+/// An error in place of an answer that is there.
+pub(crate) fn refuse_now(app: &App, error: &Error) -> Response<Body> {
+    leave(app, refuse(app, error))
+}
+
 /// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
 pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<streams::Plan> {
     if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::body::Body;
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
+use crate::held::Asked;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
 use crate::streams::{Begun, Plan, Taken};
@@ -191,7 +192,10 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         if self.connection.is_in_lobby() {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
-        if let Some(mut response) = crate::router::answer_now(&self.app, &request, self.peer) {
+        let asked = Asked::of(&request);
+        if let Some(response) = crate::router::answer_now(&self.app, &request, self.peer) {
+            let held = asked.hold(&self.app.answers, &self.connection, response);
+            let mut response = held.unwrap_or_else(|error| crate::router::refuse_now(&self.app, &error));
             if matches!(response.body(), Body::Stream(_)) {
                 response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));
             }
@@ -202,13 +206,16 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             // Nobody would hear what came of it.
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
+        if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
+            return Answering::Now(Some(crate::router::refuse_now(&self.app, &error)));
+        }
         match crate::router::plan_append(&self.app, &request) {
             Some(plan) => {
                 // Boxed, so that answers that are there already are not as large as one.
-                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, turn };
+                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(&self.app, request, self.peer, turn),
+            None => Answering::later(&self.app, request, self.peer, (asked, turn)),
         }
     }
 }
@@ -232,12 +239,19 @@ struct Append {
     request: Request<Incoming>,
     peer: IpAddr,
     plan: Plan,
+    asked: Asked,
     turn: Turn,
 }
 
 impl Answering {
-    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, turn: Turn) -> Self {
-        Self::Later(Box::pin(crate::router::answer(Arc::clone(app), request, peer)), Some(turn))
+    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, (asked, turn): (Asked, Turn)) -> Self {
+        let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
+        let answer = async move {
+            let response = crate::router::answer(Arc::clone(&app), request, peer).await;
+            let held = asked.hold(&app.answers, &connection, response);
+            held.unwrap_or_else(|error| crate::router::refuse_now(&app, &error))
+        };
+        Self::Later(Box::pin(answer), Some(turn))
     }
 }
 
@@ -250,7 +264,7 @@ impl Append {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }
-                Answering::later(&self.app, self.request, self.peer, self.turn)
+                Answering::later(&self.app, self.request, self.peer, (self.asked, self.turn))
             }
         }
     }

@@ -59,8 +59,8 @@ fn may_see(app: &App, caller: &Caller) -> bool {
 fn held(app: &App) -> Json {
     let counted = app.connections.counted();
     let mut all = vec![one_kind("connections", counted.connections_max, counted.open, &counted.holders)];
-    let own =
-        [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places(), &app.tails, &app.receiving];
+    let open = [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places()];
+    let own = open.into_iter().chain([&app.tails, &app.receiving, app.answers.places()]);
     for places in app.service.shares().iter().chain(own).chain(app.jobs.places()) {
         let Taken { kind, total, taken, holders } = places.taken();
         all.push(one_kind(kind, total, taken, &holders));

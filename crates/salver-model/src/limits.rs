@@ -48,9 +48,16 @@ pub const READY_ROWS_MAX: usize = 4_096;
 /// Bytes of rows, as they lie in memory, that are encoded before the first byte goes out; more is streamed.
 pub const READY_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of rows that an answer of the engine is waited for with; of a larger one the rest is streamed.
-pub const AWAITED_BYTES_MAX: u64 = 16 * 1024 * 1024;
+pub const AWAITED_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of rows, as they lie in memory, that are encoded at a time while an answer is streamed.
 pub const PIECE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Least memory for answers that are whole and not yet taken by their clients, all together, in bytes; a quarter of
+/// `memory_bytes_max` where that is more.
+pub const HELD_ANSWERS_BYTES_MIN: u64 = 256 * 1024 * 1024;
+/// Such answers of this many bytes or less are not counted.
+pub const HELD_BYTES_FREE: usize = 64 * 1024;
+/// The same where a connection has many streams, each with an answer.
+pub const HELD_BYTES_FREE_OF_STREAM: usize = 16 * 1024;
 /// How long a client may take nothing of an answer before the answer is broken off, in milliseconds.
 pub const STALL_MS_MAX: u64 = 60_000;
 /// Most requests open at once on one HTTP/2 connection.
@@ -76,6 +83,10 @@ pub const CHANGES_MAX: usize = 10_000;
 pub const JOINED_RELATIONS_MAX: usize = 64;
 /// Most bytes of joined rows, as JSON, that wait in memory for the rows they belong to.
 pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// What all requests together may take for rows that are gathered before any is sent, in bytes; twice what they are.
+pub const GATHERED_BYTES_ALL_MAX: usize = 192 * 1024 * 1024;
+/// Most bytes of rows that are read by their keys in one request.
+pub const READ_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Refused rows a load tells of one by one; more are only counted.
 pub const LOAD_PROBLEMS_MAX: usize = 10_000;
 /// Most databases of callers, of one entry, that are open at once; the one that was used least lately makes room.

@@ -36,6 +36,19 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     masked_words(Cow::Owned(out))
 }
 
+/// A URL that stands alone, with [`MASK`] in place of its passwords and tokens, whatever letters are in them.
+#[must_use]
+pub fn masked_alone(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+            format!("{scheme}://{}", masked_url(rest, is_web))
+        }
+        // What stands before a host may be a password also where the scheme is forgotten.
+        None => url.rfind('@').map_or_else(|| url.to_owned(), |at| format!("{MASK}{}", &url[at..])),
+    }
+}
+
 /// The passwords of a URL, behind its scheme, as they are written and as they are meant.
 #[must_use]
 pub fn password_of(url: &str) -> Option<String> {
@@ -104,7 +117,7 @@ fn masked_words(text: Cow<'_, str>) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_secret_name, masked, password_of};
+    use super::{is_secret_name, masked, masked_alone, password_of};
 
     #[test]
     fn urls_lose_their_secrets() {
@@ -123,6 +136,17 @@ mod tests {
             ("nothing here: //x", "nothing here: //x"),
         ] {
             assert_eq!(masked(text), expected);
+        }
+        for (url, expected) in [
+            (
+                "postgres://ann:a b\"c\td@db/x?sslmode=off&password=y z",
+                "postgres://ann:***@db/x?sslmode=off&password=***",
+            ),
+            ("ann:s3cret@db/x", "***@db/x"),
+            ("https://tok3n@host/a.csv", "https://***@host/a.csv"),
+            ("sqlite:a.db", "sqlite:a.db"),
+        ] {
+            assert_eq!(masked_alone(url), expected);
         }
         assert_eq!(password_of("postgres://ann:s3:cret@db/x").as_deref(), Some("s3:cret"));
         assert_eq!(password_of("sqlite:a.db"), None);

@@ -420,6 +420,21 @@ impl DatabaseSpec {
     }
 }
 
+/// Whether a host or an origin is meant by `pattern`, in which `*` stands for any run of characters of one of its
+/// parts: it reaches over no `/`, `:`, `@`, `?` or `#`, so that nobody can put a name of his own before the one that is
+/// meant. A `*` alone means every one.
+#[must_use]
+pub fn matches_host(pattern: &str, name: &str) -> bool {
+    const ENDS: [char; 5] = ['/', ':', '@', '?', '#'];
+    let parts = |text: &'_ str| -> Vec<String> { text.split_inclusive(ENDS).map(str::to_owned).collect() };
+    let (asked, given) = (parts(pattern), parts(name));
+    let is_meant = |(pattern, part): (&String, &String)| {
+        let end = |text: &str| text.chars().last().filter(|last| ENDS.contains(last));
+        end(pattern) == end(part) && matches_pattern(pattern.trim_end_matches(ENDS), part.trim_end_matches(ENDS))
+    };
+    pattern == "*" || asked.len() == given.len() && asked.iter().zip(&given).all(is_meant)
+}
+
 /// Whether `name` is meant by `pattern`, in which `*` stands for any run of characters.
 #[must_use]
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
@@ -434,4 +449,30 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
         }
     }
     left.len() >= tail.len() && left.ends_with(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_host;
+
+    #[test]
+    fn a_star_stays_in_its_part() {
+        for (pattern, name, expected) in [
+            ("https://*.example.com", "https://a.b.example.com", true),
+            ("https://*.example.com", "https://evil.org/.example.com", false),
+            ("https://*.example.com", "https://evil.org:1.example.com", false),
+            ("https://*.example.com", "https://evil.org@a.example.com", false),
+            ("https://*.example.com", "https://evil.org?.example.com", false),
+            ("https://*.example.com", "https://a.example.com:8443", false),
+            ("http://localhost:*", "http://localhost:3000", true),
+            ("http://localhost:*", "http://localhost", false),
+            ("*.corp:8443", "a.corp:8443", true),
+            ("*", "https://any.example:1", true),
+            ("*.corp", "evil:1.corp", false),
+            ("a", "a", true),
+            ("", "", true),
+        ] {
+            assert_eq!(matches_host(pattern, name), expected, "{pattern} {name}");
+        }
+    }
 }

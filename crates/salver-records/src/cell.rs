@@ -73,6 +73,11 @@ pub(crate) trait RowSink: Send + 'static {
         None
     }
 
+    /// How much it holds of what nobody has taken yet, in bytes, about.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
     /// Whether it has enough, so that the rows that are left need not come. Only asked where rows of a snapshot are
     /// read, which can be asked for again.
     fn full(&self) -> bool {

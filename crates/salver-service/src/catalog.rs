@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 use salver_model::ports::Table;
-use salver_model::{Error, Name, Version};
+use salver_model::{Code, Error, Name, Version};
 use tokio::sync::watch;
 
 use crate::snapshot::{Contents, Entry, Failure, Snapshot, State, Store};
@@ -91,12 +91,13 @@ impl Catalog {
         self.put(next);
     }
 
-    /// Reports that a load failed. The last good version stays.
+    /// Reports that a load failed. The last good version stays, unless its rows turned out to be nobody's to read.
     pub fn report(&self, name: &Name, error: &Error) {
         let failure = Failure { message: error.message.clone(), hint: error.hint.clone(), at: SystemTime::now() };
+        let is_gone = error.code == Code::Forbidden;
         self.change(name, |state| match state {
-            State::Ready(table) | State::Stale(table, _) => State::Stale(Arc::clone(table), failure),
-            State::Loading | State::Failed(_) => State::Failed(failure),
+            State::Ready(table) | State::Stale(table, _) if !is_gone => State::Stale(Arc::clone(table), failure),
+            State::Ready(_) | State::Stale(..) | State::Loading | State::Failed(_) => State::Failed(failure),
         });
     }
 

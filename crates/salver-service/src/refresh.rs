@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Loader, Table, WaitsFor};
-use salver_model::{Error, Result, Version};
+use salver_model::{Code, Error, Result, Version};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinSet;
 
@@ -93,6 +93,10 @@ impl Keeper {
                 self.observer.observe(&Observation::Loaded { name: &name, version, ms, source: &source });
             }
             Err(error) => {
+                if error.code == Code::Forbidden {
+                    // What is no longer served is loaded anew, should it be allowed again.
+                    self.served = None;
+                }
                 self.catalog.report(self.loader.name(), &error);
                 self.observer.observe(&Observation::LoadFailed { name: self.loader.name(), error: &error });
             }

@@ -7,7 +7,7 @@ use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, SqlEngine, Tables};
 use salver_model::{
-    Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
+    Caller, Code, Comparison, Error, Filter, Holder, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
 };
 
 use crate::bound::{Place, Places, bound_rows};
@@ -131,6 +131,13 @@ impl Service {
     pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
         let mut place = Place::take(&self.places, caller, &self.limits).await?;
         place.run(work).await
+    }
+
+    /// Has the answer that its client has taken nothing of for longest let go of its rows, when one lies idle; whether
+    /// one did.
+    #[must_use]
+    pub fn yield_one(&self) -> bool {
+        self.places.all().iter().any(|places| places.make_room(&Holder::Server))
     }
 
     pub(crate) fn places(&self) -> &Places {

@@ -1,5 +1,5 @@
 //! Gives memory back to the system after large work. The allocator does so by itself only while it is asked for more,
-//! so that a server at rest would keep what its last large query had.
+//! so that a server at rest would keep what its last large query had, and one that works what others freed.
 
 #![allow(unsafe_code)]
 
@@ -14,9 +14,19 @@ const REST_TICKS_MAX: u64 = 20;
 /// What must have been added since the last time, in bytes, for it to be worth the trouble.
 const ADDED_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
+/// The same while the process works.
+const ADDED_AT_WORK_BYTES_MIN: u64 = 256 * 1024 * 1024;
+
 unsafe extern "C" {
     /// Gives back free memory of the calling thread and of all arenas (mimalloc's `mimalloc.h`).
     fn mi_collect(force: bool);
+}
+
+/// Gives back what is free.
+pub(crate) fn give_back() {
+    // SAFETY: the function has no arguments that could be wrong, may be called by any thread, and touches only what is
+    // free.
+    unsafe { mi_collect(true) };
 }
 
 /// Looks after the process's memory from now on.
@@ -26,10 +36,9 @@ pub(crate) fn give_back_at_rest() {
         // Where the system does not say how a process stands, there is nothing to go by.
         while let Some((bytes, now)) = own_bytes().zip(processor_ticks()) {
             least = least.min(bytes);
-            if now.saturating_sub(ticks) <= REST_TICKS_MAX && bytes - least >= ADDED_BYTES_MIN {
-                // SAFETY: the function has no arguments that could be wrong, may be called by any thread, and touches
-                // only what is free.
-                unsafe { mi_collect(true) };
+            let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS_MAX;
+            if bytes - least >= if is_at_rest { ADDED_BYTES_MIN } else { ADDED_AT_WORK_BYTES_MIN } {
+                give_back();
                 least = own_bytes().unwrap_or(bytes);
             }
             ticks = now;

@@ -24,6 +24,8 @@ use crate::{descriptors, functions, memory, observe, output, places, root_key, s
 const ANNOUNCE: Duration = Duration::from_secs(10);
 /// The most entries the list names.
 const ANNOUNCE_ENTRIES_MAX: usize = 40;
+/// How many answers that nobody takes let go of their rows at a time, when the process has too much in memory.
+const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until it is asked to end.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
@@ -75,6 +77,11 @@ async fn serve(
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wire::wire(checked, engine, &observer, wire::Streams::Open);
     let service = Arc::clone(&wired.service);
+    let relieved = Arc::downgrade(&service);
+    engine.relieve_with(move || {
+        memory::give_back();
+        relieved.upgrade().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0)
+    });
     let opened = service.streams().to_vec();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
     // As a task: what `block_on` runs is on a thread of its own, which would have to be woken for every connection.

@@ -44,6 +44,7 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
         data_dir: data_dir.to_owned(),
         threads: checked.server.threads,
         spill_bytes_max: checked.limits.spill_bytes_max,
+        query_ms_max: checked.limits.query_ms_max,
         owns_process: true,
     })
 }

@@ -21,5 +21,6 @@ mod attack {
     mod readings;
     mod secrets;
     mod tokens;
+    mod wide;
     mod work;
 }

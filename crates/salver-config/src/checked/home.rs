@@ -1,6 +1,7 @@
 //! Which database it is, and which file: by where it really is, whatever it is called.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
 
@@ -12,6 +13,8 @@ use crate::raw::Table;
 pub(super) struct FileId {
     device: u64,
     inode: u64,
+    /// When it was made, where the system tells: the number of a file that is gone is given to another.
+    made: Option<SystemTime>,
 }
 
 /// Which file is at `path` now; `None` where there is none, or the system does not tell.
@@ -19,7 +22,7 @@ pub(super) struct FileId {
 pub(super) fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
-    Some(FileId { device: found.dev(), inode: found.ino() })
+    Some(FileId { device: found.dev(), inode: found.ino(), made: found.created().ok() })
 }
 
 /// Which file is at `path` now; `None` where there is none, or the system does not tell.

@@ -2,10 +2,12 @@
 //! folder that is served, or once they come to be there.
 //!
 //! A file is known by where it really lies and, where the system tells, by its inode, so that neither another spelling
-//! nor a link is another file. Both are looked at when files are, because what a name means changes.
+//! nor a link is another file. Both are looked at when files are, because what a name means changes. What was once seen
+//! as declared is remembered: a file of users that is replaced, or moved away, is rows for nobody either.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use salver_model::functions::Language;
 use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
@@ -32,7 +34,7 @@ pub(crate) struct Given<'g> {
 }
 
 /// The files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Files {
     files: Vec<PathBuf>,
     trees: Vec<PathBuf>,
@@ -40,6 +42,8 @@ pub(super) struct Files {
     code: Vec<PathBuf>,
     /// SQLite databases of callers, of which each is meant.
     databases: Vec<String>,
+    /// Every file that was ever seen at one of `files`.
+    known: Mutex<HashSet<FileId>>,
 }
 
 /// The files as they are at one moment.
@@ -107,10 +111,12 @@ impl Files {
 
     fn see(&self) -> Seen<'_> {
         let real = |paths: &[PathBuf]| paths.iter().map(|path| home::real(path)).collect::<Vec<_>>();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.extend(self.files.iter().filter_map(|path| file_id(path)));
         Seen {
             of: self,
             paths: real(&self.files).into_iter().collect(),
-            ids: self.files.iter().filter_map(|path| file_id(path)).collect(),
+            ids: known.clone(),
             trees: real(&self.trees),
             code: real(&self.code),
             below: None,

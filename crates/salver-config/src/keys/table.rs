@@ -55,10 +55,10 @@ const ROWS: &[Setting] = &[
         "Address and port to listen on; port 0 takes a free one.",
         &["addr", "address"]),
     row(Section::Server, "hosts", Kind::Texts, ["[]", r#"["data.example.org", "*.internal"]"#],
-        "Names the server goes by, with `*` for any part; requests for another are refused (403). Without this \
-            setting, a server that listens on this machine alone answers to `localhost` and addresses of this \
-            machine, so that no page can reach it under a name of its own, and any other server to every name \
-            and address.",
+        "Names the server goes by, with `*` for any part of one; requests for another name are refused (403), those \
+            for `localhost` or an address are not. Without this setting, a server that listens on this machine alone \
+            answers to `localhost` and addresses of this machine, so that no page can reach it under a name of its \
+            own, and any other server to every name and address.",
         &["allowed_hosts"]),
     row(Section::Server, "base_path", Kind::Text, [r#""""#, r#""/data""#],
         "Path before every path of the API, for a server behind a proxy.",
@@ -210,7 +210,8 @@ const ROWS: &[Setting] = &[
         "How many wrong passwords may come from an address in a minute; more are answered with 429.", &[]),
     // Limits
     row(Section::Limits, "query_ms_max", Kind::Milliseconds, ["60000", r#""5s""#],
-        "Longest run of one query, from request to last byte.",
+        "Longest work on one query: waiting for its data, and making its rows. What a slow client takes to read them \
+            does not count.",
         &["timeout", "query_timeout"]),
     row(Section::Limits, "rows_max", Kind::Count(0), ["0", "100000"],
         "Most rows one answer may have; 0 is no bound.",

@@ -2,12 +2,13 @@
 //!
 //! What operators hold between two reckonings, the states of aggregates above all, can be several times what they
 //! tell. While queries run, a thread looks at the memory of the process every few milliseconds; when that is beyond the
-//! bound, it ends the query that came last of those since whose beginning much was added. Ended work notices at its
-//! next checkpoint.
+//! bound, it has somebody let go of what nobody uses, and where there is nothing, it ends the query that came last of
+//! those since whose beginning much was added. Ended work notices at its next checkpoint.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
@@ -23,11 +24,13 @@ const GIVE_BACK_WITHIN: Duration = Duration::from_millis(200);
 /// Looks without a query until the thread ends: about a second.
 const IDLE_LOOKS_MAX: u32 = 50;
 
+/// Has somebody let go of memory that is not worked with; whether there was any.
+pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
+
 /// The bound, and the queries that run under it. Clones are the same.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Pressure(Arc<Watch>);
 
-#[derive(Debug)]
 struct Watch {
     /// What the process may have.
     bytes_max: u64,
@@ -36,6 +39,14 @@ struct Watch {
     running: Mutex<Running>,
     /// What the process had when the thread last looked.
     seen: AtomicU64,
+    /// Who is asked before a query is ended.
+    relief: OnceLock<Relief>,
+}
+
+impl fmt::Debug for Pressure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pressure({} bytes)", self.0.bytes_max)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -50,8 +61,14 @@ impl Pressure {
     /// The bound for an engine that may have `memory_bytes`.
     pub(super) fn new(memory_bytes: u64) -> Self {
         let bytes_max = memory_bytes.saturating_add(memory_bytes / 4).saturating_add(PROCESS_BYTES_BESIDE);
-        let (running, seen) = (Mutex::default(), AtomicU64::new(0));
-        Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running, seen }))
+        let (running, seen, relief) = (Mutex::default(), AtomicU64::new(0), OnceLock::new());
+        Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running, seen, relief }))
+    }
+
+    /// From now on this one is asked before a query is ended.
+    pub(super) fn relieve_with(&self, relief: Relief) {
+        // Said once, when the server is put together.
+        let _ = self.0.relief.set(relief);
     }
 
     /// Watches one more query, for as long as it lives.
@@ -95,6 +112,12 @@ impl Watch {
             if bytes <= self.bytes_max {
                 continue;
             }
+            drop(running);
+            if self.relief.get().is_some_and(|relief| relief()) {
+                std::thread::sleep(GIVE_BACK_WITHIN);
+                continue;
+            }
+            let running = self.lock();
             let last =
                 running.queries.iter().rev().filter(|(_, then)| bytes.saturating_sub(*then) > self.added_bytes_min);
             let Some(query) = last.filter_map(|(query, _)| query.upgrade()).find(|query| !query.is_cancelled()) else {

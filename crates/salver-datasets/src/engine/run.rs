@@ -6,15 +6,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, Stream, StreamExt};
 use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX};
-use salver_model::{Batches, Error, Result};
+use salver_model::{Batches, Code, Error, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
+use tokio::time::timeout;
 
 use crate::engine::functions::held_bytes;
 use crate::engine::work::Guard;
@@ -126,7 +128,7 @@ impl Engine {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
-        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out)).catch_unwind();
+        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
         let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
@@ -163,19 +165,32 @@ async fn pump(
     start: impl Future<Output = Result<SendableRecordBatchStream>> + Send,
     schema_out: oneshot::Sender<SchemaRef>,
     rows_out: mpsc::Sender<Result<Option<RecordBatch>>>,
+    query_ms_max: u64,
 ) -> Result<()> {
+    let mut left = if query_ms_max == 0 { Duration::MAX } else { Duration::from_millis(query_ms_max) };
+    let mut began = Instant::now();
     let mut stream = start.await?;
     if schema_out.send(stream.schema()).is_err() {
         return Ok(());
     }
-    while let Some(batch) = stream.next().await {
+    // The time in which rows wait for their reader does not count.
+    loop {
+        let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
+        let Some(batch) = next.map_err(|_| too_long(query_ms_max))? else { break };
+        left = left.saturating_sub(began.elapsed());
         if rows_out.send(Ok(Some(batch.map_err(fault::execution)?))).await.is_err() {
             return Ok(());
         }
+        began = Instant::now();
     }
     // The end is said, and not told from the channel's end: work that was stopped must not look complete.
     let _ = rows_out.send(Ok(None)).await;
     Ok(())
+}
+
+fn too_long(query_ms_max: u64) -> Error {
+    Error::new(Code::Timeout, format!("the query ran longer than {query_ms_max} ms"))
+        .with_hint("ask for less, add a filter or a `limit`, or raise `limits.query_ms_max`")
 }
 
 /// What came through the channel: a batch, the end, or a failure.

@@ -17,8 +17,9 @@ use futures::future::BoxFuture;
 const TURN_MAX: Duration = Duration::from_millis(20);
 /// When a task that can't let its thread go gives up its place as a worker.
 const WORKER_HELD_MAX: Duration = Duration::from_millis(100);
-/// How long another thread may take to become the worker.
-const HANDOVER: Duration = Duration::from_micros(200);
+/// How long a thread waits for another to become the worker. On a busy machine that may be too short, and this one
+/// is the worker still; it tries again after [`WORKER_HELD_MAX`], so that the wait costs a fiftieth of the time.
+const HANDOVER: Duration = Duration::from_millis(2);
 /// A turn that is longer holds a worker that others wait for in vain.
 const STUCK_MS: u64 = 300;
 
@@ -28,7 +29,7 @@ static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 thread_local! {
     /// The seat of this thread, when it is one of the engine's.
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
-    /// When the turn began that this thread is in, unless it has given its worker away.
+    /// When the turn began that this thread is in, or when it last tried to give its worker away.
     static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -134,8 +135,10 @@ pub(super) fn is_long() -> bool {
 pub(super) fn give_way() {
     if BEGAN.get().is_some_and(|began| began.elapsed() > WORKER_HELD_MAX) {
         end();
-        // Another thread becomes the worker as long as this one is known to be blocked.
+        // Another thread becomes the worker as long as this one is known to be blocked. The runtime does not tell
+        // whether one did, so the turn counts from now on, as if none had.
         tokio::task::block_in_place(|| std::thread::sleep(HANDOVER));
+        BEGAN.set(Some(Instant::now()));
     }
 }
 

@@ -18,7 +18,11 @@ use crate::residency::{batch_of, conform};
 /// Most rows of a batch.
 const BATCH_ROWS_MAX: usize = 16_384;
 /// Fewest, however wide they are.
-const BATCH_ROWS_MIN: usize = 16;
+const BATCH_ROWS_MIN: usize = 4;
+/// Rows with more bytes are wide.
+const WIDE_ROW_BYTES: u64 = 4 * 1024;
+/// Bytes of a batch of wide rows.
+const WIDE_BATCH_BYTES: u64 = 512 * 1024;
 /// What writers make a page of, unpacked, in bytes.
 const PAGE_BYTES: u64 = 1024 * 1024;
 /// What decompression holds between two pages, in bytes.
@@ -143,7 +147,9 @@ fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
         read_of(group, roots).map(unpacked).sum::<u64>() / positive(group.num_rows()).max(1)
     });
     let row_bytes = row_bytes.max().unwrap_or(0).max(1);
-    let rows = usize::try_from(PIECE_BYTES_MAX as u64 / row_bytes).unwrap_or(BATCH_ROWS_MIN);
+    // Every reader that waits for its client holds some batches; small ones of wide rows cost little more to make.
+    let batch_bytes = if row_bytes > WIDE_ROW_BYTES { WIDE_BATCH_BYTES } else { PIECE_BYTES_MAX as u64 };
+    let rows = usize::try_from(batch_bytes / row_bytes).unwrap_or(BATCH_ROWS_MIN);
     rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
 }
 

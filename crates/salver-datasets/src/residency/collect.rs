@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::{Budget, Content, ParquetFile, Reservation};
 use crate::chunk::CHUNK_ROWS;
 use crate::source::Stop;
+use crate::source::parquet::wide_columns;
 
 /// Rows of a converted copy that are compressed, and later pruned, together.
 const GROUP_ROWS: usize = 128 * 1024;
@@ -235,6 +236,7 @@ fn slice_bytes(batch: &RecordBatch) -> u64 {
 struct Disk {
     dir: TempDir,
     path: PathBuf,
+    schema: SchemaRef,
     writer: ArrowWriter<File>,
 }
 
@@ -251,7 +253,7 @@ impl Disk {
             .map_err(parquet::errors::ParquetError::from)
             .and_then(|file| ArrowWriter::try_new(file, SchemaRef::clone(schema), Some(properties)))
             .map_err(|cause| disk_error(&path, cause))?;
-        Ok(Self { dir, path, writer })
+        Ok(Self { dir, path, schema: SchemaRef::clone(schema), writer })
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -263,9 +265,10 @@ impl Disk {
     }
 
     fn finish(self, rows: u64) -> Result<(ParquetFile, Arc<TempDir>)> {
-        self.writer.close().map_err(|cause| disk_error(&self.path, cause))?;
+        let footer = self.writer.close().map_err(|cause| disk_error(&self.path, cause))?;
         let bytes = std::fs::metadata(&self.path).map_or(0, |found| found.len());
-        Ok((ParquetFile { path: self.path, rows, bytes, partition_values: Vec::new() }, Arc::new(self.dir)))
+        let wide = wide_columns(&footer, &self.schema);
+        Ok((ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new() }, Arc::new(self.dir)))
     }
 }
 

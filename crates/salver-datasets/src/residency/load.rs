@@ -266,6 +266,7 @@ impl Loading<'_> {
                 path: input.path.clone(),
                 rows: footer.rows,
                 bytes: std::fs::metadata(&input.path).map_or(0, |found| found.len()),
+                wide: footer.wide,
                 partition_values: plan.partitions.values.get(index).cloned().unwrap_or_default(),
             });
         }

@@ -14,6 +14,8 @@ use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use salver_model::Result;
 
 const BATCH_ROWS: usize = 16_384;
+/// Values with more bytes are wide.
+const WIDE_BYTES: u64 = 1024;
 
 /// What a footer says.
 #[derive(Clone, Debug)]
@@ -24,6 +26,40 @@ pub(crate) struct Footer {
     pub(crate) rows: u64,
     /// Bytes of all pages when unpacked.
     pub(crate) unpacked_bytes: u64,
+    /// Columns whose values are wide.
+    pub(crate) wide: Vec<WideColumn>,
+}
+
+/// A column whose values are so wide that a batch of the usual number of rows would be too large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WideColumn {
+    /// Its name in the file.
+    pub name: String,
+    /// Bytes of a value, as it lies in memory, on average in the row group where that is most.
+    pub value_bytes: u64,
+}
+
+/// The columns of `schema` whose values are wide, as the footer of their file says.
+pub(crate) fn wide_columns(footer: &ParquetMetaData, schema: &Schema) -> Vec<WideColumn> {
+    let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+    let mut value_bytes = vec![0; schema.fields().len()];
+    for group in footer.row_groups() {
+        let mut bytes = vec![0; value_bytes.len()];
+        for (leaf, column) in group.columns().iter().enumerate() {
+            // Text that repeats is written once and unpacked each time.
+            let unpacked = column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0));
+            if let Some(bytes) = bytes.get_mut(group.schema_descr().get_column_root_idx(leaf)) {
+                *bytes += positive(unpacked);
+            }
+        }
+        for (most, bytes) in value_bytes.iter_mut().zip(bytes) {
+            *most = (*most).max(bytes / positive(group.num_rows()).max(1));
+        }
+    }
+    let all = schema.fields().iter().zip(value_bytes);
+    all.filter(|(_, value_bytes)| *value_bytes > WIDE_BYTES)
+        .map(|(field, value_bytes)| WideColumn { name: field.name().clone(), value_bytes })
+        .collect()
 }
 
 /// Reads the footer.
@@ -35,6 +71,7 @@ pub(crate) fn footer(input: &Input) -> Result<Footer> {
         schema: SchemaRef::clone(metadata.schema()),
         rows: positive(footer.file_metadata().num_rows()),
         unpacked_bytes: footer.row_groups().iter().map(|group| positive(group.total_byte_size())).sum(),
+        wide: wide_columns(footer, metadata.schema()),
     })
 }
 

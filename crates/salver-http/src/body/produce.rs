@@ -24,6 +24,8 @@ use crate::weight;
 const PIECE_ROWS_MAX: usize = 8_192;
 /// Rows of the first piece, before it is known how long they are.
 const FIRST_ROWS: usize = 512;
+/// How many times the bytes of a piece are encoded at a time of a format that is packed, or has a head for each batch.
+const PACKED_PIECES: usize = 4;
 /// Pieces encoded at the same time for one answer.
 const PIECES_AT_ONCE: usize = 2;
 /// How long a client may take nothing before its source is parked, when others wait for their turn.
@@ -106,9 +108,12 @@ impl<S: Source> Producer<S> {
         }
         let is_text = self.is_text;
         let Some(batch) = self.feed.cut(|batch| match row_bytes {
-            None if is_text => rows_max(batch).min(FIRST_ROWS),
-            None => rows_max(batch),
-            Some(bytes) => even((piece_bytes / bytes.max(1)).clamp(1, rows_max(batch)), batch.num_rows()),
+            None if is_text => rows_within(piece_bytes, batch).min(FIRST_ROWS),
+            None => rows_within(PACKED_PIECES * piece_bytes, batch),
+            Some(bytes) => {
+                let rows = (piece_bytes / bytes.max(1)).clamp(1, rows_within(PIECE_BYTES_MAX, batch));
+                even(rows, batch.num_rows())
+            }
         }) else {
             return false;
         };
@@ -147,10 +152,10 @@ impl<S: Source> Producer<S> {
     }
 }
 
-/// How many rows of a batch are encoded at a time at most.
-fn rows_max(batch: &RecordBatch) -> usize {
+/// How many rows of a batch lie in so many bytes of memory, as many as are encoded at a time at most.
+fn rows_within(bytes: usize, batch: &RecordBatch) -> usize {
     let row_bytes = weight::of(batch) / batch.num_rows().max(1) + 1;
-    (PIECE_BYTES_MAX / row_bytes).clamp(1, PIECE_ROWS_MAX)
+    (bytes / row_bytes).clamp(1, PIECE_ROWS_MAX)
 }
 
 /// As many as `wanted` or somewhat fewer, so that `rows` rows are cut into pieces of one size.

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use salver_model::Result;
 use salver_model::reply::BatchStream;
+use salver_model::{Result, Share};
 
 /// Rows in order, a few at a time.
 pub(crate) trait Source: Send + 'static {
@@ -32,6 +32,8 @@ pub(super) struct Batches {
     pub(super) head: std::vec::IntoIter<RecordBatch>,
     /// What follows.
     pub(super) rest: Option<BatchStream>,
+    /// Where what comes first is counted.
+    pub(super) _share: Option<Share>,
 }
 
 impl Source for Batches {

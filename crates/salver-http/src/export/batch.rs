@@ -150,7 +150,7 @@ impl Ask<'_> {
         let service = &self.app.service;
         let gone = || Error::internal("a stream of an export is not there");
         let turns = &self.app.exports.turns;
-        let turn = turns.take().await?;
+        let turn = turns.take(&self.caller.holder()).await;
         let mut reader = self.opened.reader(self.stream, self.offset).ok_or_else(gone)?;
         let schema = Arc::clone(reader.schema());
         let mut encoder = Encoder::new(self.encoding.format, &schema, &self.encoding.style)?;

@@ -61,7 +61,11 @@ impl HeldRows {
             // Before the next one is waited for.
             over => drop(over),
         }
-        let turn = if self.work.can_seek() { Some(turns.take_for(&self.seat).await?) } else { None };
+        let turn = if self.work.can_seek() {
+            Some(turns.take_for(&self.seat, &self.work.caller.holder()).await)
+        } else {
+            None
+        };
         Ok(Seated::new(self.work.reader(self.done), turn))
     }
 

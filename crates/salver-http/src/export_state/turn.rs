@@ -1,4 +1,5 @@
 //! Who may hold a decoder: so many at once and no more, because each needs some megabytes, however many clients read.
+//! Callers share them, so that many readers of one do not keep another's from a turn.
 //!
 //! A body keeps its decoder between two reads, in a [`Seat`]. Whoever waits takes it away from there once it was not
 //! used for a moment, as when a client stalled; and who has had his turn for a while goes on behind those who wait.
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use salver_model::limits::PARK_MS;
-use salver_model::{Error, Result};
+use salver_model::{Holder, Share, Shares};
 use salver_service::exports::Reader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -24,7 +25,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// The turns there are.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    places: Arc<Semaphore>,
+    places: Arc<Shares>,
     waiting: AtomicUsize,
     /// Those that have a turn, whoever began first.
     seats: Mutex<VecDeque<Weak<Seat>>>,
@@ -36,7 +37,7 @@ impl Default for Turns {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let decoders = cores.max(DECODERS_MIN);
-        let (places, idle) = (Arc::new(Semaphore::new(decoders)), Arc::new(Semaphore::new(decoders)));
+        let (places, idle) = (Shares::new("decoders", decoders), Arc::new(Semaphore::new(decoders)));
         Self { places, waiting: AtomicUsize::new(0), seats: Mutex::default(), idle }
     }
 }
@@ -57,7 +58,7 @@ pub(crate) struct Seated {
 /// Somebody's turn; others may have it when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    _place: OwnedSemaphorePermit,
+    _place: Share,
     since: Instant,
 }
 
@@ -90,26 +91,25 @@ impl Seat {
 }
 
 impl Turns {
-    /// Waits for a turn; who came first has it first.
-    pub(crate) async fn take(&self) -> Result<Turn> {
+    /// Waits for a turn of `holder`: who has fewest has it first, and of these who came first.
+    pub(crate) async fn take(&self, holder: &Holder) -> Turn {
         let _counted = Waiting::among(&self.waiting);
-        let mut place = std::pin::pin!(Arc::clone(&self.places).acquire_owned());
+        let mut place = std::pin::pin!(self.places.take(holder));
         loop {
             match tokio::time::timeout(GLANCE, &mut place).await {
-                Ok(Ok(place)) => return Ok(Turn { _place: place, since: Instant::now() }),
-                Ok(Err(closed)) => return Err(Error::internal("nobody may read any more").with_source(closed)),
+                Ok(place) => return Turn { _place: place, since: Instant::now() },
                 Err(_) => self.clear_one(),
             }
         }
     }
 
     /// [`Turns::take`], for the reader of a seat.
-    pub(crate) async fn take_for(&self, seat: &Arc<Seat>) -> Result<Turn> {
-        let turn = self.take().await?;
+    pub(crate) async fn take_for(&self, seat: &Arc<Seat>, holder: &Holder) -> Turn {
+        let turn = self.take(holder).await;
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|other| other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(seat));
         seats.push_back(Arc::downgrade(seat));
-        Ok(turn)
+        turn
     }
 
     /// Whether somebody waits for a turn.

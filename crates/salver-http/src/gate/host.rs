@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use http::{HeaderMap, HeaderValue, Request, Version, header};
-use salver_model::spec::matches_pattern;
+use salver_model::spec::matches_host;
 use salver_model::{Code, Error, Result};
 
 use super::Said;
@@ -74,7 +74,7 @@ impl Hosts {
 
     fn is_named(&self, bare: &str, host: &str) -> bool {
         let whole = host.to_ascii_lowercase();
-        self.named.iter().any(|named| matches_pattern(named, bare) || matches_pattern(named, &whole))
+        self.named.iter().any(|named| matches_host(named, bare) || matches_host(named, &whole))
     }
 }
 
@@ -175,6 +175,8 @@ mod tests {
             ("data.example.org.", true),
             ("a.corp:8443", true),
             ("a.corp", false),
+            ("evil@a.corp:8443", false),
+            ("evil.example:1#.corp:8443", false),
             ("x.data.example.org", false),
             ("localhost", true),
             ("192.0.2.7", true),

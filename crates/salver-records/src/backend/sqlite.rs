@@ -11,6 +11,7 @@ mod kinds;
 mod load;
 mod location;
 mod log_index;
+mod long;
 mod open;
 mod program;
 mod read;

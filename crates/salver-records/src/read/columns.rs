@@ -63,12 +63,14 @@ impl<'q> Chooser<'q> {
     /// `InvalidColumn`, with the nearest column as hint.
     pub(crate) fn prove(&self, scope: &Scope<'_>, operation: Operation, tables: &[&TableInfo]) -> Result<()> {
         let Some(primary) = tables.first() else { return Ok(()) };
-        let words = self.include.iter().chain(&self.exclude).flatten();
-        for word in words.filter(|word| !matches!(**word, "*" | "*.*" | "")) {
+        // In one order, so that of several mistakes the same one is told each time.
+        let mut words: Vec<&str> = self.include.iter().chain(&self.exclude).flatten().copied().collect();
+        words.sort_unstable();
+        for word in words.into_iter().filter(|word| !matches!(*word, "*" | "*.*" | "")) {
             let (table, column) = match word.split_once('.') {
                 _ if scope.column(operation, primary, word).is_some() => continue,
                 Some((table, column)) => (tables.iter().find(|own| own.name == table), column),
-                None => (Some(primary), *word),
+                None => (Some(primary), word),
             };
             let Some(table) = table else {
                 let names = tables.iter().map(|table| table.name.as_str());

@@ -1,7 +1,7 @@
 //! The document of a list, as its rows come: `{"records":[...]}`, with the number of all rows or the token of the next
 //! page behind them.
 
-use salver_model::Result;
+use salver_model::{Code, Error, Result};
 
 use super::cursor;
 use super::root::Root;
@@ -52,6 +52,8 @@ pub(crate) struct ListSink {
     counts: bool,
     results: u64,
     next: Option<Next>,
+    /// How long the document may become before a piece of it is taken, in bytes.
+    bytes_max: usize,
 }
 
 impl ListSink {
@@ -66,12 +68,18 @@ impl ListSink {
     fn new(begin: &'static [u8], rows: Rows, counts: bool, next: Option<Next>) -> Self {
         let mut out = Vec::with_capacity(FIRST_BYTES);
         out.extend_from_slice(begin);
-        Self { begin, rows, out, count: 0, counts, results: 0, next }
+        Self { begin, rows, out, count: 0, counts, results: 0, next, bytes_max: usize::MAX }
     }
 
     /// The same without any row.
     pub(crate) fn anew(&self) -> Self {
         Self::new(self.begin, self.rows.anew(), self.counts, self.next.clone())
+    }
+
+    /// Refuses a document that becomes longer than so many bytes.
+    pub(crate) fn within(mut self, bytes_max: usize) -> Self {
+        self.bytes_max = bytes_max;
+        self
     }
 
     /// What is left of the document.
@@ -107,7 +115,12 @@ impl ListSink {
             self.out.push(b',');
         }
         self.count += 1;
-        self.rows.root(cells, &mut self.out)
+        self.rows.root(cells, &mut self.out)?;
+        if self.out.len() > self.bytes_max {
+            let message = format!("the list has more than {} bytes", self.bytes_max);
+            return Err(Error::new(Code::AnswerTooLarge, message));
+        }
+        Ok(())
     }
 }
 
@@ -128,6 +141,10 @@ impl RowSink for ListSink {
             return Ok(());
         }
         self.root(cells)
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.out.len() + self.rows.waiting_bytes()
     }
 
     fn piece(&mut self) -> Option<Vec<u8>> {

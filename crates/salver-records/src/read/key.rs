@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use ahash::AHashMap;
-use salver_model::limits::CHANGES_MAX;
+use salver_model::limits::{CHANGES_MAX, READ_BYTES_MAX};
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result};
 
@@ -17,6 +17,7 @@ use super::rows::Rows;
 use super::tag::{Seen, tag};
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for};
+use crate::gathered::Gathered;
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
@@ -146,7 +147,8 @@ pub(crate) async fn fetch(
     }
     let seen = seen.map(|seen| (seen, parts.fetched));
     let (by_read, by_key) = (AHashMap::new(), AHashMap::new());
-    let sink = KeySink { rows, key_cell, out: Vec::new(), by_read, by_key, seen, tag: None };
+    let gathered = Gathered::within(READ_BYTES_MAX);
+    let sink = KeySink { rows, key_cell, gathered, out: Vec::new(), by_read, by_key, seen, tag: None };
     let sink = scope.backend.read(parts.reads, sink, None).await?;
     let found = |at: usize| match (&whole, key_cell) {
         (Some(whole), Some(_)) => sink.by_key.get(&whole[at]?),
@@ -199,6 +201,7 @@ fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool, tag: Opt
 struct KeySink {
     rows: Rows,
     key_cell: Option<usize>,
+    gathered: Gathered,
     out: Vec<u8>,
     by_read: AHashMap<usize, Range<usize>>,
     by_key: AHashMap<i64, Range<usize>>,
@@ -216,6 +219,11 @@ impl RowSink for KeySink {
         }
         let start = self.out.len();
         self.rows.root(cells, &mut self.out)?;
+        if start > 0 {
+            self.gathered.add(self.out.len() - start).map_err(|error| {
+                error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
+            })?;
+        }
         if let Some((seen, fetched)) = &self.seen {
             self.tag = Some(seen.tag(fetched, cells));
         }

@@ -23,6 +23,8 @@ use crate::statement::Read;
 
 /// A list that has fewer rows than this at most is answered whole.
 const WHOLE_ROWS_MAX: u64 = 1_000;
+/// Longest list that is answered whole, in bytes.
+const WHOLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Statements, and what takes their rows.
 #[derive(Debug)]
@@ -42,7 +44,13 @@ pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Docum
 /// Runs a plan.
 pub(crate) async fn run(scope: &Scope<'_>, plan: Plan) -> Result<Document> {
     if plan.small {
-        return Ok(Document::whole(scope.backend.read(plan.reads, plan.sink, None).await?.finish()));
+        let sink = plan.sink.anew().within(WHOLE_BYTES_MAX);
+        match scope.backend.read(plan.reads.clone(), sink, None).await {
+            Ok(sink) => return Ok(Document::whole(sink.finish())),
+            // Few rows, but wide ones: they go out as they come.
+            Err(error) if error.code == Code::AnswerTooLarge => {}
+            Err(error) => return Err(error),
+        }
     }
     stream::streamed(Arc::clone(scope.backend), &scope.access.caller.holder(), plan.reads, plan.sink).await
 }

@@ -151,4 +151,8 @@ impl RowSink for PointSink {
         }
         Ok(())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.out.len()
+    }
 }

@@ -9,6 +9,7 @@ use salver_model::{Code, Error, Result};
 use super::join::stitch::{Arena, Key};
 use super::join::{Below, Shape};
 use crate::cell::Cell;
+use crate::gathered::Gathered;
 use crate::geometry;
 use crate::json::{self, Form};
 
@@ -30,7 +31,7 @@ pub(crate) struct Rows {
     /// The key a row is filed by, and the one that rows below are looked for by.
     own: Key,
     below: Key,
-    waiting_bytes: usize,
+    waiting: Gathered,
     /// Most rows, and how many may still come.
     rows_max: u64,
     left: u64,
@@ -42,7 +43,7 @@ impl Rows {
         let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
         let left = if rows_max == 0 { u64::MAX } else { rows_max };
         let (own, below) = (Key::default(), Key::default());
-        Self { shape, envelope, arenas, own, below, waiting_bytes: 0, rows_max, left }
+        Self { shape, envelope, arenas, own, below, waiting: Gathered::within(JOINED_BYTES_MAX), rows_max, left }
     }
 
     fn count(&mut self) -> Result<()> {
@@ -57,6 +58,11 @@ impl Rows {
     /// The same without any row.
     pub(crate) fn anew(&self) -> Self {
         Self::new(Arc::clone(&self.shape), self.envelope, self.rows_max)
+    }
+
+    /// How many bytes of joined rows wait for those that they hang on.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.waiting.bytes()
     }
 
     /// How many statements fetch joined rows; they come before all others, deepest first.
@@ -84,11 +90,9 @@ impl Rows {
                     template.write(cells, below, &mut self.below, out);
                 }
             });
-            self.waiting_bytes += after - before;
-        }
-        if self.waiting_bytes > JOINED_BYTES_MAX {
-            return Err(Error::new(Code::AnswerTooLarge, "the joined rows are too many to hold")
-                .with_hint("ask for fewer rows with `size` or `page`, or for fewer columns with `include`"));
+            self.waiting.add(after - before).map_err(|error| {
+                error.with_hint("ask for fewer rows with `size` or `page`, or for fewer columns with `include`")
+            })?;
         }
         Ok(())
     }

@@ -9,21 +9,28 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use salver_model::limits::READ_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::decimal;
 use super::select::Selected;
 use crate::calendar;
 use crate::cell::{Cell, RowSink};
+use crate::gathered::Gathered;
 
 /// Rows of a batch that is streamed.
 pub(super) const BATCH_ROWS: usize = 4_096;
+/// Bytes of text and the like of a batch that is streamed.
+const BATCH_BYTES: usize = 1024 * 1024;
 
 /// Builds batches. Rows of the read 0 are rows of the answer; the one row of the read 1 is their number.
 pub(super) struct BatchSink {
     schema: SchemaRef,
     columns: Vec<Column>,
     rows: usize,
+    /// Text and other values without a fixed size, in bytes.
+    bytes: usize,
+    gathered: Gathered,
     batch_rows: usize,
     total: Option<u64>,
     counts: usize,
@@ -33,13 +40,31 @@ impl BatchSink {
     pub(super) fn new(selected: &Selected, batch_rows: usize) -> Self {
         let schema = Arc::clone(&selected.fetched);
         let columns = schema.fields().iter().map(|field| Column::new(field.data_type())).collect();
-        Self { schema, columns, rows: 0, batch_rows, total: None, counts: 1 }
+        Self {
+            schema,
+            columns,
+            rows: 0,
+            bytes: 0,
+            gathered: Gathered::within(READ_BYTES_MAX),
+            batch_rows,
+            total: None,
+            counts: 1,
+        }
     }
 
     /// For a read that only counts.
     pub(super) fn counting() -> Self {
         let schema = Arc::new(arrow::datatypes::Schema::empty());
-        Self { schema, columns: Vec::new(), rows: 0, batch_rows: usize::MAX, total: None, counts: 0 }
+        Self {
+            schema,
+            columns: Vec::new(),
+            rows: 0,
+            bytes: 0,
+            gathered: Gathered::within(READ_BYTES_MAX),
+            batch_rows: usize::MAX,
+            total: None,
+            counts: 0,
+        }
     }
 
     pub(super) fn total(&self) -> Option<u64> {
@@ -53,6 +78,7 @@ impl BatchSink {
 
     fn batch(&mut self) -> Result<RecordBatch> {
         let arrays: Vec<ArrayRef> = self.columns.iter_mut().map(Column::finish).collect();
+        self.bytes = 0;
         let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.rows)));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
             .map_err(|error| Error::internal("rows of a database don't fit their schema").with_source(error))
@@ -71,17 +97,27 @@ impl RowSink for BatchSink {
             };
             return Ok(());
         }
+        let before = self.bytes;
         for (index, (column, cell)) in self.columns.iter_mut().zip(cells).enumerate() {
+            self.bytes += match cell {
+                Cell::Text(text) => text.len(),
+                Cell::Bytes(bytes) => bytes.len(),
+                _ => 0,
+            };
             if !column.push(*cell) {
                 return Err(unfit(self.schema.field(index), *cell));
             }
         }
         self.rows += 1;
+        if self.batch_rows == usize::MAX && self.rows > 1 {
+            self.gathered.add(self.bytes - before).map_err(|error| error.with_hint("ask for fewer with `limit`"))?;
+        }
         Ok(())
     }
 
     fn piece(&mut self) -> Option<RecordBatch> {
-        if self.rows < self.batch_rows { None } else { self.batch().ok() }
+        let is_due = self.rows >= self.batch_rows || self.bytes >= BATCH_BYTES;
+        if is_due { self.batch().ok() } else { None }
     }
 }
 

@@ -61,12 +61,12 @@ impl Service {
         self.bounded(caller, table.hold_at(version, parts)).await
     }
 
-    /// The next `rows_max` rows of `reader`, as [`Reader::slices`].
+    /// Some rows of `reader`, `rows_max` at most, as [`Reader::some`].
     ///
     /// # Errors
     /// As there, and limits.
     pub async fn read_on(&self, caller: &Caller, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
-        self.bounded(caller, reader.slices(rows_max)).await
+        self.bounded(caller, reader.some(rows_max)).await
     }
 
     /// How many rows are held.

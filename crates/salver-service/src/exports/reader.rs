@@ -12,6 +12,9 @@ use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 
+/// Bytes of rows that are read at a time, about, by whoever takes as many as there are.
+const SOME_BYTES: u64 = 1024 * 1024;
+
 /// Which of the held rows are read: those of some parts, behind the first `skip` of them, `rows` at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -93,6 +96,13 @@ struct Waiting {
     row: u64,
 }
 
+impl Waiting {
+    /// What it keeps in memory, in bytes; of a part of something larger, all of that.
+    fn bytes(&self) -> u64 {
+        self.batch.get_array_memory_size() as u64
+    }
+}
+
 impl Reader {
     /// A reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order). Nothing is
     /// read yet.
@@ -139,7 +149,7 @@ impl Reader {
     /// # Errors
     /// Whatever reading the held rows refuses. What failed may be tried again.
     pub async fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
-        let mut slices = self.slices(rows_max).await?;
+        let mut slices = self.slices(rows_max, u64::MAX).await?;
         match slices.len() {
             0 => Ok(None),
             1 => Ok(slices.pop()),
@@ -149,16 +159,24 @@ impl Reader {
         }
     }
 
-    /// The next `rows_max` rows, fewer only at the end, as they lie in memory; nothing when there are no more.
+    /// Some rows, `rows_max` at most, as they lie in memory: as many as are decoded for [`SOME_BYTES`], about. Nothing
+    /// when there are no more.
     ///
     /// # Errors
     /// As [`Reader::next`].
-    pub async fn slices(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
+    pub async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
+        self.slices(rows_max, SOME_BYTES).await
+    }
+
+    async fn slices(&mut self, rows_max: usize, bytes_max: u64) -> Result<Vec<RecordBatch>> {
         let wanted = self.rows_left.min(rows_max as u64);
-        while self.waiting_rows < wanted {
+        let mut bytes: u64 = self.waiting.iter().map(Waiting::bytes).sum();
+        while self.waiting_rows < wanted && (self.waiting_rows == 0 || bytes < bytes_max) {
+            let before = self.waiting.len();
             if !self.advance().await? {
                 break;
             }
+            bytes += self.waiting.iter().skip(before).map(Waiting::bytes).sum::<u64>();
         }
         let mut missing = wanted.min(self.waiting_rows);
         let mut slices = Vec::new();

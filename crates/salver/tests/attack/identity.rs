@@ -192,6 +192,30 @@ fn nothing_is_served_twice() {
     assert_kept(&told(&server));
 }
 
+#[test]
+fn what_was_declared_once_is_served_never() {
+    let database = users();
+    let files = files(&database);
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
+    let kept = |root: &Path| fs::hard_link(root.join("users.csv"), root.join("kept.csv")).expect("a link");
+    let toml = TOML[..TOML.find("[[dataset]]\nname = \"taken\"").expect("there")].to_owned();
+    let server = Server::prepared(&toml, &files, kept);
+    let folder = server.file("folder");
+    let is_shown = |entry: &str, text: &str| server.get(&format!("/api/tables/{entry}")).text().contains(text);
+    // The file of users is replaced: the one before it keeps its second name, and is moved where files are served.
+    fs::write(server.file("new"), format!("ann:{HASH}\n")).expect("a file");
+    fs::rename(server.file("new"), server.file("users.csv")).expect("moved");
+    fs::rename(server.file("kept.csv"), folder.join("kept.csv")).expect("moved");
+    fs::write(folder.join("b.csv"), "id,name\n2,second\n").expect("a file");
+    server.until(|_| is_shown("folder", "second") && is_shown("matched", "second"));
+    assert_kept(&told(&server));
+    // The file of users itself is moved.
+    fs::rename(server.file("users.csv"), folder.join("moved.csv")).expect("moved");
+    fs::write(folder.join("c.csv"), "id,name\n3,third\n").expect("a file");
+    server.until(|_| is_shown("folder", "third") && is_shown("matched", "third"));
+    assert_kept(&told(&server));
+}
+
 /// Runs `salver check` over a configuration; what it says of mistakes, or nothing.
 fn checked(toml: &str, arguments: &[&str]) -> String {
     let directory = tempfile::tempdir().expect("a directory");

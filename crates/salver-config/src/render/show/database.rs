@@ -3,7 +3,7 @@
 use salver_model::Value;
 use salver_model::records::Operation;
 use salver_model::rule::Term;
-use salver_model::secrecy::masked;
+use salver_model::secrecy::masked_alone;
 use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck, RecordRule, Shape, Tenancy};
 
 use super::{absolute, list, pairs_unless_empty, quoted, texts};
@@ -53,7 +53,7 @@ fn hook(spec: &DatabaseSpec, which: impl Fn(&Customization) -> Option<&FunctionP
 fn url(url: &str) -> String {
     match url.strip_prefix("sqlite:").filter(|path| !path.starts_with(":memory:")) {
         Some(path) => format!("sqlite:{}", absolute(path)),
-        None => masked(url).into_owned(),
+        None => masked_alone(url),
     }
 }
 

@@ -157,6 +157,10 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
         1264 | 1690 | 1916 => invalid(text, "is out of range"),
         1406 | 1162 => invalid(text, "is too long"),
         1265 | 1292 | 1366 | 1367 | 1411 | 1300 | 1525 | 1365 => invalid(text, "is not a value of its type"),
+        // Text in a comparison with a column of another character set.
+        1267 | 1270 | 1271 | 3854 | 3988 => {
+            Error::new(Code::Invalid, "a text has characters that the column it is compared with can't have")
+        }
         1416 | 3037 | 3055 | 3617 | 4079 => invalid(text, "is not a geometry"),
         3140 | 3141 | 3146 | 4037 | 4038 => invalid(text, "is not JSON"),
         1136 | 1210 | 1426 | 1427 | 1439 | 1441 | 1067 | 1074 | 1063 | 1075 | 1101 | 1070 | 1071 | 1118 | 1068 => {

@@ -20,6 +20,7 @@ use super::hold::{Held, Holder};
 use super::kept::Kept;
 use super::location::{FileId, Location, beside};
 use super::log_index::LogIndex;
+use super::long::LongReads;
 use super::open;
 use super::version::Clock;
 use super::watch::Watch;
@@ -125,6 +126,8 @@ pub(super) struct Connections {
     pub(super) runs: AtomicU64,
     /// Somebody looks for transactions of lanes that nobody uses.
     pub(super) sweeping: AtomicBool,
+    /// Reads that took too long for the threads that ask.
+    pub(super) long: LongReads,
     /// Places for the connections that hold rows, and these connections.
     pub(super) snapshots: Places,
     held: Mutex<Vec<Weak<Held>>>,
@@ -177,6 +180,7 @@ impl Connections {
             writer_watch: Arc::new(Watch::new()),
             runs: AtomicU64::new(1),
             sweeping: AtomicBool::new(false),
+            long: LongReads::default(),
             snapshots: Places::default(),
             held: Mutex::default(),
             state: Mutex::default(),

@@ -19,6 +19,11 @@ pub(super) fn primary(code: c_int) -> c_int {
     code & 0xff
 }
 
+/// Whether a statement was stopped by its watch.
+pub(super) fn is_interrupt(error: &rusqlite::Error) -> bool {
+    primary(result_code(error)) == ffi::SQLITE_INTERRUPT
+}
+
 /// Whether the connection itself is no good any more, so that a new one should be made.
 pub(super) fn spoils(error: &rusqlite::Error) -> bool {
     matches!(

@@ -15,6 +15,10 @@ use super::watch::Watch;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
+/// Longest answer of a read on the caller's own thread, in bytes. SQLite counts operations and not bytes, so that few
+/// of them may be many milliseconds of copying.
+const AT_ONCE_BYTES_MAX: usize = 256 * 1024;
+
 /// The number of the only run of a watch that is made for one run.
 pub(super) const ONLY_RUN: u64 = 1;
 
@@ -132,17 +136,17 @@ pub(super) fn read_now<S: RowSink>(
     read: &Read,
     sink: &mut dyn FnMut() -> S,
 ) -> Option<Result<S>> {
-    let mut begins = false;
+    if connections.long.is_known(read) {
+        return None;
+    }
+    let (mut begins, mut is_long) = (false, false);
     let answer = connections.on_lane(|reader| {
         reader.watch.begin_at_once();
         let kept = reader.keeps();
         let answer = reader.keeping(|reader| {
-            let mut sink = sink();
-            match rows::feed((&reader.connection, &mut reader.spare), (0, read), &mut sink, |_| Ok(())) {
-                Ok(()) => Some(Ok(sink)),
-                Err(Stop::Own(error)) => Some(Err(error)),
-                Err(Stop::Sqlite(_)) => None,
-            }
+            let (answer, was_long) = at_once(reader, read, sink());
+            is_long = was_long;
+            answer
         });
         begins = reader.keeps() && !kept;
         answer
@@ -150,5 +154,24 @@ pub(super) fn read_now<S: RowSink>(
     if begins {
         kept::sweep(connections);
     }
+    if is_long {
+        connections.long.remember(read);
+    }
     answer?
+}
+
+/// The answer, when it came at once, and whether the next of its kind should go the other way from the beginning.
+fn at_once<S: RowSink>(reader: &mut Reader, read: &Read, mut sink: S) -> (Option<Result<S>>, bool) {
+    let mut is_long = false;
+    let fed = rows::feed_until((&reader.connection, &mut reader.spare), (0, read), &mut sink, |sink| {
+        is_long = sink.held_bytes() > AT_ONCE_BYTES_MAX;
+        // One row alone is there already.
+        Ok(!is_long || read.point)
+    });
+    match fed {
+        Ok(()) if is_long && !read.point => (None, true),
+        Ok(()) => (Some(Ok(sink)), is_long),
+        Err(Stop::Own(error)) => (Some(Err(error)), false),
+        Err(Stop::Sqlite(error)) => (None, fault::is_interrupt(&error)),
+    }
 }

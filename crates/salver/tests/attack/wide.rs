@@ -1,0 +1,120 @@
+//! Rows of tens of kilobytes: lists of them keep no thread that answers others, and answers that nobody reads hold
+//! little of them in memory.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use salver_testkit::servers::{Database, Kind};
+
+use crate::server::Server;
+
+/// Rows of the table and of the file, and the length of the text in each.
+const ROWS: usize = 1_500;
+const TEXT_BYTES: usize = 48 * 1024;
+/// Answers that nobody reads.
+const UNREAD: usize = 100;
+/// A guard against hanging, no measurement: one answer alone took longer when it was made where others are answered.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What all answers of one kind may hold, with what comes and goes beside them. All of them whole are gigabytes.
+const HELD_BYTES_MAX: u64 = 640 * 1024 * 1024;
+
+/// A server of wide rows in a database and in a file, and the database.
+fn server() -> (Server, Database) {
+    let setup = format!(
+        "create table w (id integer primary key, t text not null);
+         with recursive n(i) as (select 1 union all select i + 1 from n where i < {ROWS})
+         insert into w select i, printf('%0{TEXT_BYTES}d', i) from n;"
+    );
+    let database = salver_testkit::servers::database(Kind::Sqlite, &setup);
+    let mut text = String::from("id,t\n");
+    for id in 0..ROWS {
+        writeln!(text, "{id},{id:0>TEXT_BYTES$}").unwrap();
+    }
+    let toml = format!(
+        "[limits]\nmemory_bytes_max = \"256MiB\"\nqueries_max = 64\n\
+         [[database]]\nname = \"d\"\nurl = \"{}\"\nsearch = \"search\"\n\
+         [[dataset]]\nname = \"wide\"\nsource = \"wide.csv\"\nmemory = \"never\"\n",
+        database.url()
+    );
+    (Server::with(&toml, &[("wide.csv", text.as_bytes())]), database)
+}
+
+/// Sends a request from an address of this machine, and reads nothing of its answer.
+fn send(server: &Server, last: u8, target: &str) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4 * 1024).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), 0)).into()).unwrap();
+    socket.connect(&server.address().parse::<SocketAddr>().unwrap().into()).unwrap();
+    let mut stream: TcpStream = socket.into();
+    write!(stream, "GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    stream
+}
+
+fn resident_bytes(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn wide_rows_that_nobody_reads() {
+    let (server, _database) = server();
+    server.until(|server| server.get("/api/tables/wide?limit=1").status == 200);
+    for target in [
+        "/api/records/w",
+        "/api/records/w?page=1,1000",
+        "/api/records/w?search=0",
+        "/api/records/w?filter=t,cs,1",
+        "/api/tables/w",
+        "/api/tables/w?limit=900",
+        "/api/tables/wide",
+        "/api/tables/wide.csv",
+        "/api/sql?q=select%20t%20from%20wide",
+        "/api/sql?q=select%20t%20from%20w",
+        "/api/export/wide.csv",
+    ] {
+        let before = resident_bytes(&server);
+        let held: Vec<TcpStream> = (0..UNREAD).map(|number| send(&server, 2 + (number % 4) as u8, target)).collect();
+        let (mut most, end) = (0, Instant::now() + Duration::from_secs(3));
+        while Instant::now() < end {
+            let began = Instant::now();
+            assert_eq!(server.get("/health").status, 200, "{target}");
+            assert!(began.elapsed() < PATIENCE, "{target}: /health took {:?}", began.elapsed());
+            most = most.max(resident_bytes(&server));
+            thread::sleep(Duration::from_millis(50));
+        }
+        let added = most.saturating_sub(before);
+        assert!(added < HELD_BYTES_MAX, "{target}: {added} bytes more with {UNREAD} answers that nobody reads");
+        drop(held);
+    }
+}
+
+#[test]
+fn few_wide_rows_are_all_there() {
+    let (server, _database) = server();
+    server.until(|server| server.get("/api/tables/wide?limit=1").status == 200);
+    for (target, rows) in [
+        ("/api/records/w?size=40", 40),
+        ("/api/records/w?page=2,30", 30),
+        ("/api/records/w?order=id,desc&size=900", 900),
+        ("/api/records/w/1,2,3", 3),
+    ] {
+        let answer = server.get(target).json();
+        let records = answer.get("records").unwrap_or(&answer).as_array().expect("rows");
+        assert_eq!(records.len(), rows, "{target}");
+        assert!(records.iter().all(|row| row["t"].as_str().expect("text").len() == TEXT_BYTES), "{target}");
+    }
+    for target in ["/api/tables/w?limit=200", "/api/tables/wide?limit=200", "/api/sql?q=select%20*%20from%20wide"] {
+        let answer = server.get(target).json();
+        let rows = answer.as_array().expect("rows");
+        assert_eq!(rows.len(), if target.contains("sql") { ROWS } else { 200 }, "{target}");
+        assert!(rows.iter().all(|row| row["t"].as_str().expect("text").len() == TEXT_BYTES), "{target}");
+    }
+    // All at once are too many to be made before the first goes out.
+    let keys: Vec<String> = (1..=ROWS).map(|key| key.to_string()).collect();
+    let answer = server.get(&format!("/api/records/w/{}", keys.join(",")));
+    assert_eq!((answer.status, answer.json()["error"].as_str()), (413, Some("answer_too_large")), "{}", answer.text());
+}
