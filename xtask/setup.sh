@@ -88,15 +88,25 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
     mv "$kafka.part" "$kafka"
 fi
 
-# What the tests have functions of Python take and give tables with.
+# What the tests have functions of Python take and give tables with, and a driver of ArangoDB.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null; then
-    echo "Installing pandas and pyarrow from PyPI into $python"
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, arango' 2>/dev/null; then
+    echo "Installing pandas, pyarrow and python-arango from PyPI into $python"
     rm -rf "$python"
     if ! { python3 -m venv "$python" &&
-        "$python/bin/pip" install --quiet --disable-pip-version-check pandas pyarrow; }; then
+        "$python/bin/pip" install --quiet --disable-pip-version-check pandas pyarrow python-arango; }; then
         echo "They are not there: what Python does with tables is left out of the tests." >&2
         rm -rf "$python"
+    fi
+fi
+# Another driver, where there is Node to run it.
+node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
+if [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/arangojs" ]; then
+    echo "Installing arangojs from npm into $node"
+    mkdir -p "$node"
+    if ! npm install --silent --no-audit --no-fund --prefix "$node" arangojs@10 >/dev/null; then
+        echo "It is not there, and left out of the tests." >&2
+        rm -rf "$node"
     fi
 fi
 

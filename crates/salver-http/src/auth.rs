@@ -8,6 +8,7 @@ mod api_key;
 mod attempts;
 mod basic;
 mod jwt;
+mod login;
 mod password;
 mod session;
 mod tag;
@@ -27,6 +28,7 @@ use self::api_key::ApiKeys;
 use self::attempts::Attempts;
 use self::basic::Basic;
 use self::jwt::Jwt;
+pub(crate) use self::login::Logins;
 use self::password::Passwords;
 pub(crate) use self::session::Session;
 use self::tag::Tagger;
@@ -53,6 +55,7 @@ pub struct Auth {
     api_keys: ApiKeys,
     basic: Option<Basic>,
     jwt: Option<(Jwt, Vec<HeaderName>)>,
+    logins: Logins,
     pub(crate) users: Option<Users>,
     pub(crate) attempts: Attempts,
     challenges: Vec<HeaderValue>,
@@ -62,6 +65,7 @@ pub struct Auth {
 enum Given<'h> {
     Key(&'h str),
     Token(&'h str),
+    Login(&'h str),
     Password(&'h str),
     Session(&'h str),
 }
@@ -109,6 +113,7 @@ impl Auth {
             api_keys: ApiKeys::new(&spec.api_keys, Arc::clone(&tagger)),
             basic: spec.has_basic().then(|| Basic::new(spec, passwords, tagger)).transpose()?,
             jwt,
+            logins: Logins::new()?,
             users,
             attempts: Attempts::new(spec.attempts_max),
             challenges,
@@ -143,8 +148,18 @@ impl Auth {
                 Some(basic) => basic.prove(credentials, &self.attempts, address).await,
                 None => self.nobody(),
             },
-            (Verdict::Ask, Given::Token(_) | Given::Session(_)) => self.nobody(),
+            (Verdict::Ask, Given::Token(_) | Given::Login(_) | Given::Session(_)) => self.nobody(),
         }
+    }
+
+    /// A token that is as good as name and password, for an hour or until the password changes.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed`, also where nobody can prove himself so; `TooManyAttempts`.
+    pub(crate) async fn log_in(&self, name: &str, password: &str, address: IpAddr) -> Result<String> {
+        let Some(basic) = &self.basic else { return Err(failed(name)) };
+        let state = basic.log_in(name, password, &self.attempts, address).await?;
+        Ok(self.logins.issue(name, &state))
     }
 
     /// That a user in the table may be called `name`: where users come by themselves, nobody is called as a key or a
@@ -176,6 +191,11 @@ impl Auth {
             return Some(Given::Key(key));
         }
         let token = |name: &HeaderName| scheme(text(name)?, "bearer");
+        if self.basic.is_some()
+            && let Some(own) = token(&header::AUTHORIZATION).filter(|token| Logins::is_own(token))
+        {
+            return Some(Given::Login(own));
+        }
         if let Some(token) = self.jwt.as_ref().and_then(|(_, names)| names.iter().find_map(token)) {
             return Some(Given::Token(token));
         }
@@ -204,6 +224,12 @@ impl Auth {
                 Some((jwt, _)) => jwt.prove(token).ok_or_else(|| failed("JWT")),
                 None => self.nobody(),
             },
+            Given::Login(token) => {
+                let known = self.logins.read(token);
+                let identity =
+                    known.zip(self.basic.as_ref()).and_then(|((name, state), basic)| basic.still(name, &state));
+                identity.ok_or_else(|| failed("JWT"))
+            }
             Given::Password(credentials) => match self.basic.as_ref().and_then(|basic| basic.recall(credentials)) {
                 Some(identity) => Ok(identity),
                 None => return Verdict::Ask,

@@ -13,6 +13,7 @@ mod query;
 mod route;
 mod step;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -37,17 +38,25 @@ pub(crate) struct Call<'a> {
     target: Target<'a>,
     /// The database that the path names.
     database: Option<&'a str>,
+    /// Where the client is.
+    address: IpAddr,
     /// The query string, as it came; empty for none.
     query: &'a str,
     headers: &'a HeaderMap,
 }
 
 /// The request as these doors see it, when it is theirs. `path` is below the base path.
-pub(crate) fn call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, path: &'a str) -> Option<Call<'a>> {
+pub(crate) fn call<'a>(
+    app: &'a Arc<App>,
+    caller: &'a Caller,
+    head: &'a Parts,
+    path: &'a str,
+    address: IpAddr,
+) -> Option<Call<'a>> {
     let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
     let target = Target::of(method, path, query)?;
     let (database, _) = route::database(path);
-    Some(Call { app, caller, method, target, database, query, headers: &head.headers })
+    Some(Call { app, caller, method, target, database, address, query, headers: &head.headers })
 }
 
 /// Answers any request of these doors.
@@ -79,6 +88,7 @@ async fn dispatch(call: &Call<'_>, body: Incoming) -> Result<Response<Body>, Fai
         _ => Bytes::new(),
     };
     match (call.target, call.method) {
+        (Target::Login, _) => catalog::log_in(call, &body).await,
         (Target::Export(""), &Method::POST) => export::open(call, &body).await,
         (Target::Export(_), &Method::POST) => Err(Failure::bad("expecting POST /_api/export")),
         (Target::Export(""), &Method::PUT) => Err(Failure::bad("expecting PUT /_api/export/<cursor-id>")),
@@ -109,11 +119,16 @@ fn absent(door: &str) -> Failure {
     }
 }
 
+/// Whether a path is where callers prove who they are, and can't have done so before. `path` is below the base path.
+pub(crate) fn is_login(path: &str) -> bool {
+    route::database(path).1 == "/_open/auth"
+}
+
 /// What may be asked here.
 fn options(target: Target<'_>) -> Response<Body> {
     let methods = HeaderValue::from_static(match target {
         Target::Collections(_) | Target::Databases(_) | Target::Server(_) | Target::Nothing(_) => "GET, HEAD, OPTIONS",
-        Target::Export("") | Target::Cursor("") => "POST, OPTIONS",
+        Target::Login | Target::Export("") | Target::Cursor("") => "POST, OPTIONS",
         Target::Export(_) => "PUT, DELETE, OPTIONS",
         Target::Cursor(_) => "POST, PUT, DELETE, OPTIONS",
     });

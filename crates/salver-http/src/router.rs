@@ -244,7 +244,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
             Some(call) => records::refuse(&call, &error),
             None => match streams_call(&app, &Caller::default(), &head) {
                 Some(call) => streams::refuse(&call, &error),
-                None => match cursor_call(&app, &Caller::default(), &head) {
+                None => match cursor_call(&app, &Caller::default(), &head, peer) {
                     Some(call) => cursor::refuse(&call, &error),
                     None => refuse(&app, &error),
                 },
@@ -291,7 +291,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
         return Ok(Box::pin(streams::answer(&call, body, first)).await);
     }
-    if let Some(call) = cursor_call(app, &caller, head) {
+    if let Some(call) = cursor_call(app, &caller, head, peer) {
         return Ok(Box::pin(cursor::answer(&call, body)).await);
     }
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
@@ -347,7 +347,8 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
 /// What the caller proves of himself. Probes prove nothing, nor do browsers that ask what a page may do.
 async fn identify(app: &App, head: &Parts, peer: IpAddr) -> Result<Identity> {
     let Some(auth) = &app.auth else { return Ok(Identity::new()) };
-    let is_open = matches!(below_base(app, head.uri.path()), Some("/health" | "/ready" | "/api/version"));
+    let path = below_base(app, head.uri.path());
+    let is_open = matches!(path, Some("/health" | "/ready" | "/api/version")) || path.is_some_and(cursor::is_login);
     if is_open || head.method == Method::OPTIONS {
         return Ok(Identity::new());
     }
@@ -372,8 +373,8 @@ fn streams_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts) -> O
 }
 
 /// The request as the doors of cursors see it, when it is theirs.
-fn cursor_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts) -> Option<cursor::Call<'a>> {
-    cursor::call(app, caller, head, below_base(app, head.uri.path())?)
+fn cursor_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, peer: IpAddr) -> Option<cursor::Call<'a>> {
+    cursor::call(app, caller, head, below_base(app, head.uri.path())?, app.gate.address(peer, &head.headers))
 }
 
 /// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,

@@ -54,6 +54,7 @@ pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>)
     let (items, shape) = answer(&statement.answer, columns, binds)?;
     let (offset, limit) = match &statement.limit {
         None => (0, None),
+        Some((offset, Operand::Value(Value::Null))) => (number(offset, binds)?, None),
         Some((offset, limit)) => (number(offset, binds)?, Some(number(limit, binds)?)),
     };
     let filter = if filters.len() > 1 { Some(Filter::And(filters)) } else { filters.pop() };

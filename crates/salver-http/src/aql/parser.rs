@@ -127,7 +127,16 @@ impl Parser<'_> {
 
     fn limit(&mut self) -> Result<(Operand, Operand), Mistake> {
         let first = self.count()?;
-        if self.take_sign(",") { Ok((first, self.count()?)) } else { Ok((Operand::Value(Value::Int(0)), first)) }
+        if self.take_sign(",") { Ok((first, self.count_or_all()?)) } else { Ok((Operand::Value(Value::Int(0)), first)) }
+    }
+
+    /// A number, or `null` for all: drivers write it so.
+    fn count_or_all(&mut self) -> Result<Operand, Mistake> {
+        if *self.peek() == Kind::Keyword("NULL") {
+            self.skip();
+            return Ok(Operand::Value(Value::Null));
+        }
+        self.count()
     }
 
     fn count(&mut self) -> Result<Operand, Mistake> {

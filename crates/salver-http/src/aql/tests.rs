@@ -159,6 +159,8 @@ fn mistakes() {
         ("FOR d IN c RETURN d d", 1501, "unexpected identifier near 'd' at position 1:21"),
         ("FOR d IN c FILTER (d.id == 1 RETURN d", 1501, "unexpected RETURN declaration"),
         ("FOR d IN c RETURN x", 1512, "unknown variable 'x'"),
+        ("FOR d IN c LIMIT null RETURN d", 1501, "unexpected null"),
+        ("FOR d IN c LIMIT null, 1 RETURN d", 1501, "unexpected null"),
         ("FOR d IN c LIMIT -1 RETURN d", 1501, "unexpected - operator"),
         ("FOR d IN c LIMIT 1.5 RETURN d", 1504, "number out of range"),
         ("FOR d IN c FILTER d.id == @v RETURN d", 1551, "no value specified for declared bind parameter 'v'"),

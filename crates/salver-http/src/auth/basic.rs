@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 use ahash::AHashMap;
 use arc_swap::ArcSwap;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use quick_cache::sync::Cache;
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Error, Result};
@@ -83,6 +83,40 @@ impl Basic {
         attempts.forgive(address);
         self.remembered.insert(tag, ());
         Ok(identity(name))
+    }
+
+    /// Who it is that logged in as `name`, when his password is still the one that it was.
+    pub(super) fn still(&self, name: String, state: &str) -> Option<Identity> {
+        let hash = self.hash_of(&name)?;
+        (self.state(&name, &hash) == state).then(|| identity(name))
+    }
+
+    /// Proves a name and a password, and tells the state that [`Basic::still`] compares.
+    ///
+    /// # Errors
+    /// As [`Basic::prove`].
+    pub(super) async fn log_in(
+        &self,
+        name: &str,
+        password: &str,
+        attempts: &Attempts,
+        address: IpAddr,
+    ) -> Result<String> {
+        // A name with a colon would be read as another one.
+        if name.contains(':') {
+            return Err(failed(name));
+        }
+        let credentials = STANDARD.encode(format!("{name}:{password}"));
+        if self.recall(&credentials).is_none() {
+            self.prove(&credentials, attempts, address).await?;
+        }
+        let hash = self.hash_of(name).ok_or_else(|| failed(name))?;
+        Ok(self.state(name, &hash))
+    }
+
+    /// What changes with the password of a user, and tells nothing of it.
+    fn state(&self, name: &str, hash: &str) -> String {
+        URL_SAFE_NO_PAD.encode(self.tagger.tag(&["login", name, hash]))
     }
 
     /// Whether a user has a name that `is` the one looked for.

@@ -2,6 +2,7 @@
 //! Entries are its collections; there is one database, whatever it is called.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{Method, Response, StatusCode};
 use salver_model::{Query, Version};
@@ -10,7 +11,9 @@ use serde_json::{Value as Json, json};
 
 use super::Call;
 use super::answer::{self, JSON};
+use super::body;
 use super::route::About;
+use crate::auth::Logins;
 use crate::body::Body;
 use crate::cursor_state::Failure;
 use crate::exchange::parameters;
@@ -83,7 +86,30 @@ pub(super) fn server(call: &Call<'_>, about: About) -> Result<Response<Body>, Fa
         }
         About::Availability | About::Mode => json!({ "error": false, "code": 200, "mode": "readonly" }),
         About::Role => json!({ "error": false, "code": 200, "role": "SINGLE" }),
+        About::Engine => json!({ "name": "salver", "supports": {} }),
+        About::Time => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            json!({ "error": false, "code": 200, "time": now.as_secs_f64() })
+        }
     }))
+}
+
+/// Answers `POST /_open/auth`: name and password for a token.
+pub(super) async fn log_in(call: &Call<'_>, sent: &[u8]) -> Result<Response<Body>, Failure> {
+    if *call.method != Method::POST {
+        return Err(Failure::method_not_supported());
+    }
+    let members = body::Members::read(sent)?;
+    let text = |name: &str| members.get(name).and_then(Json::as_str);
+    let (Some(name), Some(password)) = (text("username"), text("password")) else {
+        return Err(Failure::bad("expecting string for 'username' and 'password'"));
+    };
+    let token = match &call.app.auth {
+        // Nobody looks at it.
+        None => Logins::new()?.issue(name, ""),
+        Some(auth) => auth.log_in(name, password, call.address).await?,
+    };
+    Ok(told(json!({ "jwt": token })))
 }
 
 fn resolve(snapshot: &Arc<Snapshot>, name: &str) -> Result<Version, Failure> {

@@ -15,6 +15,8 @@ pub(super) enum Target<'a> {
     Collections(&'a str),
     /// `/_api/database`, `/_api/database/current`
     Databases(&'a str),
+    /// `/_open/auth`
+    Login,
     /// What the server is.
     Server(About),
     /// Anything else below `/_api`.
@@ -32,6 +34,10 @@ pub(super) enum About {
     Mode,
     /// `/_admin/server/role`
     Role,
+    /// `/_admin/time`
+    Time,
+    /// `/_api/engine`
+    Engine,
 }
 
 impl<'a> Target<'a> {
@@ -55,6 +61,8 @@ impl<'a> Target<'a> {
             "/_admin/server/availability" => return Some(Self::Server(About::Availability)),
             "/_admin/server/mode" => return Some(Self::Server(About::Mode)),
             "/_admin/server/role" => return Some(Self::Server(About::Role)),
+            "/_admin/time" => return Some(Self::Server(About::Time)),
+            "/_open/auth" => return Some(Self::Login),
             _ => {}
         }
         let rest = below(api, "/_api")?;
@@ -63,6 +71,7 @@ impl<'a> Target<'a> {
             "cursor" => Self::Cursor(rest),
             "export" => Self::Export(rest),
             "version" if rest.is_empty() => Self::Server(About::Version),
+            "engine" if rest.is_empty() => Self::Server(About::Engine),
             "collection" => Self::Collections(rest),
             "database" => Self::Databases(rest),
             other => Self::Nothing(other),
@@ -108,7 +117,9 @@ mod tests {
             (Method::GET, "/_api/version", "", Some(Target::Server(About::Version))),
             (Method::GET, "/_db/x/_api/collection/c/count", "", Some(Target::Collections("c/count"))),
             (Method::GET, "/_db/x/_api/database/current", "", Some(Target::Databases("current"))),
-            (Method::POST, "/_db/x/_open/auth", "", None),
+            (Method::POST, "/_db/x/_open/auth", "", Some(Target::Login)),
+            (Method::GET, "/_admin/time", "", Some(Target::Server(About::Time))),
+            (Method::GET, "/_api/engine", "", Some(Target::Server(About::Engine))),
             (Method::GET, "/_admin/server/availability", "", Some(Target::Server(About::Availability))),
             (Method::GET, "/_admin/other", "", None),
             (Method::GET, "/_api/else", "", Some(Target::Nothing("else"))),

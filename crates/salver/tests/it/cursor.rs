@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod around;
+mod drivers;
 mod export;
 mod query;
 

@@ -1,0 +1,92 @@
+//! Tokens for who logged in with name and password at a door whose clients then show a token in their place. They are
+//! JSON Web Tokens, because such clients look into them, under a key that ends with the server.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::hmac;
+use salver_model::{Result, seal};
+use serde_json::{Value, json};
+
+/// What every token of ours begins with: it tells them from those of others, which say another `kid`.
+const HEADER: &str = r#"{"alg":"HS256","kid":"salver-login","typ":"JWT"}"#;
+/// How long a token is good, in seconds: as long as one of ArangoDB.
+const TTL_S: u64 = 3_600;
+
+/// Makes and reads tokens.
+#[derive(Debug)]
+pub(crate) struct Logins {
+    key: hmac::Key,
+}
+
+impl Logins {
+    /// Tokens under a key of their own.
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
+    }
+
+    /// A token for the user called `name`, good as long as `state` of him is the same.
+    pub(crate) fn issue(&self, name: &str, state: &str) -> String {
+        self.issue_at(name, state, now_s())
+    }
+
+    fn issue_at(&self, name: &str, state: &str, now_s: u64) -> String {
+        let claims = json!({
+            "iss": "arangodb", "preferred_username": name, "iat": now_s, "exp": now_s + TTL_S, "state": state,
+        });
+        let signed = format!("{}.{}", encoded(HEADER), encoded(&claims.to_string()));
+        let signature = hmac::sign(&self.key, signed.as_bytes());
+        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+    }
+
+    /// Whether a token looks like one of ours.
+    pub(crate) fn is_own(token: &str) -> bool {
+        token.split_once('.').is_some_and(|(header, _)| header == encoded(HEADER))
+    }
+
+    /// The user a token is for, and the state that he must be in; `None` for one that is not ours, or was.
+    pub(crate) fn read(&self, token: &str) -> Option<(String, String)> {
+        self.read_at(token, now_s())
+    }
+
+    fn read_at(&self, token: &str, now_s: u64) -> Option<(String, String)> {
+        let (signed, signature) = token.rsplit_once('.')?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        hmac::verify(&self.key, signed.as_bytes(), &signature).ok()?;
+        let (_, claims) = signed.split_once('.')?;
+        let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+        let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+        let is_good = claims.get("exp").and_then(Value::as_u64).is_some_and(|end| now_s < end);
+        is_good.then_some(())?;
+        Some((text("preferred_username")?, text("state")?))
+    }
+}
+
+fn encoded(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(text)
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Logins, TTL_S};
+
+    #[test]
+    fn tokens_are_for_a_time_and_under_one_key() {
+        let (own, other) = (Logins::new().unwrap(), Logins::new().unwrap());
+        let token = own.issue_at("ann", "x", 1_000);
+        assert!(Logins::is_own(&token) && !Logins::is_own("a.b.c") && !Logins::is_own(""));
+        assert_eq!(own.read_at(&token, 1_000), Some(("ann".to_owned(), "x".to_owned())));
+        assert_eq!(own.read_at(&token, 1_000 + TTL_S), None);
+        assert_eq!(other.read_at(&token, 1_000), None);
+        let changed = token.replacen('.', ".e", 1);
+        assert_eq!(own.read_at(&changed, 1_000), None);
+        for cut in 0..token.len() {
+            assert_eq!(own.read_at(&token[..cut], 1_000), None);
+        }
+    }
+}
