@@ -16,6 +16,7 @@ mod lanes;
 mod parquet;
 mod resident;
 mod scan;
+mod shared;
 
 pub(crate) use files::Files;
 pub(crate) use held::HeldDataset;

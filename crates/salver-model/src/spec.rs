@@ -81,7 +81,7 @@ pub struct CsvOptions {
     /// Whether the first row holds the names.
     pub header: bool,
     /// Around fields; doubled inside them.
-    pub quote: u8,
+    pub quote: Option<u8>,
     /// Escapes the next character inside quotes, beside the doubled quote.
     pub escape: Option<u8>,
     /// Lines that begin with it are skipped.
@@ -99,7 +99,7 @@ impl Default for CsvOptions {
         Self {
             delimiter: None,
             header: true,
-            quote: b'"',
+            quote: Some(b'"'),
             escape: None,
             comment: None,
             skip_rows: 0,

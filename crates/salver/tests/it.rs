@@ -27,4 +27,5 @@ mod it {
     mod paging;
     mod refresh;
     mod sql;
+    mod types;
 }

@@ -76,7 +76,10 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
     CsvOptions {
         delimiter: character(table, "delimiter", findings),
         header: table.bool("header"),
-        quote: character(table, "quote", findings).unwrap_or(b'"'),
+        quote: match table.text("quote") {
+            Some("") => None,
+            _ => Some(character(table, "quote", findings).unwrap_or(b'"')),
+        },
         escape: character(table, "escape", findings),
         comment: character(table, "comment", findings),
         skip_rows: usize::try_from(table.count("skip_rows")).unwrap_or(usize::MAX),

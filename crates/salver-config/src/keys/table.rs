@@ -282,7 +282,7 @@ const ROWS: &[Setting] = &[
         "CSV, TSV and spreadsheets: whether the first row holds the names of the columns.",
         &["has_header"]),
     row(Section::Dataset, "quote", Kind::Text, [r#""\"""#, r#""'""#],
-        "CSV: the character around fields.",
+        "CSV: the character around fields; `\"\"` where there is none, and every character is part of its field.",
         &[]),
     row(Section::Dataset, "escape", Kind::Text, ["", r#""\\""#],
         "CSV: the character that escapes the next one inside quotes, beside the doubled quote.",

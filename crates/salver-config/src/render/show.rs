@@ -116,7 +116,7 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
         "format" => spec.format.map(|format| quoted(suffix(format))),
         "delimiter" => spec.csv.delimiter.map(character),
         "header" => Some((spec.csv.header && !spec.sheet.no_header).to_string()),
-        "quote" => Some(character(spec.csv.quote)),
+        "quote" => Some(spec.csv.quote.map_or_else(|| quoted(""), character)),
         "escape" => spec.csv.escape.map(character),
         "comment" => spec.csv.comment.map(character),
         "skip_rows" => Some(spec.csv.skip_rows.to_string()),

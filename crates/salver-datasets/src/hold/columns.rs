@@ -14,6 +14,7 @@ use super::file::Footer;
 use super::files::Sources;
 use crate::partitions::constant;
 use crate::residency::{batch_of, conform};
+use crate::source::parquet::unpacked_bytes;
 
 /// Most rows of a batch.
 const BATCH_ROWS_MAX: usize = 16_384;
@@ -139,13 +140,12 @@ impl FileColumns {
 /// How many rows make a batch that is neither too large for memory nor too small to be worth the turn, when the columns
 /// `roots` are read.
 fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
-    let row_bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
-        // Text that repeats is written once and unpacked each time.
-        let unpacked = |column: &ColumnChunkMetaData| {
-            positive(column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0)))
-        };
-        read_of(group, roots).map(unpacked).sum::<u64>() / positive(group.num_rows()).max(1)
-    });
+    let row_bytes = footer
+        .metadata
+        .metadata()
+        .row_groups()
+        .iter()
+        .map(|group| read_of(group, roots).map(unpacked_bytes).sum::<u64>() / positive(group.num_rows()).max(1));
     let row_bytes = row_bytes.max().unwrap_or(0).max(1);
     // Every reader that waits for its client holds some batches; small ones of wide rows cost little more to make.
     let batch_bytes = if row_bytes > WIDE_ROW_BYTES { WIDE_BATCH_BYTES } else { PIECE_BYTES_MAX as u64 };

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use salver_model::ports::HeldFile;
 use salver_model::{Code, Error, Result};
 
+use super::shared::SharedRanges;
 use crate::source::distinct_names;
 use crate::stamp::{self, Stamp};
 
@@ -34,6 +36,8 @@ pub(crate) struct OpenFile {
     /// What it looked like then; `None` for a copy of Salver's own, which nobody changes.
     stamp: Option<Stamp>,
     footer: Mutex<Option<Arc<Footer>>>,
+    /// What readers have of it at once.
+    shared: SharedRanges,
 }
 
 /// What a file says of itself.
@@ -68,7 +72,20 @@ impl OpenFile {
         if stamp.is_some_and(|stamp| !stamp.is_of(&about)) {
             return Err(stamp::changed(&name));
         }
-        Ok(Self { name, file: Arc::new(file), bytes: about.len(), stamp, footer: Mutex::new(None) })
+        Ok(Self {
+            name,
+            file: Arc::new(file),
+            bytes: about.len(),
+            stamp,
+            footer: Mutex::new(None),
+            shared: SharedRanges::default(),
+        })
+    }
+
+    /// The bytes of `range`, which others may have too. Blocks.
+    pub(super) fn range(self: &Arc<Self>, range: &Range<u64>) -> Result<Bytes, ParquetError> {
+        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        self.shared.get(range, || Pages(Arc::clone(self)).get_bytes(range.start, length))
     }
 
     /// Fails when the file was written over.

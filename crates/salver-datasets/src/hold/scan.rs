@@ -20,10 +20,9 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use parquet::arrow::async_reader::AsyncFileReader;
-use parquet::file::reader::ChunkReader;
 use salver_model::Error;
 
-use super::file::{OpenFile, Pages};
+use super::file::OpenFile;
 use super::files::Opened;
 
 /// Which of a dataset's files a file of a plan is.
@@ -89,11 +88,7 @@ impl OneFile {
 
 /// The bytes of some ranges, of the file as it was when it was loaded. Blocks.
 fn read(file: &Arc<OpenFile>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Error> {
-    let pages = Pages(Arc::clone(file));
-    let bytes = ranges.iter().map(|range| {
-        let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        pages.get_bytes(range.start, length).map_err(|cause| file.failed(cause))
-    });
+    let bytes = ranges.iter().map(|range| file.range(range).map_err(|cause| file.failed(cause)));
     let bytes = bytes.collect::<Result<_, _>>()?;
     // Asked after reading, so that nothing is taken for the file's that was written meanwhile.
     file.check()?;

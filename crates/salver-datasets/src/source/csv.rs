@@ -128,7 +128,7 @@ impl<'a> Records<'a> {
         let mut dialect = Dialect {
             delimiter: csv.delimiter.or(default).unwrap_or(b','),
             quote: csv.quote,
-            escape: csv.escape.filter(|escape| *escape != csv.quote),
+            escape: csv.escape.filter(|escape| Some(*escape) != csv.quote),
             comment: csv.comment,
         };
         if csv.delimiter.or(default).is_none() {

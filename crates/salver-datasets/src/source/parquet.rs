@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Type as Physical;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use salver_model::Result;
@@ -39,6 +39,21 @@ pub struct WideColumn {
     pub value_bytes: u64,
 }
 
+/// What the values of a column take in memory, in bytes, about: they may be packed as if they hardly took any.
+pub(crate) fn unpacked_bytes(column: &ColumnChunkMetaData) -> u64 {
+    let positive = |number: i64| u64::try_from(number).unwrap_or(0);
+    // Text that repeats is written once, and numbers that do as how often.
+    let value_bytes = match column.column_type() {
+        Physical::BOOLEAN | Physical::BYTE_ARRAY => 0,
+        Physical::INT32 | Physical::FLOAT => 4,
+        Physical::INT64 | Physical::DOUBLE => 8,
+        Physical::INT96 => 12,
+        Physical::FIXED_LEN_BYTE_ARRAY => positive(column.column_descr().type_length().into()),
+    };
+    let texts = positive(column.unencoded_byte_array_data_bytes().unwrap_or(0));
+    positive(column.uncompressed_size()).max(texts).max(positive(column.num_values()).saturating_mul(value_bytes))
+}
+
 /// The columns of `schema` whose values are wide, as the footer of their file says.
 pub(crate) fn wide_columns(footer: &ParquetMetaData, schema: &Schema) -> Vec<WideColumn> {
     let positive = |number: i64| u64::try_from(number).unwrap_or(0);
@@ -46,10 +61,8 @@ pub(crate) fn wide_columns(footer: &ParquetMetaData, schema: &Schema) -> Vec<Wid
     for group in footer.row_groups() {
         let mut bytes = vec![0; value_bytes.len()];
         for (leaf, column) in group.columns().iter().enumerate() {
-            // Text that repeats is written once and unpacked each time.
-            let unpacked = column.uncompressed_size().max(column.unencoded_byte_array_data_bytes().unwrap_or(0));
             if let Some(bytes) = bytes.get_mut(group.schema_descr().get_column_root_idx(leaf)) {
-                *bytes += positive(unpacked);
+                *bytes += unpacked_bytes(column);
             }
         }
         for (most, bytes) in value_bytes.iter_mut().zip(bytes) {

@@ -56,7 +56,8 @@ fn delimiters_are_sniffed() {
 fn quotes() {
     let text = "a,b\n\"x\"\"y\",\"two\nlines\"\n5\" pipe,\"\"\n\"q\"tail,\"z\"\r\n";
     assert_eq!(shown("a.csv", text), "a:Utf8|b:Utf8\nx\"y|two\nlines\n5\" pipe|\nqtail|z");
-    assert_eq!(with("a.csv", "a\n'x,y'\n", |csv| csv.quote = b'\''), "a:Utf8\nx,y");
+    assert_eq!(with("a.csv", "a\n'x,y'\n", |csv| csv.quote = Some(b'\'')), "a:Utf8\nx,y");
+    assert_eq!(with("a.csv", "a,b\n\"x,y\"\n", |csv| csv.quote = None), "a:Utf8|b:Utf8\n\"x|y\"");
     assert_eq!(with("a.csv", "a,b\n\"x\\\"y\",1\n", |csv| csv.escape = Some(b'\\')), "a:Utf8|b:Int64\nx\"y|1");
     let open = error("a.csv", "a,b\n1,2\n3,\"never\nclosed\n");
     assert_eq!(open.code, Code::Source);

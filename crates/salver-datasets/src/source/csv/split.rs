@@ -18,7 +18,8 @@ const QUOTED: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
-    pub(super) quote: u8,
+    /// None where fields are as they are written.
+    pub(super) quote: Option<u8>,
     pub(super) escape: Option<u8>,
     pub(super) comment: Option<u8>,
 }
@@ -172,7 +173,7 @@ impl Splitter {
                     None => at = input.len(),
                 },
                 State::FieldStart => {
-                    self.is_quoted = rest[0] == self.dialect.quote;
+                    self.is_quoted = Some(rest[0]) == self.dialect.quote;
                     self.state = if self.is_quoted { State::Quoted } else { State::Plain };
                     self.quote_line = self.line;
                     at += usize::from(self.is_quoted);
@@ -199,8 +200,8 @@ impl Splitter {
                     }
                 }
                 State::Quoted => at += self.quoted(rest, block),
-                State::QuoteEnd if rest[0] == self.dialect.quote => {
-                    block.data.push(self.dialect.quote);
+                State::QuoteEnd if Some(rest[0]) == self.dialect.quote => {
+                    block.data.push(rest[0]);
                     self.state = State::Quoted;
                     at += 1;
                 }
@@ -240,15 +241,16 @@ impl Splitter {
     }
 
     fn quoted(&mut self, rest: &[u8], block: &mut Block) -> usize {
+        let Some(quote) = self.dialect.quote else { return 0 };
         let stop = match self.dialect.escape {
-            Some(escape) => memchr::memchr2(self.dialect.quote, escape, rest),
-            None => memchr::memchr(self.dialect.quote, rest),
+            Some(escape) => memchr::memchr2(quote, escape, rest),
+            None => memchr::memchr(quote, rest),
         };
         let run = &rest[..stop.unwrap_or(rest.len())];
         self.line += memchr::memchr_iter(b'\n', run).count() as u64;
         block.data.extend_from_slice(run);
         let Some(stop) = stop else { return rest.len() };
-        self.state = if rest[stop] == self.dialect.quote { State::QuoteEnd } else { State::Escaped };
+        self.state = if rest[stop] == quote { State::QuoteEnd } else { State::Escaped };
         stop + 1
     }
 
