@@ -143,6 +143,13 @@ impl Engine {
         }))
     }
 
+    /// What the process may have in memory, in bytes, before queries are ended for it; no bound where the process is not
+    /// the engine's alone.
+    #[must_use]
+    pub fn process_bytes_max(&self) -> u64 {
+        self.pressure.as_ref().map_or(u64::MAX, Pressure::bytes_max)
+    }
+
     /// From now on `relief` is asked to let go of memory that nobody works with, before a query is ended because the
     /// process has too much. It says whether there was any.
     pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {

@@ -21,6 +21,7 @@ use futures::{StreamExt, TryStreamExt};
 use salver_model::entry::Description;
 use salver_model::limits::READY_ROWS_MAX;
 use salver_model::{Batches, Code, Query, Result, Rows};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::engine::{Answer, Engine, Work, place_checkpoints};
 use crate::fault;
@@ -32,6 +33,8 @@ pub(crate) use page::cut_out;
 
 /// The name the table has in plans.
 const TABLE: &str = "t";
+/// Columns of a table whose plans are made in microseconds.
+const COLUMNS_INLINE_MAX: usize = 64;
 
 /// Answers a plain query from rows that are not in memory. `provider` has the columns [`FILE`] and [`ROW`] behind the
 /// table's own.
@@ -52,7 +55,8 @@ pub(crate) async fn read(
     // One row more than a small page holds tells whether another page follows.
     let fetch = small.map(|limit| limit + 1).or(resolved.limit);
     let state = if resolved.sort.is_empty() { engine.ordered() } else { engine.session() };
-    let plan = plain(provider, &about.schema, &resolved, skip, fetch).map_err(fault::planning)?;
+    let make = || plain(provider, &about.schema, &resolved, skip, fetch);
+    let plan = aside(&about.schema, make).map_err(fault::planning)?;
     let (mut state, in_source_order) = (state.clone(), resolved.sort.is_empty());
     let work = Work::begin(&mut state);
     let answer = if in_source_order {
@@ -171,13 +175,22 @@ async fn count_rows(
     filter: Option<&Condition>,
     beyond: Option<u64>,
 ) -> Result<u64> {
-    let plan = scan(provider, schema, filter)
-        .and_then(|plan| match beyond {
-            Some(beyond) => plan.limit(to_usize(beyond), Some(1)),
-            None => Ok(plan),
-        })
-        .map_err(fault::planning)?;
+    let limited = |plan: LogicalPlanBuilder| match beyond {
+        Some(beyond) => plan.limit(to_usize(beyond), Some(1)),
+        None => Ok(plan),
+    };
+    let plan = aside(schema, || scan(provider, schema, filter).and_then(limited)).map_err(fault::planning)?;
     count_plan(engine, plan).await
+}
+
+/// Makes a plan over columns of `schema`, aside from the threads that answer others where there are many: for each
+/// column that is named, the planner looks through all of them.
+fn aside<T>(schema: &SchemaRef, make: impl FnOnce() -> T) -> T {
+    let is_shared = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
+    if schema.fields().len() > COLUMNS_INLINE_MAX && Handle::try_current().is_ok_and(is_shared) {
+        return tokio::task::block_in_place(make);
+    }
+    make()
 }
 
 /// How many rows a plan has.

@@ -14,6 +14,7 @@ pub mod filter;
 pub mod functions;
 pub mod like;
 pub mod limits;
+pub mod memory;
 pub mod name;
 pub mod observation;
 pub mod ports;

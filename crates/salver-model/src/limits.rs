@@ -58,6 +58,10 @@ pub const HELD_ANSWERS_BYTES_MIN: u64 = 256 * 1024 * 1024;
 pub const HELD_BYTES_FREE: usize = 64 * 1024;
 /// The same where a connection has many streams, each with an answer.
 pub const HELD_BYTES_FREE_OF_STREAM: usize = 16 * 1024;
+/// Most columns that the rows of a table without a key are ordered by, beside what a request says.
+pub const KEYLESS_ORDER_COLUMNS_MAX: usize = 64;
+/// Rows of this many bytes or more are not made while the process has more in memory than it may.
+pub const LARGE_ROW_BYTES: usize = 1024 * 1024;
 /// How long a client may take nothing of an answer before the answer is broken off, in milliseconds.
 pub const STALL_MS_MAX: u64 = 60_000;
 /// Most requests open at once on one HTTP/2 connection.

@@ -36,7 +36,7 @@ use select::Selected;
 /// Answers that are bounded to no more rows than this are read whole, and know their next page; others are streamed.
 const WHOLE_ROWS_MAX: u64 = 65_536;
 /// Batches that may wait for a slow reader.
-const WAITING_BATCHES_MAX: usize = 2;
+const WAITING_BATCHES_MAX: usize = 1;
 
 /// One table or view.
 #[derive(Debug)]

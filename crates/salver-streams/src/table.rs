@@ -30,7 +30,7 @@ use crate::log::Log;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8_192;
 /// Bytes of events that make a batch, however few they are.
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+const BATCH_BYTES: usize = 1024 * 1024;
 
 /// The rows of a log whose events are JSON objects.
 #[derive(Debug)]

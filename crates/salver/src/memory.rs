@@ -3,13 +3,16 @@
 
 #![allow(unsafe_code)]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use salver_datasets::own_bytes;
+use salver_model::memory;
 
 /// How often the process is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Processor time between two looks up to which the process is at rest, in hundredths of a second.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often it is looked at whether it is at rest.
+const REST_EVERY: Duration = Duration::from_secs(2);
+/// Processor time in between up to which the process is at rest, in hundredths of a second.
 const REST_TICKS_MAX: u64 = 20;
 /// What must have been added since the last time, in bytes, for it to be worth the trouble.
 const ADDED_BYTES_MIN: u64 = 16 * 1024 * 1024;
@@ -29,19 +32,29 @@ pub(crate) fn give_back() {
     unsafe { mi_collect(true) };
 }
 
-/// Looks after the process's memory from now on.
-pub(crate) fn give_back_at_rest() {
-    let looking = std::thread::Builder::new().name("salver-give-back".into()).spawn(|| {
-        let (mut least, mut ticks) = (u64::MAX, 0);
+/// Looks after the process's memory from now on. Beyond `bytes_max` it is short: what is free is given back, large rows
+/// are not made, and `relieve` is asked to let go of what nobody uses.
+pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
+    let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
+        let (mut least, mut ticks, mut looked) = (u64::MAX, 0, Instant::now());
         // Where the system does not say how a process stands, there is nothing to go by.
-        while let Some((bytes, now)) = own_bytes().zip(processor_ticks()) {
-            least = least.min(bytes);
-            let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS_MAX;
-            if bytes - least >= if is_at_rest { ADDED_BYTES_MIN } else { ADDED_AT_WORK_BYTES_MIN } {
+        while let Some(bytes) = own_bytes() {
+            let is_short = bytes > bytes_max;
+            memory::set_short(is_short);
+            if is_short {
                 give_back();
-                least = own_bytes().unwrap_or(bytes);
+                relieve();
             }
-            ticks = now;
+            least = least.min(bytes);
+            if looked.elapsed() >= REST_EVERY {
+                let now = processor_ticks().unwrap_or(u64::MAX);
+                let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS_MAX;
+                if bytes - least >= if is_at_rest { ADDED_BYTES_MIN } else { ADDED_AT_WORK_BYTES_MIN } {
+                    give_back();
+                    least = own_bytes().unwrap_or(bytes);
+                }
+                (ticks, looked) = (now, Instant::now());
+            }
             std::thread::sleep(LOOK_EVERY);
         }
     });

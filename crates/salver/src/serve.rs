@@ -34,7 +34,6 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
         settings::load_with_file(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
     observe::start(&checked.server, places::secrets(&checked));
     keep_descriptors(&mut checked);
-    memory::give_back_at_rest();
     let root_key = root_key::open(&checked.server, file.as_deref())?;
     cursor::sign_under(&root_key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
@@ -78,10 +77,11 @@ async fn serve(
     let wired = wire::wire(checked, engine, &observer, wire::Streams::Open);
     let service = Arc::clone(&wired.service);
     let relieved = Arc::downgrade(&service);
-    engine.relieve_with(move || {
-        memory::give_back();
+    let relieve = move || {
         relieved.upgrade().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0)
-    });
+    };
+    engine.relieve_with(relieve.clone());
+    memory::look_after(engine.process_bytes_max(), relieve);
     let opened = service.streams().to_vec();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
     // As a task: what `block_on` runs is on a thread of its own, which would have to be woken for every connection.

@@ -65,6 +65,11 @@ impl Pressure {
         Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running, seen, relief }))
     }
 
+    /// What the process may have.
+    pub(super) fn bytes_max(&self) -> u64 {
+        self.0.bytes_max
+    }
+
     /// From now on this one is asked before a query is ended.
     pub(super) fn relieve_with(&self, relief: Relief) {
         // Said once, when the server is put together.
@@ -84,7 +89,7 @@ impl Pressure {
         running.queries.push((Arc::downgrade(query), self.0.seen.load(Ordering::Relaxed)));
         if !running.is_watched {
             let watch = Arc::clone(&self.0);
-            let thread = std::thread::Builder::new().name("salver-memory".into()).spawn(move || watch.run());
+            let thread = std::thread::Builder::new().name("salver-pressure".into()).spawn(move || watch.run());
             // Without a thread the other bounds hold; the next query tries again.
             running.is_watched = thread.is_ok();
         }

@@ -8,9 +8,9 @@ use datafusion::common::{Column, DFSchema};
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlanBuilder, SortExpr, lit};
 use salver_model::entry::Description;
-use salver_model::{AggregateFunction, Query, Result, Rows};
+use salver_model::{AggregateFunction, Error, Query, Result, Rows};
 
-use super::{condition, count_plan, place, rename, scan, to_usize};
+use super::{aside, condition, count_plan, place, rename, scan, to_usize};
 use crate::engine::{Engine, avg, sum};
 use crate::fault;
 use crate::resolve::{From, Grouped, Place, resolve_grouped};
@@ -22,18 +22,22 @@ pub(crate) async fn read(
     about: &Description,
     query: &Query,
 ) -> Result<Rows> {
-    let qualified = DFSchema::try_from_qualified_schema(super::TABLE, &about.schema).map_err(fault::planning)?;
-    let grouped = resolve_grouped(query, about, &|function, at| {
-        let values = aggregate(function, at, &about.schema).map_err(fault::planning)?;
-        let (_, field) = values.to_field(&qualified).map_err(fault::planning)?;
-        Ok(field)
+    let (grouped, groups) = aside(&about.schema, || {
+        let qualified = DFSchema::try_from_qualified_schema(super::TABLE, &about.schema).map_err(fault::planning)?;
+        let grouped = resolve_grouped(query, about, &|function, at| {
+            let values = aggregate(function, at, &about.schema).map_err(fault::planning)?;
+            let (_, field) = values.to_field(&qualified).map_err(fault::planning)?;
+            Ok(field)
+        })?;
+        let groups = groups(provider, &about.schema, &grouped).map_err(fault::planning)?;
+        Ok::<_, Error>((grouped, groups))
     })?;
-    let groups = groups(provider, &about.schema, &grouped).map_err(fault::planning)?;
     let total = match grouped.count {
         true => Some(count_plan(engine, groups.clone()).await?),
         false => None,
     };
-    let plan = page(groups, &grouped).map_err(fault::planning)?.build().map_err(fault::planning)?;
+    let paged = || page(groups, &grouped).and_then(LogicalPlanBuilder::build);
+    let plan = aside(&about.schema, paged).map_err(fault::planning)?;
     let fields: Vec<FieldRef> = plan
         .schema()
         .fields()

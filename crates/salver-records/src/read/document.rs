@@ -1,7 +1,7 @@
 //! The document of a list, as its rows come: `{"records":[...]}`, with the number of all rows or the token of the next
 //! page behind them.
 
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, memory};
 
 use super::cursor;
 use super::root::Root;
@@ -115,7 +115,9 @@ impl ListSink {
             self.out.push(b',');
         }
         self.count += 1;
+        let before = self.out.len();
         self.rows.root(cells, &mut self.out)?;
+        memory::room_for(self.out.len() - before)?;
         if self.out.len() > self.bytes_max {
             let message = format!("the list has more than {} bytes", self.bytes_max);
             return Err(Error::new(Code::AnswerTooLarge, message));

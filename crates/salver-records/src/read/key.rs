@@ -6,7 +6,7 @@ use std::ops::Range;
 use ahash::AHashMap;
 use salver_model::limits::{CHANGES_MAX, READ_BYTES_MAX};
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, memory};
 
 use super::gather;
 use super::join::branch_fetch;
@@ -219,6 +219,7 @@ impl RowSink for KeySink {
         }
         let start = self.out.len();
         self.rows.root(cells, &mut self.out)?;
+        memory::room_for(self.out.len() - start)?;
         if start > 0 {
             self.gathered.add(self.out.len() - start).map_err(|error| {
                 error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")

@@ -1,7 +1,8 @@
 //! In which order rows come. Nulls are smallest on every system, and the order always ends with a unique key, so that
 //! it is the same each time.
 
-use salver_model::limits::WAY_TABLES_MAX;
+use ahash::AHashSet;
+use salver_model::limits::{KEYLESS_ORDER_COLUMNS_MAX, WAY_TABLES_MAX};
 use salver_model::records::{ColumnInfo, Order, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
@@ -73,14 +74,16 @@ fn unknown(ground: &Ground<'_>, table: &TableInfo, path: &[String]) -> Error {
         .with_hint_if(suggest::hint(&given, seen.iter().copied()))
 }
 
-/// Ends the order with the primary key, or with every column where there is none.
+/// Ends the order with the primary key, or, where there is none, with every column that is seen, as far as
+/// [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take a time that grows with the square of their number.
 pub(crate) fn complete<'s>(ground: &Ground<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
     // In the direction of what stands before, so that one walk over an index gives both.
     let descending = sorts.last().is_some_and(|sort| sort.descending);
     if table.key.is_empty() {
         let every = 0..table.columns.len();
         let seen = every
-            .filter(|index| ground.scope.access.column(ground.operation, &table.name, &table.columns[*index].name));
+            .filter(|index| ground.scope.access.column(ground.operation, &table.name, &table.columns[*index].name))
+            .take(KEYLESS_ORDER_COLUMNS_MAX);
         push_all(table, seen.collect(), descending, sorts);
     } else {
         push_all(table, table.key.clone(), descending, sorts);
@@ -88,8 +91,13 @@ pub(crate) fn complete<'s>(ground: &Ground<'s>, table: &'s TableInfo, sorts: &mu
 }
 
 fn push_all<'s>(table: &'s TableInfo, columns: Vec<usize>, descending: bool, sorts: &mut Vec<Sort<'s>>) {
+    let own = |sort: &Sort<'_>| match sort.by {
+        By::Own(index) => Some(index),
+        By::Related(_) => None,
+    };
+    let mut known: AHashSet<usize> = sorts.iter().filter_map(own).collect();
     for index in columns {
-        if !sorts.iter().any(|sort| sort.by == By::Own(index)) {
+        if known.insert(index) {
             sorts.push(Sort { by: By::Own(index), column: &table.columns[index], descending });
         }
     }

@@ -4,8 +4,8 @@
 use std::mem::Discriminant;
 use std::sync::Arc;
 
-use salver_model::Result;
 use salver_model::records::{ColumnKind, Operation, TableInfo};
+use salver_model::{Result, memory};
 
 use super::gather::Gather;
 use crate::cell::{Cell, RowSink};
@@ -148,6 +148,7 @@ impl RowSink for PointSink {
     fn row(&mut self, _: usize, cells: &[Cell<'_>]) -> Result<()> {
         if self.out.is_empty() {
             self.point.write(cells, &mut self.out);
+            memory::room_for(self.out.len())?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use salver_model::limits::READ_BYTES_MAX;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, memory};
 
 use super::decimal;
 use super::select::Selected;
@@ -109,6 +109,7 @@ impl RowSink for BatchSink {
             }
         }
         self.rows += 1;
+        memory::room_for(self.bytes - before)?;
         if self.batch_rows == usize::MAX && self.rows > 1 {
             self.gathered.add(self.bytes - before).map_err(|error| error.with_hint("ask for fewer with `limit`"))?;
         }

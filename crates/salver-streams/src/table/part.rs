@@ -20,6 +20,8 @@ use crate::log::{HeldLog, Segment};
 
 /// Batches that are read in one go, once it is clear that more than one is wanted.
 const READ_AHEAD: usize = 4;
+/// Bytes of batches that are read ahead, however few those are.
+const AHEAD_BYTES: usize = 2 * 1024 * 1024;
 
 /// How long after a file could not be written it is tried again.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -152,29 +154,33 @@ impl Part {
         (Source::Frames(Box::new(frames)), end)
     }
 
-    /// Some batches; fewer than asked for at the end.
-    fn some(&mut self, count: usize) -> Vec<Result<RecordBatch>> {
+    /// Some batches, and whether that was all.
+    fn some(&mut self, count: usize) -> (Vec<Result<RecordBatch>>, bool) {
         let mut batches = Vec::with_capacity(count);
-        while batches.len() < count {
+        let mut bytes = 0;
+        while batches.len() < count && bytes < AHEAD_BYTES {
             match self.next() {
-                Ok(Some(batch)) => batches.push(Ok(batch)),
-                Ok(None) => break,
+                Ok(Some(batch)) => {
+                    bytes += batch.get_array_memory_size();
+                    batches.push(Ok(batch));
+                }
+                Ok(None) => return (batches, true),
                 Err(error) => {
                     batches.push(Err(error));
                     self.left.start = self.left.end;
                     self.source = None;
-                    break;
+                    return (batches, true);
                 }
             }
         }
-        batches
+        (batches, false)
     }
 }
 
 /// A part that is being read.
 struct Reading {
     batches: std::vec::IntoIter<Result<RecordBatch>>,
-    ahead: Option<JoinHandle<(Part, Vec<Result<RecordBatch>>)>>,
+    ahead: Option<JoinHandle<(Part, Vec<Result<RecordBatch>>, bool)>>,
     part: Option<Part>,
     count: usize,
 }
@@ -192,14 +198,13 @@ pub(super) fn stream_of(part: Part) -> BatchStream {
                 reading.read_on(part);
             }
             let done = reading.ahead.take()?.await;
-            let (part, batches) = match done {
+            let (part, batches, is_end) = match done {
                 Ok(done) => done,
                 Err(error) => {
                     let error = Error::internal("the read of a stream was cut off").with_source(error);
                     return Some((Err(error), reading));
                 }
             };
-            let is_end = batches.len() < reading.count || batches.last().is_some_and(Result::is_err);
             reading.count = READ_AHEAD;
             reading.batches = batches.into_iter();
             if !is_end {
@@ -216,8 +221,8 @@ impl Reading {
     fn read_on(&mut self, mut part: Part) {
         let count = self.count;
         self.ahead = Some(tokio::task::spawn_blocking(move || {
-            let batches = part.some(count);
-            (part, batches)
+            let (batches, is_end) = part.some(count);
+            (part, batches, is_end)
         }));
     }
 }

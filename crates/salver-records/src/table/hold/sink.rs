@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, memory};
 
 use super::reading::Message;
 use crate::cell::{Cell, OwnedCell, RowSink};
@@ -65,6 +65,7 @@ impl RowSink for HeldSink {
     type Piece = Message;
 
     fn row(&mut self, _: usize, cells: &[Cell<'_>]) -> Result<()> {
+        let before = self.bytes;
         for (index, (column, cell)) in self.columns.iter_mut().zip(cells).enumerate() {
             if !column.push(*cell) {
                 return Err(unfit(self.schema.field(index), *cell));
@@ -75,6 +76,7 @@ impl RowSink for HeldSink {
                 _ => size_of::<u64>(),
             };
         }
+        memory::room_for(self.bytes - before)?;
         let key = &cells[self.columns.len().min(cells.len())..];
         self.key.resize(key.len(), OwnedCell::Null);
         for (kept, cell) in self.key.iter_mut().zip(key) {

@@ -1,0 +1,27 @@
+//! Whether the process has more in memory than it may. The program looks, some times a second; whoever is about to make
+//! much more asks here first.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::limits::LARGE_ROW_BYTES;
+use crate::{Code, Error, Result};
+
+static IS_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Says whether memory is short now.
+pub fn set_short(is_short: bool) {
+    IS_SHORT.store(is_short, Relaxed);
+}
+
+/// That a row of so many bytes may be made: a large one waits for better times.
+///
+/// # Errors
+/// `Overloaded`.
+#[inline]
+pub fn room_for(row_bytes: usize) -> Result<()> {
+    if row_bytes < LARGE_ROW_BYTES || !IS_SHORT.load(Relaxed) {
+        return Ok(());
+    }
+    let message = "the server has as much in memory as it may, and these rows are large";
+    Err(Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or ask for fewer columns"))
+}
