@@ -143,8 +143,8 @@ impl Engine {
         }))
     }
 
-    /// What the process may have in memory, in bytes, before queries are ended for it; no bound where the process is not
-    /// the engine's alone.
+    /// What the process may have in memory, in bytes, before queries are ended for it; no bound where the process is
+    /// not the engine's alone.
     #[must_use]
     pub fn process_bytes_max(&self) -> u64 {
         self.pressure.as_ref().map_or(u64::MAX, Pressure::bytes_max)

@@ -14,6 +14,7 @@ mod process;
 mod it {
     pub(crate) mod server;
 
+    mod becomes;
     mod cache;
     mod cursor;
     mod export;
@@ -27,5 +28,4 @@ mod it {
     mod paging;
     mod refresh;
     mod sql;
-    mod types;
 }

@@ -1,5 +1,5 @@
-//! Large pieces of a file that several readers have at once. The engine reads the columns of a whole row group before it
-//! decodes any of it; a hundred queries over the same rows then have them once in memory and not a hundred times.
+//! Large pieces of a file that several readers have at once. The engine reads the columns of a whole row group before
+//! it decodes any of it; a hundred queries over the same rows then have them once in memory and not a hundred times.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,5 +1,5 @@
-//! Rows of tens of kilobytes: lists of them keep no thread that answers others, and answers that nobody reads hold
-//! little of them in memory.
+//! Rows of tens of kilobytes, of one huge value, and of a thousand columns: they keep no thread that answers others,
+//! and answers that nobody reads hold little of them in memory.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -44,12 +44,17 @@ fn server() -> (Server, Database) {
 
 /// Sends a request from an address of this machine, and reads nothing of its answer.
 fn send(server: &Server, last: u8, target: &str) -> TcpStream {
+    send_whole(server, last, &format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n"))
+}
+
+/// The same of a whole request.
+fn send_whole(server: &Server, last: u8, request: &str) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(4 * 1024).unwrap();
     socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, last), 0)).into()).unwrap();
     socket.connect(&server.address().parse::<SocketAddr>().unwrap().into()).unwrap();
     let mut stream: TcpStream = socket.into();
-    write!(stream, "GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     stream
 }
 
@@ -78,16 +83,80 @@ fn wide_rows_that_nobody_reads() {
     ] {
         let before = resident_bytes(&server);
         let held: Vec<TcpStream> = (0..UNREAD).map(|number| send(&server, 2 + (number % 4) as u8, target)).collect();
-        let (mut most, end) = (0, Instant::now() + Duration::from_secs(3));
-        while Instant::now() < end {
-            let began = Instant::now();
-            assert_eq!(server.get("/health").status, 200, "{target}");
-            assert!(began.elapsed() < PATIENCE, "{target}: /health took {:?}", began.elapsed());
-            most = most.max(resident_bytes(&server));
-            thread::sleep(Duration::from_millis(50));
-        }
-        let added = most.saturating_sub(before);
+        let added = most_while_others_are_answered(&server, target).saturating_sub(before);
         assert!(added < HELD_BYTES_MAX, "{target}: {added} bytes more with {UNREAD} answers that nobody reads");
+        drop(held);
+    }
+}
+
+/// What the server has in memory at most for a while in which others are answered.
+fn most_while_others_are_answered(server: &Server, target: &str) -> u64 {
+    let (mut most, end) = (0, Instant::now() + Duration::from_secs(3));
+    while Instant::now() < end {
+        let began = Instant::now();
+        assert_eq!(server.get("/health").status, 200, "{target}");
+        assert!(began.elapsed() < PATIENCE, "{target}: /health took {:?}", began.elapsed());
+        most = most.max(resident_bytes(server));
+        thread::sleep(Duration::from_millis(50));
+    }
+    most
+}
+
+#[test]
+fn huge_values_that_nobody_reads() {
+    // Each of 60 clients would have some of the ten values at once.
+    const HUGE_BYTES: usize = 20 * 1024 * 1024;
+    const HUGE_HELD_BYTES_MAX: u64 = 1536 * 1024 * 1024;
+    let setup = format!(
+        "create table huge (id integer primary key, t text not null);
+         with recursive n(i) as (select 1 union all select i + 1 from n where i < 10)
+         insert into huge select i, printf('%0{HUGE_BYTES}d', i) from n;"
+    );
+    let database = salver_testkit::servers::database(Kind::Sqlite, &setup);
+    let toml =
+        format!("[limits]\nmemory_bytes_max = \"256MiB\"\n[[database]]\nname = \"d\"\nurl = \"{}\"\n", database.url());
+    let server = Server::with(&toml, &[]);
+    let cursor = r#"{"query":"for d in huge return d","batchSize":5}"#;
+    let cursor =
+        format!("POST /api/cursor HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{cursor}", cursor.len());
+    let list = |target: &str| format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    for request in [cursor, list("/api/records/huge/1,2"), list("/api/records/huge"), list("/api/tables/huge")] {
+        let held: Vec<TcpStream> =
+            (0..60).map(|number| send_whole(&server, 2 + (number % 4) as u8, &request)).collect();
+        let target = request.lines().next().unwrap_or_default();
+        let most = most_while_others_are_answered(&server, target);
+        assert!(most < HUGE_HELD_BYTES_MAX, "{target}: {most} bytes");
+        drop(held);
+    }
+}
+
+#[test]
+fn tables_of_a_thousand_columns() {
+    let names: Vec<String> = (0..1_000).map(|number| format!("c{number}")).collect();
+    let setup = format!(
+        "create table many ({}); insert into many (c1, c999) values (1, 2), (3, 4);",
+        names.iter().map(|name| format!("{name} integer")).collect::<Vec<_>>().join(", ")
+    );
+    let database = salver_testkit::servers::database(Kind::Sqlite, &setup);
+    let row = vec!["1"; names.len()].join(",");
+    let csv = format!("{}\n{row}\n{row}\n", names.join(","));
+    let toml = format!(
+        "[[database]]\nname = \"d\"\nurl = \"{}\"\n\
+         [[dataset]]\nname = \"scanned\"\nsource = \"scanned.csv\"\nmemory = \"never\"\n",
+        database.url()
+    );
+    let server = Server::with(&toml, &[("scanned.csv", csv.as_bytes())]);
+    server.until(|server| server.get("/api/tables/scanned?limit=1").status == 200);
+    let two = r#"{"records":[{"c1":1,"c999":2},{"c1":3,"c999":4}]}"#;
+    assert_eq!(server.get("/api/records/many?include=c1,c999").text(), two);
+    for target in [
+        "/api/records/many",
+        "/api/tables/many",
+        "/api/tables/scanned?sort=c7",
+        "/api/sql?q=select%20*%20from%20scanned",
+    ] {
+        let held: Vec<TcpStream> = (0..40).map(|number| send(&server, 2 + (number % 4) as u8, target)).collect();
+        most_while_others_are_answered(&server, target);
         drop(held);
     }
 }

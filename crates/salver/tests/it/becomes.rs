@@ -1,5 +1,5 @@
-//! The table of types in `docs/formats.md`: which type of Arrow and of Parquet becomes which, as pyarrow writes and reads
-//! them. With `UPDATE=1` the page is written anew.
+//! The table of types in `docs/formats.md`: which type of Arrow and of Parquet becomes which, as pyarrow writes and
+//! reads them. With `UPDATE=1` the page is written anew.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::server::Server;
 
 /// Writes a file for each type, or asks a server that serves them, and prints the table.
 const PROGRAM: &str = r#"
-import datetime as dt, decimal, io, json, os, sys, urllib.error, urllib.request
+import datetime as dt, decimal, io, pathlib, sys, urllib.error, urllib.request
 import numpy as np, pyarrow as pa, pyarrow.ipc as ipc, pyarrow.parquet as pq
 
 def cases():
@@ -64,7 +64,7 @@ def make(directory):
         try:
             pq.write_table(table, f"{directory}/p{i}.parquet")
         except (pa.ArrowException, NotImplementedError):
-            os.remove(f"{directory}/p{i}.parquet")
+            pathlib.Path(f"{directory}/p{i}.parquet").unlink(missing_ok=True)
 
 def show(url):
     def came(target, schema):
@@ -94,7 +94,7 @@ def show(url):
 {"make": make, "show": show}[sys.argv[1]](sys.argv[2])
 "#;
 
-const BEGIN: &str = "<!-- types: made by the test `it::types` -->\n\n";
+const BEGIN: &str = "<!-- types: made by the test `it::becomes` -->\n\n";
 const END: &str = "\n<!-- /types -->\n";
 
 fn python(verb: &str, of: &str) -> String {
