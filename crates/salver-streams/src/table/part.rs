@@ -177,10 +177,18 @@ impl Part {
     }
 }
 
+/// What was read ahead of a part.
+struct Ahead {
+    part: Part,
+    batches: Vec<Result<RecordBatch>>,
+    /// Whether that was all of it.
+    is_end: bool,
+}
+
 /// A part that is being read.
 struct Reading {
     batches: std::vec::IntoIter<Result<RecordBatch>>,
-    ahead: Option<JoinHandle<(Part, Vec<Result<RecordBatch>>, bool)>>,
+    ahead: Option<JoinHandle<Ahead>>,
     part: Option<Part>,
     count: usize,
 }
@@ -198,7 +206,7 @@ pub(super) fn stream_of(part: Part) -> BatchStream {
                 reading.read_on(part);
             }
             let done = reading.ahead.take()?.await;
-            let (part, batches, is_end) = match done {
+            let Ahead { part, batches, is_end } = match done {
                 Ok(done) => done,
                 Err(error) => {
                     let error = Error::internal("the read of a stream was cut off").with_source(error);
@@ -222,7 +230,7 @@ impl Reading {
         let count = self.count;
         self.ahead = Some(tokio::task::spawn_blocking(move || {
             let (batches, is_end) = part.some(count);
-            (part, batches, is_end)
+            Ahead { part, batches, is_end }
         }));
     }
 }
