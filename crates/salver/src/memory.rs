@@ -10,6 +10,10 @@ use salver_model::memory;
 
 /// How often the process is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often while it takes more and more.
+const LOOK_CLOSELY_EVERY: Duration = Duration::from_millis(20);
+/// What is more and more, from one look to the next, in bytes.
+const GROWTH_BYTES_MIN: u64 = 8 * 1024 * 1024;
 /// How often it is looked at whether it is at rest.
 const REST_EVERY: Duration = Duration::from_secs(2);
 /// Processor time in between up to which the process is at rest, in hundredths of a second.
@@ -36,14 +40,16 @@ pub(crate) fn give_back() {
 /// are not made, and `relieve` is asked to let go of what nobody uses.
 pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
-        let (mut least, mut ticks, mut looked) = (u64::MAX, 0, Instant::now());
+        let (mut least, mut last, mut ticks) = (u64::MAX, u64::MAX, 0);
+        let (mut looked, mut given_back) = (Instant::now(), Instant::now());
         // Where the system does not say how a process stands, there is nothing to go by.
         while let Some(bytes) = own_bytes() {
             let is_short = bytes > bytes_max;
             memory::set_short(is_short);
-            if is_short {
+            if is_short && given_back.elapsed() >= LOOK_EVERY {
                 give_back();
                 relieve();
+                given_back = Instant::now();
             }
             least = least.min(bytes);
             if looked.elapsed() >= REST_EVERY {
@@ -55,7 +61,9 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
                 }
                 (ticks, looked) = (now, Instant::now());
             }
-            std::thread::sleep(LOOK_EVERY);
+            let grows = bytes.saturating_sub(last) > GROWTH_BYTES_MIN;
+            last = bytes;
+            std::thread::sleep(if grows || is_short { LOOK_CLOSELY_EVERY } else { LOOK_EVERY });
         }
     });
     // Without the thread memory comes back later.

@@ -106,7 +106,7 @@ fn most_while_others_are_answered(server: &Server, target: &str) -> u64 {
 fn huge_values_that_nobody_reads() {
     // Each of 60 clients would have some of the ten values at once.
     const HUGE_BYTES: usize = 20 * 1024 * 1024;
-    const HUGE_HELD_BYTES_MAX: u64 = 1536 * 1024 * 1024;
+    const HUGE_HELD_BYTES_MAX: u64 = 2560 * 1024 * 1024;
     let setup = format!(
         "create table huge (id integer primary key, t text not null);
          with recursive n(i) as (select 1 union all select i + 1 from n where i < 10)
