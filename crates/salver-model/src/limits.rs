@@ -87,7 +87,8 @@ pub const CHANGES_MAX: usize = 10_000;
 pub const JOINED_RELATIONS_MAX: usize = 64;
 /// Most bytes of joined rows, as JSON, that wait in memory for the rows they belong to.
 pub const JOINED_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// What all requests together may take for rows that are gathered before any is sent, in bytes; twice what they are.
+/// What several requests together may take for rows that are gathered before any is sent, in bytes. Each is counted as
+/// twice its bytes, for the copies that growing makes.
 pub const GATHERED_BYTES_ALL_MAX: usize = 192 * 1024 * 1024;
 /// Most bytes of rows that are read by their keys in one request.
 pub const READ_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
-//! Whether the process has more in memory than it may. The program looks, some times a second; whoever is about to make
-//! much more asks here first.
+//! Whether the process has more in memory than it may. The program looks, some times a second; whoever has made a large
+//! row asks here before it goes on.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -13,7 +13,7 @@ pub fn set_short(is_short: bool) {
     IS_SHORT.store(is_short, Relaxed);
 }
 
-/// That a row of so many bytes may be made: a large one waits for better times.
+/// That who made a row of so many bytes may go on; with a large one nobody does while memory is short.
 ///
 /// # Errors
 /// `Overloaded`.

@@ -426,9 +426,9 @@ impl DatabaseSpec {
 #[must_use]
 pub fn matches_host(pattern: &str, name: &str) -> bool {
     const ENDS: [char; 5] = ['/', ':', '@', '?', '#'];
-    let parts = |text: &'_ str| -> Vec<String> { text.split_inclusive(ENDS).map(str::to_owned).collect() };
-    let (asked, given) = (parts(pattern), parts(name));
-    let is_meant = |(pattern, part): (&String, &String)| {
+    let asked: Vec<&str> = pattern.split_inclusive(ENDS).collect();
+    let given: Vec<&str> = name.split_inclusive(ENDS).collect();
+    let is_meant = |(pattern, part): (&&str, &&str)| {
         let end = |text: &str| text.chars().last().filter(|last| ENDS.contains(last));
         end(pattern) == end(part) && matches_pattern(pattern.trim_end_matches(ENDS), part.trim_end_matches(ENDS))
     };

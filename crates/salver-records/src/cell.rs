@@ -31,6 +31,15 @@ pub(crate) enum OwnedCell {
 }
 
 impl Cell<'_> {
+    /// How long a value without a fixed size is, in bytes; 0 of all others.
+    pub(crate) fn varying_bytes(self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     pub(crate) fn owned(self) -> OwnedCell {
         match self {
             Self::Null => OwnedCell::Null,

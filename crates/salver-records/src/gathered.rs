@@ -15,6 +15,7 @@ static ALL: AtomicUsize = AtomicUsize::new(0);
 /// What is gathered for one request.
 #[derive(Debug)]
 pub(crate) struct Gathered {
+    all: &'static AtomicUsize,
     bytes: usize,
     bytes_max: usize,
     /// Of the bytes, those that are counted among all requests'.
@@ -24,7 +25,11 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// Nothing yet, and so many bytes at most.
     pub(crate) fn within(bytes_max: usize) -> Self {
-        Self { bytes: 0, bytes_max, counted: 0 }
+        Self::among(&ALL, bytes_max)
+    }
+
+    fn among(all: &'static AtomicUsize, bytes_max: usize) -> Self {
+        Self { all, bytes: 0, bytes_max, counted: 0 }
     }
 
     /// How many bytes there are.
@@ -32,21 +37,22 @@ impl Gathered {
         self.bytes
     }
 
-    /// Counts more.
+    /// Counts one more part. The first may be of any size, and who gathers alone may have what his own bound allows.
     ///
     /// # Errors
-    /// `AnswerTooLarge` when the request's are too many, `Overloaded` when all requests' are.
+    /// `AnswerTooLarge` when the request's are too many, `Overloaded` when those of several requests are.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
-        if self.bytes > self.bytes_max {
+        if self.bytes > self.bytes_max && self.bytes > bytes {
             let message = format!("the answer has more than {} bytes that can't be sent as they come", self.bytes_max);
             return Err(Error::new(Code::AnswerTooLarge, message));
         }
         // What grows is copied to twice its length now and then.
         let step = (2 * self.bytes).saturating_sub(self.counted);
         if step >= STEP_BYTES {
-            self.counted = 2 * self.bytes;
-            if ALL.fetch_add(step, Relaxed) + step > GATHERED_BYTES_ALL_MAX {
+            let of_others = self.all.fetch_add(step, Relaxed).saturating_sub(self.counted);
+            self.counted += step;
+            if of_others > 0 && of_others + self.counted > GATHERED_BYTES_ALL_MAX {
                 let message = "rows that are gathered for other requests take all memory there is for them";
                 return Err(Error::new(Code::Overloaded, message).with_hint("try again in a few seconds"));
             }
@@ -57,25 +63,39 @@ impl Gathered {
 
 impl Drop for Gathered {
     fn drop(&mut self) {
-        ALL.fetch_sub(self.counted, Relaxed);
+        self.all.fetch_sub(self.counted, Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use salver_model::Code;
 
-    use super::{Gathered, STEP_BYTES};
+    use super::{GATHERED_BYTES_ALL_MAX, Gathered, STEP_BYTES};
+
+    /// Of no other test.
+    static ALL: AtomicUsize = AtomicUsize::new(0);
+
+    fn gathered(bytes_max: usize) -> Gathered {
+        Gathered::among(&ALL, bytes_max)
+    }
 
     #[test]
     fn one_request_and_all() {
-        let mut own = Gathered::within(3 * STEP_BYTES);
+        let mut own = gathered(3 * STEP_BYTES);
         assert!(own.add(3 * STEP_BYTES).is_ok());
         assert!(own.add(1).is_err_and(|error| error.code == Code::AnswerTooLarge));
         drop(own);
+        let mut alone = gathered(STEP_BYTES);
+        assert!(alone.add(GATHERED_BYTES_ALL_MAX).is_ok(), "one row, and nobody else's");
+        let mut other = gathered(usize::MAX);
+        assert!(other.add(STEP_BYTES).is_err_and(|error| error.code == Code::Overloaded));
+        drop((alone, other));
         let mut all: Vec<Gathered> = Vec::new();
         let refused = loop {
-            let mut next = Gathered::within(usize::MAX);
+            let mut next = gathered(usize::MAX);
             match next.add(32 * STEP_BYTES) {
                 Ok(()) => all.push(next),
                 Err(error) => break error,
@@ -83,6 +103,6 @@ mod tests {
         };
         assert_eq!(refused.code, Code::Overloaded);
         all.clear();
-        assert!(Gathered::within(usize::MAX).add(32 * STEP_BYTES).is_ok());
+        assert!(gathered(usize::MAX).add(32 * STEP_BYTES).is_ok());
     }
 }

@@ -1,5 +1,6 @@
-//! Gives memory back to the system after large work. The allocator does so by itself only while it is asked for more,
-//! so that a server at rest would keep what its last large query had, and one that works what others freed.
+//! Looks after the process's memory: says when it is short, and gives it back to the system after large work. The
+//! allocator does so by itself only while it is asked for more, so that a server at rest would keep what its last large
+//! query had, and one that works what others freed.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +21,6 @@ const REST_EVERY: Duration = Duration::from_secs(2);
 const REST_TICKS_MAX: u64 = 20;
 /// What must have been added since the last time, in bytes, for it to be worth the trouble.
 const ADDED_BYTES_MIN: u64 = 16 * 1024 * 1024;
-
 /// The same while the process works.
 const ADDED_AT_WORK_BYTES_MIN: u64 = 256 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ unsafe extern "C" {
 }
 
 /// Gives back what is free.
-pub(crate) fn give_back() {
+fn give_back() {
     // SAFETY: the function has no arguments that could be wrong, may be called by any thread, and touches only what is
     // free.
     unsafe { mi_collect(true) };
@@ -42,8 +42,17 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
         let (mut least, mut last, mut ticks) = (u64::MAX, u64::MAX, 0);
         let (mut looked, mut given_back) = (Instant::now(), Instant::now());
-        // Where the system does not say how a process stands, there is nothing to go by.
-        while let Some(bytes) = own_bytes() {
+        // Where the system never says how a process stands, there is nothing to go by.
+        if own_bytes().is_none() {
+            return;
+        }
+        loop {
+            let Some(bytes) = own_bytes() else {
+                // Without descriptors it does not say so now, and later it does again.
+                memory::set_short(false);
+                std::thread::sleep(LOOK_EVERY);
+                continue;
+            };
             let is_short = bytes > bytes_max;
             memory::set_short(is_short);
             if is_short && given_back.elapsed() >= LOOK_EVERY {

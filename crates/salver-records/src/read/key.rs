@@ -220,11 +220,9 @@ impl RowSink for KeySink {
         let start = self.out.len();
         self.rows.root(cells, &mut self.out)?;
         memory::room_for(self.out.len() - start)?;
-        if start > 0 {
-            self.gathered.add(self.out.len() - start).map_err(|error| {
-                error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
-            })?;
-        }
+        self.gathered.add(self.out.len() - start).map_err(|error| {
+            error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
+        })?;
         if let Some((seen, fetched)) = &self.seen {
             self.tag = Some(seen.tag(fetched, cells));
         }

@@ -38,33 +38,18 @@ pub(super) struct BatchSink {
 
 impl BatchSink {
     pub(super) fn new(selected: &Selected, batch_rows: usize) -> Self {
-        let schema = Arc::clone(&selected.fetched);
-        let columns = schema.fields().iter().map(|field| Column::new(field.data_type())).collect();
-        Self {
-            schema,
-            columns,
-            rows: 0,
-            bytes: 0,
-            gathered: Gathered::within(READ_BYTES_MAX),
-            batch_rows,
-            total: None,
-            counts: 1,
-        }
+        Self::of(Arc::clone(&selected.fetched), batch_rows, 1)
     }
 
     /// For a read that only counts.
     pub(super) fn counting() -> Self {
-        let schema = Arc::new(arrow::datatypes::Schema::empty());
-        Self {
-            schema,
-            columns: Vec::new(),
-            rows: 0,
-            bytes: 0,
-            gathered: Gathered::within(READ_BYTES_MAX),
-            batch_rows: usize::MAX,
-            total: None,
-            counts: 0,
-        }
+        Self::of(Arc::new(arrow::datatypes::Schema::empty()), usize::MAX, 0)
+    }
+
+    fn of(schema: SchemaRef, batch_rows: usize, counts: usize) -> Self {
+        let columns = schema.fields().iter().map(|field| Column::new(field.data_type())).collect();
+        let gathered = Gathered::within(READ_BYTES_MAX);
+        Self { schema, columns, rows: 0, bytes: 0, gathered, batch_rows, total: None, counts }
     }
 
     pub(super) fn total(&self) -> Option<u64> {
@@ -99,18 +84,14 @@ impl RowSink for BatchSink {
         }
         let before = self.bytes;
         for (index, (column, cell)) in self.columns.iter_mut().zip(cells).enumerate() {
-            self.bytes += match cell {
-                Cell::Text(text) => text.len(),
-                Cell::Bytes(bytes) => bytes.len(),
-                _ => 0,
-            };
+            self.bytes += cell.varying_bytes();
             if !column.push(*cell) {
                 return Err(unfit(self.schema.field(index), *cell));
             }
         }
         self.rows += 1;
         memory::room_for(self.bytes - before)?;
-        if self.batch_rows == usize::MAX && self.rows > 1 {
+        if self.batch_rows == usize::MAX {
             self.gathered.add(self.bytes - before).map_err(|error| error.with_hint("ask for fewer with `limit`"))?;
         }
         Ok(())

@@ -70,11 +70,7 @@ impl RowSink for HeldSink {
             if !column.push(*cell) {
                 return Err(unfit(self.schema.field(index), *cell));
             }
-            self.bytes += match cell {
-                Cell::Text(text) => text.len(),
-                Cell::Bytes(bytes) => bytes.len(),
-                _ => size_of::<u64>(),
-            };
+            self.bytes += cell.varying_bytes().max(size_of::<u64>());
         }
         memory::room_for(self.bytes - before)?;
         let key = &cells[self.columns.len().min(cells.len())..];
