@@ -1,11 +1,12 @@
 """Measures two builds of Salver in turns: what a change costs, row by row.
 
     python bench/turns.py OLD NEW                       two binaries, every row
-    python bench/turns.py OLD NEW --only key,event-disk --rounds 5 --seconds 3
+    python bench/turns.py OLD NEW --only key,event-disk --starts 10
 
 Every round asks both builds, the one that begins changing from round to round. What counts is the median of the rounds'
 ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say more than a few long
-ones.
+ones. Both are started anew after some: where its memory lies makes a process up to a twentieth faster than another of
+the same build.
 The second ratio is that of requests for the server's own processor time, all rounds together, of which the client takes
 no part. Needs what bench/requirements.txt lists of pyarrow and numpy.
 """
@@ -46,33 +47,58 @@ ROWS += [Row("fib-10", Request("/api/functions/fib/fib", '{"n": 10}', stream_wor
 FIB = "def fib(n: int) -> int:\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 
 
+class Tally:
+    """What the rounds of one row came to, of the old build and of the new one."""
+
+    def __init__(self, row: Row):
+        self.row = row
+        self.ratios: list[float] = []
+        self.rates: tuple[list[float], list[float]] = ([], [])
+        self.spent, self.answered, self.first = [0, 0], [0, 0], 1
+
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    def __str__(self) -> str:
+        old, new = (statistics.median(rate) for rate in self.rates)
+        own = (self.answered[1] / max(self.spent[1], 1)) / (self.answered[0] / max(self.spent[0], 1))
+        low, high = (statistics.quantiles(self.ratios, n=4)[at] if len(self.ratios) > 1 else self.ratio()
+                     for at in (0, 2))
+        return (f"{self.row.key:14} {old:10,.0f}/s {new:10,.0f}/s {self.ratio():6.3f}  (half of the rounds {low:.2f} to "
+                f"{high:.2f}; for processor time {own:.3f})")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="the binary that was")
     parser.add_argument("new", type=Path, help="the binary that is")
     parser.add_argument("--only", default=",".join(row.key for row in ROWS), help="comma-separated rows")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each build on each row")
-    parser.add_argument("--seconds", type=int, default=3, help="length of one turn")
+    parser.add_argument("--starts", type=int, default=5, help="how often both are started anew")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each build on each row after each start")
+    parser.add_argument("--seconds", type=int, default=1, help="length of one turn")
     parser.add_argument("--least", type=float, default=0.97, help="the ratio below which a row is marked")
     options = parser.parse_args()
-    chosen = [row for row in ROWS if row.key in options.only.split(",")]
+    tallies = [Tally(row) for row in ROWS if row.key in options.only.split(",")]
     with tempfile.TemporaryDirectory(prefix="salver-turns-", dir="/var/tmp") as folder:
-        builds = [start(name, binary, Path(folder)) for name, binary in (("old", options.old), ("new", options.new))]
-        try:
-            low = [row.key for row in chosen if measure(row, builds, options) < options.least]
-        finally:
-            for build in builds:
-                build.stop()
+        named = [(prepare(Path(folder) / name), binary) for name, binary in (("old", options.old), ("new", options.new))]
+        for number in range(options.starts):
+            builds = [start(home, binary, number) for home, binary in named]
+            try:
+                for tally in tallies:
+                    measure(tally, builds, options)
+            finally:
+                for build in builds:
+                    build.stop()
+    for tally in tallies:
+        print(f"{tally}{'  <' if tally.ratio() < options.least else ''}")
+    low = [tally.row.key for tally in tallies if tally.ratio() < options.least]
     print(f"below {options.least}: {', '.join(low) or 'none'}")
     return 1 if low else 0
 
 
-def start(name: str, binary: Path, scratch: Path) -> Salver:
-    """A server of one build, with files, a database, streams and a function of its own."""
-    folder = scratch / name
+def prepare(folder: Path) -> Path:
+    """A database and a function for one build."""
     folder.mkdir()
-    tables = {"uk_cities": ROOT / "examples/demo/data/uk_cities.csv",
-              "orders": data.orders(ROOT / ".bench/data", 1_000_000)}
     with sqlite3.connect(folder / "blog.db") as database:
         database.execute("create table posts (id integer primary key, title text, content text, views integer)")
         rows = ((at, f"post {at}", "some text of a usual length, as posts have it", at % 977)
@@ -80,7 +106,14 @@ def start(name: str, binary: Path, scratch: Path) -> Salver:
         database.executemany("insert into posts values (?, ?, ?, ?)", rows)
     database.close()
     (folder / "fib.py").write_text(FIB)
-    streams = {work.stream: {"sink": "log", "dir": str(folder / work.stream)}
+    return folder
+
+
+def start(folder: Path, binary: Path, number: int) -> Salver:
+    """A server of one build, with files, a database, fresh streams and a function of its own."""
+    tables = {"uk_cities": ROOT / "examples/demo/data/uk_cities.csv",
+              "orders": data.orders(ROOT / ".bench/data", 1_000_000)}
+    streams = {work.stream: {"sink": "log", "dir": str(folder / f"{work.stream}-{number}")}
                for work in stream_works.APPENDED if work.sink == "log"}
     build = Salver(folder / "salver.log", binary.resolve())
     build.start(tables, {"orders": "id"}, ready=Request("/ready"), databases={"b": f"sqlite:{folder / 'blog.db'}"},
@@ -88,32 +121,24 @@ def start(name: str, binary: Path, scratch: Path) -> Salver:
     return build
 
 
-def measure(row: Row, builds: list[Salver], options) -> float:
-    """The median of the rounds' ratios of one row."""
+def measure(tally: Tally, builds: list[Salver], options) -> None:
+    """Rounds of one row."""
+    row = tally.row
     for build in builds:
         status, _, body = build.ask(row.request.numbered(1))
         if not 200 <= status < 300:
             raise SystemExit(f"{row.key}: {build.binary} answers {status}: {body[:300]!r}")
-    ratios, rates, first, spent, answered = [], [[], []], 1, [0, 0], [0, 0]
     for turn in range(options.rounds):
         for at in (0, 1) if turn % 2 == 0 else (1, 0):
             before = ticks(builds[at])
-            done = load.wrk(builds[at], row.request, options.seconds, row.connections, first)
-            spent[at] += ticks(builds[at]) - before
-            answered[at] += done.requests
-            first += 50_000_000
+            done = load.wrk(builds[at], row.request, options.seconds, row.connections, tally.first)
+            tally.spent[at] += ticks(builds[at]) - before
+            tally.answered[at] += done.requests
+            tally.first += 50_000_000
             if done.not_2xx or done.broken:
                 print(f"  WRONG: {row.key}: {done.not_2xx} not 2xx, {done.broken} broken", file=sys.stderr)
-            rates[at].append(done.per_second)
-        ratios.append(rates[1][-1] / rates[0][-1])
-    ratio = statistics.median(ratios)
-    old, new = (statistics.median(rate) for rate in rates)
-    mark = "  <" if ratio < options.least else ""
-    own = (answered[1] / max(spent[1], 1)) / (answered[0] / max(spent[0], 1))
-    low, high = (statistics.quantiles(ratios, n=4)[at] if len(ratios) > 1 else ratio for at in (0, 2))
-    print(f"{row.key:14} {old:10,.0f}/s {new:10,.0f}/s {ratio:6.3f}  (half of the rounds {low:.2f} to {high:.2f}; "
-          f"for processor time {own:.3f}){mark}", flush=True)
-    return ratio
+            tally.rates[at].append(done.per_second)
+        tally.ratios.append(tally.rates[1][-1] / tally.rates[0][-1])
 
 
 def ticks(build: Salver) -> int:

@@ -74,6 +74,11 @@ impl Table {
         matches!(self.get(key).map(|written| &written.value), Some(Value::Bool(true)))
     }
 
+    /// Whether there is a value, written or by default.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
     pub(crate) fn count(&self, key: &str) -> u64 {
         match self.get(key).map(|written| &written.value) {
             Some(Value::Count(n)) => *n,

@@ -67,13 +67,19 @@ impl Calls {
 /// Gives the session the functions of `files` that the statement calls.
 ///
 /// # Errors
-/// `InvalidSql` for a name that means several, or a function that statements can't call.
-pub(crate) fn register(statement: &mut Statement, state: &mut SessionState, files: &Files) -> Result<Calls> {
+/// `InvalidSql` for a name that means several, or a function that statements can't call; `MethodNotAllowed` for one that
+/// may change something, where the statement is to be safe (RFC 9110, section 9.2.1).
+pub(crate) fn register(
+    statement: &mut Statement,
+    state: &mut SessionState,
+    files: &Files,
+    is_safe: bool,
+) -> Result<Calls> {
     let mut calls = Calls { alive: None, unknown: None };
     if files.is_empty() {
         return Ok(calls);
     }
-    match VisitMut::visit(statement, &mut Registrar { files, state, calls: &mut calls }) {
+    match VisitMut::visit(statement, &mut Registrar { files, state, is_safe, calls: &mut calls }) {
         ControlFlow::Continue(()) => Ok(calls),
         ControlFlow::Break(error) => Err(*error),
     }
@@ -94,6 +100,7 @@ pub(crate) fn are_in(statement: &Statement, state: &SessionState) -> bool {
 struct Registrar<'a> {
     files: &'a Files,
     state: &'a mut SessionState,
+    is_safe: bool,
     calls: &'a mut Calls,
 }
 
@@ -138,6 +145,11 @@ impl Registrar<'_> {
             return Err(Error::new(Code::InvalidSql, format!("`{written}` may be {}", names.join(" or ")))
                 .with_hint("write the file's name before the function's, as here"));
         }
+        if self.is_safe && !first.is_safe() {
+            let message = format!("`{written}` may change something, so that GET does not call it");
+            return Err(Error::new(Code::MethodNotAllowed, message)
+                .with_hint("send the statement by POST, or say `@pure` of the function where that is so"));
+        }
         let shape = Shape::of(&first.interface.endpoints[first.endpoint]).map_err(|why| {
             Error::new(Code::InvalidSql, format!("`{written}` can't be called in SQL: {why}"))
                 .with_hint("what stands in SQL takes plain values and gives one")
@@ -167,6 +179,13 @@ struct Found<'a> {
 impl Found<'_> {
     fn function(&self) -> &str {
         &self.interface.endpoints[self.endpoint].function
+    }
+
+    /// Whether its file lets GET call it.
+    fn is_safe(&self) -> bool {
+        let own = self.interface.endpoints.iter().filter(|offered| offered.function == self.function());
+        let is_get = |route: &(String, String)| matches!(route.0.as_str(), "GET" | "*");
+        own.into_iter().any(|offered| offered.pure || offered.route.as_ref().is_some_and(is_get))
     }
 
     fn full_name(&self) -> String {

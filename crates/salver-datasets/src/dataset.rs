@@ -133,12 +133,13 @@ impl Table for Dataset {
                 let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
                 plan::read(&self.engine, &placed, &self.about, query, resolved).await
             }
-            Place::Resident(resident) if direct::cost(resident, &resolved) <= NOW_VALUES_MAX => {
-                direct::run(resident, &self.about, query, resolved, &Cancel::default())
-            }
             Place::Resident(resident) => {
+                let plan = direct::Plan::of(resident, resolved);
+                if plan.cost(resident) <= NOW_VALUES_MAX {
+                    return plan.run(resident, &self.about, query, &Cancel::default());
+                }
                 let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
-                let work = move |cancel: &Cancel| direct::run(&resident, &about, &query, resolved, cancel);
+                let work = move |cancel: &Cancel| plan.run(&resident, &about, &query, cancel);
                 self.engine.compute(work).await
             }
         }
@@ -153,8 +154,8 @@ impl Table for Dataset {
             Ok(resolved) => resolved,
             Err(error) => return Some(Err(error)),
         };
-        (direct::cost(resident, &resolved) <= NOW_VALUES_MAX)
-            .then(|| direct::run(resident, &self.about, query, resolved, &Cancel::default()))
+        let plan = direct::Plan::of(resident, resolved);
+        (plan.cost(resident) <= NOW_VALUES_MAX).then(|| plan.run(resident, &self.about, query, &Cancel::default()))
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

@@ -6,6 +6,7 @@ mod order;
 mod rows;
 mod select;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -20,6 +21,7 @@ use crate::resolve::{self, Condition, Resolved};
 pub(crate) use evaluate::column;
 pub(crate) use rows::Found;
 pub(crate) use select::Pick;
+use select::Seen;
 
 /// Rows of a dataset in memory, with what helps to find them.
 #[derive(Debug)]
@@ -46,48 +48,92 @@ impl Resident {
     }
 }
 
-/// How many values the query has to look at, at most: those it tests and sorts by, and those it hands out.
-pub(crate) fn cost(resident: &Resident, resolved: &Resolved) -> u64 {
-    let is_page = resolved.sort.is_empty() && resolved.filter.is_none();
-    let columns = match &resolved.items {
-        Some(items) => items.len(),
-        None => resolved.schema.fields().len(),
-    } as u64;
-    if is_page {
-        // Whole chunks are handed out as they are.
-        return columns;
-    }
-    let rows = match (&resolved.filter, &resident.key) {
-        (Some(filter), Some(key)) => select::candidates(key, filter).map(|candidates| candidates.len() as u64),
-        _ => None,
-    };
-    let rows = rows.unwrap_or(resident.rows);
-    let looks = 1 + resolved.filter.as_ref().map_or(0, Condition::tests) + resolved.sort.len() as u64;
-    let handed_out = rows.min(resolved.limit.unwrap_or(u64::MAX));
-    rows.saturating_mul(looks).saturating_add(handed_out.saturating_mul(columns)).max(columns)
+/// A checked query, and where to look for its rows.
+pub(crate) struct Plan {
+    resolved: Resolved,
+    /// The positions of rows that may pass, when the key tells them.
+    candidates: Option<Vec<u32>>,
 }
 
-/// Runs a checked query.
-pub(crate) fn run(
-    resident: &Arc<Resident>,
-    about: &Description,
-    query: &Query,
-    resolved: Resolved,
-    cancel: &Cancel,
-) -> Result<Rows> {
-    let page = if resolved.sort.is_empty() {
-        in_source_order(resident, &resolved, cancel)?
-    } else {
-        order::run(resident, &resolved, cancel)?
-    };
-    let next = match (page.more, resolved.limit) {
-        (true, Some(limit)) if limit > 0 => Some(resolve::cursor(query, about, page.end)),
-        _ => None,
-    };
-    let schema = Arc::clone(&resolved.schema);
-    let batches = rows::batches(resident, resolved.items, &schema, page.found, page.len)?;
-    let total = resolved.count.then_some(page.total);
-    Ok(Rows { schema, batches, total, next, read: vec![(about.name.clone(), about.version)], repeatable: true })
+impl Plan {
+    /// Looks the key up, when the filter has it.
+    pub(crate) fn of(resident: &Resident, resolved: Resolved) -> Self {
+        let candidates = match (&resolved.filter, &resident.key) {
+            (Some(filter), Some(key)) => select::candidates(key, filter),
+            _ => None,
+        };
+        Self { resolved, candidates }
+    }
+
+    /// How many values there are to look at, at most: those that are tested and sorted by, and those handed out.
+    pub(crate) fn cost(&self, resident: &Resident) -> u64 {
+        let resolved = &self.resolved;
+        let is_page = resolved.sort.is_empty() && resolved.filter.is_none();
+        let columns = match &resolved.items {
+            Some(items) => items.len(),
+            None => resolved.schema.fields().len(),
+        } as u64;
+        if is_page {
+            // Whole chunks are handed out as they are.
+            return columns;
+        }
+        let rows = self.candidates.as_ref().map_or(resident.rows, |candidates| candidates.len() as u64);
+        let looks = 1 + resolved.filter.as_ref().map_or(0, Condition::tests) + resolved.sort.len() as u64;
+        let handed_out = rows.min(resolved.limit.unwrap_or(u64::MAX));
+        rows.saturating_mul(looks).saturating_add(handed_out.saturating_mul(columns)).max(columns)
+    }
+
+    /// Finds the rows.
+    pub(crate) fn run(
+        self,
+        resident: &Arc<Resident>,
+        about: &Description,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<Rows> {
+        let page = if self.resolved.sort.is_empty() {
+            self.in_source_order(resident, cancel)?
+        } else {
+            let seen = self.scan(resident, 0..resident.rows, u64::MAX, cancel)?;
+            order::page(resident, &self.resolved, &seen)?
+        };
+        let resolved = self.resolved;
+        let next = match (page.more, resolved.limit) {
+            (true, Some(limit)) if limit > 0 => Some(resolve::cursor(query, about, page.end)),
+            _ => None,
+        };
+        let schema = Arc::clone(&resolved.schema);
+        let batches = rows::batches(resident, resolved.items, &schema, page.found, page.len)?;
+        let total = resolved.count.then_some(page.total);
+        Ok(Rows { schema, batches, total, next, read: vec![(about.name.clone(), about.version)], repeatable: true })
+    }
+
+    fn scan(&self, resident: &Resident, positions: Range<u64>, enough: u64, cancel: &Cancel) -> Result<Seen> {
+        match (&self.resolved.filter, &self.candidates) {
+            (Some(filter), Some(candidates)) => select::among(resident, filter, candidates, &positions, enough),
+            (filter, _) => select::scan(resident, filter.as_ref(), positions, enough, cancel),
+        }
+    }
+
+    fn in_source_order(&self, resident: &Resident, cancel: &Cancel) -> Result<Page> {
+        let resolved = &self.resolved;
+        let start = resolved.after.unwrap_or(0);
+        // One more than the page holds, to know whether another follows.
+        let enough = match resolved.limit {
+            Some(limit) if !resolved.count => limit.saturating_add(resolved.offset).saturating_add(1),
+            _ => u64::MAX,
+        };
+        let mut seen = self.scan(resident, start..resident.rows, enough, cancel)?;
+        let before = match (resolved.count, start) {
+            (false, _) | (true, 0) => 0,
+            (true, _) => self.scan(resident, 0..start, u64::MAX, cancel)?.matched,
+        };
+        let wanted = resolved.limit.unwrap_or(u64::MAX);
+        let more = seen.matched > resolved.offset.saturating_add(wanted);
+        let len = seen.trim(resolved.offset, wanted);
+        let end = seen.end().unwrap_or(start);
+        Ok(Page { found: Found::Picks(seen.picks), len, more, end, total: before + seen.matched })
+    }
 }
 
 /// The rows of one page.
@@ -102,24 +148,4 @@ pub(crate) struct Page {
     pub(crate) end: u64,
     /// How many rows match; only when it was asked for.
     pub(crate) total: u64,
-}
-
-fn in_source_order(resident: &Resident, resolved: &Resolved, cancel: &Cancel) -> Result<Page> {
-    let filter = resolved.filter.as_ref();
-    let start = resolved.after.unwrap_or(0);
-    // One more than the page holds, to know whether another follows.
-    let enough = match resolved.limit {
-        Some(limit) if !resolved.count => limit.saturating_add(resolved.offset).saturating_add(1),
-        _ => u64::MAX,
-    };
-    let mut seen = select::scan(resident, filter, start..resident.rows, enough, cancel)?;
-    let before = match (resolved.count, start) {
-        (false, _) | (true, 0) => 0,
-        (true, _) => select::scan(resident, filter, 0..start, u64::MAX, cancel)?.matched,
-    };
-    let wanted = resolved.limit.unwrap_or(u64::MAX);
-    let more = seen.matched > resolved.offset.saturating_add(wanted);
-    let len = seen.trim(resolved.offset, wanted);
-    let end = seen.end().unwrap_or(start);
-    Ok(Page { found: Found::Picks(seen.picks), len, more, end, total: before + seen.matched })
 }

@@ -7,7 +7,7 @@
 mod hash;
 mod zones;
 
-use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch};
 
 pub(crate) use zones::Zones;
 
@@ -57,12 +57,11 @@ impl KeyIndex {
         ((self.heads.len() + self.next.len()) * size_of::<u32>()) as u64
     }
 
-    /// Adds to `found` the positions of rows whose key may be that of row `row` of `values`, which holds one array for
-    /// each indexed column.
-    pub(crate) fn candidates(&self, values: &[ArrayRef], row: usize, found: &mut Vec<u32>) -> Option<()> {
+    /// Adds to `found` the positions of rows whose key may be `values`: one array of one value for each indexed column.
+    pub(crate) fn candidates(&self, values: &[ArrayRef], found: &mut Vec<u32>) -> Option<()> {
         let mut hash = [0_u64];
         for value in values {
-            hash::combine(&value.slice(row, 1), &mut hash)?;
+            hash::combine(value, &mut hash)?;
         }
         if self.heads.is_empty() {
             return Some(());

@@ -83,6 +83,8 @@ pub(crate) struct Outline {
     pub(crate) schema: Schema,
     /// Whether its text is not UTF-8.
     pub(crate) legacy_text: bool,
+    /// What was guessed of how it is written, where most files are written otherwise: in words, with what to say.
+    pub(crate) guesses: Vec<String>,
 }
 
 /// Whether types of this format are guessed from text.
@@ -107,7 +109,7 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
             SourceFormat::Avro => avro::schema(input)?,
             SourceFormat::Sheet => sheet::outline(input, spec)?,
         };
-        Ok(Outline { schema: distinct(schema), legacy_text: false })
+        Ok(Outline { schema: distinct(schema), legacy_text: false, guesses: Vec::new() })
     })
 }
 

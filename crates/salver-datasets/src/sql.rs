@@ -112,7 +112,7 @@ async fn prepare(
     // What was put into other words may be more of them.
     bounds::check(&statement)?;
     let named = names::resolve(&mut statement, &*tables)?;
-    let calls = calls::register(&mut statement, &mut state, functions)?;
+    let calls = calls::register(&mut statement, &mut state, functions, query.is_safe)?;
     let explains = matches!(statement, Statement::Explain { .. });
     let lists =
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });

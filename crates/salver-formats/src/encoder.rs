@@ -14,6 +14,9 @@ use crate::portable::Target;
 use crate::style::Style;
 use crate::text::TextEncoder;
 
+/// Room for a row or two, so that the smallest answers do not move while they grow.
+const BODY_BYTES_USUAL: usize = 512;
+
 /// Encodes one body: `write` for each batch, then `finish` once. Each appends what is ready to the buffer it is
 /// given; between calls the caller may send and empty it. A body without rows is complete and valid too.
 #[derive(Debug)]
@@ -123,7 +126,7 @@ fn check_zones(schema: &SchemaRef) -> Result<()> {
 /// # Errors
 /// As [`Encoder`].
 pub fn encode(format: Format, schema: &SchemaRef, batches: &[RecordBatch], style: &Style) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(BODY_BYTES_USUAL);
     let mut encoder = Encoder::new(format, schema, style)?;
     for batch in batches {
         encoder.write(batch, &mut out)?;

@@ -30,7 +30,6 @@ use self::basic::Basic;
 use self::jwt::Jwt;
 pub(crate) use self::login::Logins;
 use self::password::Passwords;
-pub(crate) use self::session::Session;
 use self::tag::Tagger;
 pub(crate) use self::users::{Login, User, Users, exists};
 
@@ -148,7 +147,11 @@ impl Auth {
                 Some(basic) => basic.prove(credentials, &self.attempts, address).await,
                 None => self.nobody(),
             },
-            (Verdict::Ask, Given::Token(_) | Given::Login(_) | Given::Session(_)) => self.nobody(),
+            (Verdict::Ask, Given::Session(cookie)) => match &self.users {
+                Some(users) => users.of_session(service, cookie).await?.map_or_else(|| self.nobody(), Ok),
+                None => self.nobody(),
+            },
+            (Verdict::Ask, Given::Token(_) | Given::Login(_)) => self.nobody(),
         }
     }
 
@@ -235,9 +238,10 @@ impl Auth {
                 None => return Verdict::Ask,
             },
             // A session that ended proves nothing and claims nothing: browsers keep cookies longer than we do.
-            Given::Session(cookie) => match self.users.as_ref().and_then(|users| users.sessions.find(cookie)) {
-                Some(session) => Ok(session.identity.clone()),
-                None => self.nobody(),
+            Given::Session(cookie) => match self.users.as_ref().map(|users| users.of_session_now(cookie)) {
+                Some(Some(Some(identity))) => Ok(identity),
+                Some(None) => return Verdict::Ask,
+                _ => self.nobody(),
             },
         })
     }

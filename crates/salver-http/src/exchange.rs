@@ -1,6 +1,7 @@
 //! One request as the doors see it, and the parts of it that several doors read.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
@@ -31,6 +32,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) body: Bytes,
     /// The request as the cache of final bytes knows it.
     pub(crate) key: Vec<u8>,
+    /// What [`Exchange::coding`] found.
+    coding: OnceLock<Coding>,
 }
 
 impl<'a> Exchange<'a> {
@@ -57,7 +60,7 @@ impl<'a> Exchange<'a> {
             key.push(0);
         }
         key.extend_from_slice(&body);
-        Self { app, caller, method, path, query, headers, body, key }
+        Self { app, caller, method, path, query, headers, body, key, coding: OnceLock::new() }
     }
 
     /// A header as text; `None` when it is absent or not text.
@@ -112,7 +115,7 @@ impl<'a> Exchange<'a> {
 
     /// The compression this client takes.
     pub(crate) fn coding(&self) -> Coding {
-        Coding::negotiate(self.header_list(header::ACCEPT_ENCODING).as_deref())
+        *self.coding.get_or_init(|| Coding::negotiate(self.header_list(header::ACCEPT_ENCODING).as_deref()))
     }
 
     /// The version of the answer: of what it is made from, of the request, and of everything that shapes its bytes.
@@ -153,6 +156,9 @@ pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
 }
 
 fn decode(text: &str) -> Result<String> {
+    if !text.bytes().any(|byte| matches!(byte, b'+' | b'%')) {
+        return Ok(text.to_owned());
+    }
     let spaced = text.replace('+', " ");
     let decoded = percent_decode_str(&spaced).decode_utf8().map_err(|error| {
         Error::new(Code::InvalidRequest, format!("`{text}` in the query string is not UTF-8 when decoded"))

@@ -84,7 +84,7 @@ impl Asked {
     /// # Errors
     /// `Overloaded`.
     #[inline]
-    pub(crate) fn admit(self, answers: &Answers, connection: &Arc<Connection>) -> Result<()> {
+    pub(crate) fn admit(self, answers: &Answers, connection: &Connection) -> Result<()> {
         if self.reads || !answers.are_full.load(Relaxed) {
             return Ok(());
         }
@@ -93,30 +93,22 @@ impl Asked {
         Ok(())
     }
 
+    /// Whether an answer is so large that it is counted: then [`Asked::hold`] is to be asked.
+    #[inline]
+    pub(crate) fn counts(self, response: &Response<Body>) -> bool {
+        let free = if self.is_stream { HELD_BYTES_FREE_OF_STREAM } else { HELD_BYTES_FREE };
+        matches!(response.body(), Body::Full(bytes) if bytes.len() > free) && self.has_body
+    }
+
     /// The answer, counted until it is taken. An answer that nothing was changed for becomes an error where there is no
     /// memory for it.
     ///
     /// # Errors
     /// `Overloaded`.
-    #[inline]
     pub(crate) fn hold(
         self,
         answers: &Answers,
-        connection: &Arc<Connection>,
-        response: Response<Body>,
-    ) -> Result<Response<Body>> {
-        let free = if self.is_stream { HELD_BYTES_FREE_OF_STREAM } else { HELD_BYTES_FREE };
-        match response.body() {
-            Body::Full(bytes) if bytes.len() > free && self.has_body => self.count(answers, connection, response),
-            _ => Ok(response),
-        }
-    }
-
-    #[cold]
-    fn count(
-        self,
-        answers: &Answers,
-        connection: &Arc<Connection>,
+        connection: &Connection,
         response: Response<Body>,
     ) -> Result<Response<Body>> {
         let (head, body) = response.into_parts();

@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
-use salver_formats::{Choice, Coding, encode};
+use salver_formats::{Choice, Coding, Format, encode};
 use salver_model::limits::{READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::observation::Observation;
 use salver_model::reply::BatchStream;
@@ -39,10 +39,11 @@ pub(crate) struct Heading {
 impl Heading {
     /// 304, when the client has this very answer already.
     pub(crate) fn unchanged(&self, exchange: &Exchange<'_>) -> Option<Response<Body>> {
+        let asked = exchange.if_none_match()?;
         let etag = conditional::etag(self.version);
         let mut headers = HeaderMap::with_capacity(3);
         describe(&mut headers, Some(&etag), Coding::Identity);
-        conditional::matches(exchange.if_none_match(), &etag).then(|| not_modified(&headers))
+        conditional::matches(Some(asked), &etag).then(|| not_modified(&headers))
     }
 }
 
@@ -196,7 +197,8 @@ fn finish(
     let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
     let (body, coding) = compress(encoding.coding, plain);
     let mut headers = head_of(exchange, heading, rows, links, coding);
-    caution::add(&mut headers, exchange.app.options.cors);
+    let is_page = heading.choice.format == Format::Html;
+    caution::add_to_rows(&mut headers, is_page, exchange.app.options.cors);
     Ok(Arc::new(Finished {
         status: StatusCode::OK,
         etag: headers.get(header::ETAG).cloned(),

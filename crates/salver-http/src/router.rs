@@ -107,7 +107,7 @@ fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
 
 /// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
 /// `None` means "use [`answer`]", which gives the same.
-pub(crate) fn answer_now(app: &App, request: &Request<Incoming>, peer: IpAddr) -> Option<Response<Body>> {
+pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, peer: IpAddr) -> Option<Response<Body>> {
     let method = request.method();
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::{Request, Response};
+use http_body::Body as _;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -188,19 +189,24 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
         crate::gate::settle(&mut request);
-        let request = Incoming::of(request, &self.connection);
         if self.connection.is_in_lobby() {
+            let request = Incoming::of(request, &self.connection);
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         let asked = Asked::of(&request);
-        if let Some(response) = crate::router::answer_now(&self.app, &request, self.peer) {
-            let held = asked.hold(&self.app.answers, &self.connection, response);
-            let mut response = held.unwrap_or_else(|error| crate::router::refuse_now(&self.app, &error));
+        // What reads and sends a body all the same is not answered here: somebody has to take it.
+        if request.body().is_end_stream()
+            && let Some(mut response) = crate::router::answer_now(&self.app, &request, self.peer)
+        {
+            if asked.counts(&response) {
+                response = held(&self.app, asked, &self.connection, response);
+            }
             if matches!(response.body(), Body::Stream(_)) {
                 response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));
             }
             return Answering::Now(Some(response));
         }
+        let request = Incoming::of(request, &self.connection);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
             // Nobody would hear what came of it.
@@ -218,6 +224,13 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             None => Answering::later(&self.app, request, self.peer, (asked, turn)),
         }
     }
+}
+
+/// A large answer, counted for who asked.
+#[cold]
+fn held(app: &App, asked: Asked, connection: &Connection, response: Response<Body>) -> Response<Body> {
+    let held = asked.hold(&app.answers, connection, response);
+    held.unwrap_or_else(|error| crate::router::refuse_now(app, &error))
 }
 
 /// An answer that is there, or on its way: the first costs no allocation.
@@ -248,15 +261,14 @@ impl Answering {
         let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
         let answer = async move {
             let response = crate::router::answer(Arc::clone(&app), request, peer).await;
-            let held = asked.hold(&app.answers, &connection, response);
-            held.unwrap_or_else(|error| crate::router::refuse_now(&app, &error))
+            if asked.counts(&response) { held(&app, asked, &connection, response) } else { response }
         };
         Self::Later(Box::pin(answer), Some(turn))
     }
 }
 
 impl Append {
-    fn begin(mut self, context: &mut Context<'_>) -> Answering {
+    fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
         match self.plan.begin(&self.app, &mut self.request, context) {
             Begun::Answered(response) => Answering::Now(Some(crate::router::leave(&self.app, response))),
             Begun::Settling(response) => Answering::Settling(self.app, response, Some(self.turn)),

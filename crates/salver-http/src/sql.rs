@@ -35,7 +35,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Resul
 
 /// The statement, and the format asked for.
 fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
-    let mut query = SqlQuery::default();
+    let mut query = SqlQuery { is_safe: *exchange.method != Method::POST, ..SqlQuery::default() };
     let mut format = None;
     let mut given = false;
     for (name, value) in parameters(exchange.query)? {
@@ -68,7 +68,7 @@ fn posted(exchange: &Exchange<'_>) -> Result<SqlQuery> {
     if !media_type.eq_ignore_ascii_case("application/json") {
         let text = std::str::from_utf8(&exchange.body)
             .map_err(|error| Error::new(Code::InvalidBody, "the statement is not UTF-8").with_source(error))?;
-        return Ok(SqlQuery { text: text.to_owned(), parameters: SqlParameters::None });
+        return Ok(SqlQuery { text: text.to_owned(), ..SqlQuery::default() });
     }
     let Json::Object(object) = json(&exchange.body)? else {
         return Err(Error::new(Code::InvalidBody, "a JSON body must be an object").with_hint(EXAMPLE));

@@ -1,10 +1,10 @@
 //! `/health`, `/ready` and `/api/version`.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use salver_model::ports::Functions;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder};
@@ -13,12 +13,14 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::caution;
 use crate::veil;
 
 /// Liveness: the process answers.
 pub(crate) fn health() -> Response<Body> {
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("text/plain; charset=utf-8"));
     let mut response = Response::new(Body::Full(Bytes::from_static(b"OK")));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().clone_from(&HEAD);
     response
 }
 

@@ -225,6 +225,8 @@ pub const SHARE_OF_FREE: usize = 3;
 pub const YIELD_MS: u64 = 3_000;
 /// How long when its own holder does, in milliseconds.
 pub const YIELD_OWN_MS: u64 = 30_000;
+/// How long when the process has more in memory than it may, in milliseconds.
+pub const YIELD_FOR_MEMORY_MS: u64 = 1_000;
 /// Most answers under way for each of `queries_max`: those whose client takes nothing keep no place, but their rows.
 pub const ANSWERS_PER_QUERY_MAX: usize = 4;
 

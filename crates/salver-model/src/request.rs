@@ -21,4 +21,6 @@ pub struct SqlQuery {
     pub text: String,
     /// Its parameters.
     pub parameters: SqlParameters,
+    /// Whether it may only call functions of files that GET may call too.
+    pub is_safe: bool,
 }

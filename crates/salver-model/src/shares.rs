@@ -19,7 +19,7 @@ use futures::future::{Either, select};
 
 pub use self::yielding::Yielding;
 use crate::Holder;
-use crate::limits::{SHARE_OF_FREE, YIELD_MS, YIELD_OWN_MS};
+use crate::limits::{SHARE_OF_FREE, YIELD_FOR_MEMORY_MS, YIELD_MS, YIELD_OWN_MS};
 
 /// How often who waits looks for something that lies idle.
 const LOOK: Duration = Duration::from_millis(100);
@@ -167,22 +167,29 @@ impl Shares {
     /// Has the idlest thing of who has most give up its place, where that helps `holder`, whose own are spared for
     /// longer. Whether something did.
     pub fn make_room(&self, holder: &Holder) -> bool {
-        if !self.lacks_one(holder) {
-            return false;
-        }
+        let patience = |owner: &Holder| if owner == holder { YIELD_OWN_MS } else { YIELD_MS };
+        self.lacks_one(holder) && self.give_up_idlest(patience)
+    }
+
+    /// Has the idlest thing of who has most let go of its memory, because there is too little. Whether something did.
+    pub fn relieve(&self) -> bool {
+        self.give_up_idlest(|_| YIELD_FOR_MEMORY_MS)
+    }
+
+    /// The same of what was idle for as long as `patience` says for who has it, in milliseconds.
+    fn give_up_idlest(&self, patience: impl Fn(&Holder) -> u64) -> bool {
         // Looked at outside the lock: what is let go of here may be the last that keeps its place.
         let lying: Vec<_> = {
             let state = self.lock();
             let taken = |owner| state.accounts.get(owner).map_or(0, |account| account.taken);
             let all = state.yielding.iter();
-            all.filter_map(|(number, (owner, what))| Some((taken(owner), owner == holder, *number, what.upgrade()?)))
+            all.filter_map(|(number, (owner, what))| Some((taken(owner), patience(owner), *number, what.upgrade()?)))
                 .collect()
         };
         let now = Instant::now();
-        let idle = lying.iter().filter_map(|(taken, is_own, number, what)| {
+        let idle = lying.iter().filter_map(|(taken, patience, number, what)| {
             let idle = now.saturating_duration_since(what.idle_since()?);
-            let patience = if *is_own { YIELD_OWN_MS } else { YIELD_MS };
-            (idle >= Duration::from_millis(patience)).then_some(((*taken, idle), *number, what))
+            (idle >= Duration::from_millis(*patience)).then_some(((*taken, idle), *number, what))
         });
         let Some((_, number, what)) = idle.max_by_key(|(rank, ..)| *rank) else { return false };
         self.lock().yielding.remove(&number);

@@ -73,15 +73,26 @@ impl SourceFormat {
     }
 }
 
+/// What stands around fields of CSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quote {
+    /// `"`, unless the first lines are split better by `'` or by nothing.
+    Guessed,
+    /// Nothing: every character is part of its field.
+    Off,
+    /// This character.
+    Is(u8),
+}
+
 /// How CSV and TSV are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
     /// Between fields; `None` tells it from the first lines (`,` `;` tab `|`), tab for TSV.
     pub delimiter: Option<u8>,
-    /// Whether the first row holds the names.
-    pub header: bool,
+    /// Whether the first row holds the names; `None` tells it from the first rows.
+    pub header: Option<bool>,
     /// Around fields; doubled inside them.
-    pub quote: Option<u8>,
+    pub quote: Quote,
     /// Escapes the next character inside quotes, beside the doubled quote.
     pub escape: Option<u8>,
     /// Lines that begin with it are skipped.
@@ -98,8 +109,8 @@ impl Default for CsvOptions {
     fn default() -> Self {
         Self {
             delimiter: None,
-            header: true,
-            quote: Some(b'"'),
+            header: None,
+            quote: Quote::Guessed,
             escape: None,
             comment: None,
             skip_rows: 0,

@@ -7,7 +7,7 @@ use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, SqlEngine, Tables};
 use salver_model::{
-    Caller, Code, Comparison, Error, Filter, Holder, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
+    Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
 };
 
 use crate::bound::{Place, Places, bound_rows};
@@ -137,7 +137,7 @@ impl Service {
     /// one did.
     #[must_use]
     pub fn yield_one(&self) -> bool {
-        self.places.all().iter().any(|places| places.make_room(&Holder::Server))
+        self.places.all().iter().any(|places| places.relieve())
     }
 
     pub(crate) fn places(&self) -> &Places {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use salver_model::spec::{CsvOptions, DatasetSpec, JsonOptions, Residency, SheetOptions, SourceFormat};
+use salver_model::spec::{CsvOptions, DatasetSpec, JsonOptions, Quote, Residency, SheetOptions, SourceFormat};
 
 use super::{columns, options, sources};
 use crate::mistake::{Findings, Mistake};
@@ -75,10 +75,10 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
     }
     CsvOptions {
         delimiter: character(table, "delimiter", findings),
-        header: table.bool("header"),
+        header: table.is_set("header").then(|| table.bool("header")),
         quote: match table.text("quote") {
-            Some("") => None,
-            _ => Some(character(table, "quote", findings).unwrap_or(b'"')),
+            Some("") => Quote::Off,
+            _ => character(table, "quote", findings).map_or(Quote::Guessed, Quote::Is),
         },
         escape: character(table, "escape", findings),
         comment: character(table, "comment", findings),
@@ -128,7 +128,7 @@ fn sheet(table: &Table, findings: &mut Findings) -> SheetOptions {
     SheetOptions {
         sheet: table.text("sheet").map(str::to_owned),
         range: range.map(str::to_owned),
-        no_header: !table.bool("header"),
+        no_header: table.is_set("header") && !table.bool("header"),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
     let (texts, sheets, headed) = (&[Csv, Tsv][..], &[Sheet][..], &[Csv, Tsv, Sheet][..]);
     let options: [(&str, bool, &[SourceFormat], &str); 12] = [
         ("delimiter", csv.delimiter.is_some(), texts, "CSV"),
-        ("header", !csv.header, headed, "CSV and spreadsheets"),
+        ("header", csv.header.is_some(), headed, "CSV and spreadsheets"),
         ("quote", csv.quote != plain.quote, texts, "CSV"),
         ("escape", csv.escape.is_some(), texts, "CSV"),
         ("comment", csv.comment.is_some(), texts, "CSV"),

@@ -278,11 +278,13 @@ const ROWS: &[Setting] = &[
     row(Section::Dataset, "delimiter", Kind::Text, ["", r#"";""#],
         "CSV: the character between fields, or `\"tab\"`; told from the first lines when not given.",
         &["separator", "sep"]),
-    row(Section::Dataset, "header", Kind::Bool, ["true", "false"],
-        "CSV, TSV and spreadsheets: whether the first row holds the names of the columns.",
+    row(Section::Dataset, "header", Kind::Bool, ["", "false"],
+        "CSV, TSV and spreadsheets: whether the first row holds the names of the columns. When not given, it does in \
+            spreadsheets; in CSV and TSV unless other columns than text are there, and the first row fits all types.",
         &["has_header"]),
-    row(Section::Dataset, "quote", Kind::Text, [r#""\"""#, r#""'""#],
-        "CSV: the character around fields; `\"\"` where there is none, and every character is part of its field.",
+    row(Section::Dataset, "quote", Kind::Text, ["", r#""'""#],
+        "CSV: the character around fields; `\"\"` where there is none, and every character is part of its field. When \
+            not given, it is `\"`, unless the first lines are split better by `'` or without any.",
         &[]),
     row(Section::Dataset, "escape", Kind::Text, ["", r#""\\""#],
         "CSV: the character that escapes the next one inside quotes, beside the doubled quote.",

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use salver_model::Relation;
 use salver_model::secrecy::{MASK, is_secret_name, masked};
-use salver_model::spec::{ColumnSpec, DatasetSpec, Residency, SourceFormat};
+use salver_model::spec::{ColumnSpec, DatasetSpec, Quote, Residency, SourceFormat};
 
 use super::quoted;
 use crate::checked::{Checked, StoreSpec};
@@ -115,8 +115,12 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
         "headers" => pairs_unless_empty(&masked_pairs(&spec.headers)),
         "format" => spec.format.map(|format| quoted(suffix(format))),
         "delimiter" => spec.csv.delimiter.map(character),
-        "header" => Some((spec.csv.header && !spec.sheet.no_header).to_string()),
-        "quote" => Some(spec.csv.quote.map_or_else(|| quoted(""), character)),
+        "header" => spec.csv.header.map(|has_header| has_header.to_string()),
+        "quote" => match spec.csv.quote {
+            Quote::Guessed => None,
+            Quote::Off => Some(quoted("")),
+            Quote::Is(byte) => Some(character(byte)),
+        },
         "escape" => spec.csv.escape.map(character),
         "comment" => spec.csv.comment.map(character),
         "skip_rows" => Some(spec.csv.skip_rows.to_string()),

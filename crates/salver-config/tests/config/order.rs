@@ -96,7 +96,7 @@ fn datasets_on_the_command_line() {
     ]);
     let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["uk_cities", "t", "s", "u", "parts"]);
-    assert_eq!((specs[1].csv.delimiter, specs[1].csv.header), (Some(b','), false));
+    assert_eq!((specs[1].csv.delimiter, specs[1].csv.header), (Some(b','), Some(false)));
     assert_eq!(specs[1].key, ["a", "b"]);
     assert_eq!((specs[1].refresh, specs[1].residency), (Some(Duration::from_secs(300)), Residency::Always));
     assert_eq!((specs[2].format, specs[2].sources[0].as_str()), (Some(SourceFormat::NdJson), "-"));

@@ -8,17 +8,16 @@ use arrow::row::{RowConverter, SortField};
 use salver_model::Result;
 
 use super::evaluate::column;
-use super::select::{self, Pick, Seen};
+use super::select::{Pick, Seen};
 use super::{Found, Page, Resident};
-use crate::engine::{Cancel, one_of_each};
+use crate::engine::one_of_each;
 use crate::fault;
 use crate::resolve::{Key, Resolved};
 
 mod word;
 
-/// The page of a sorted query.
-pub(crate) fn run(resident: &Resident, resolved: &Resolved, cancel: &Cancel) -> Result<Page> {
-    let seen = select::scan(resident, resolved.filter.as_ref(), 0..resident.rows, u64::MAX, cancel)?;
+/// The page of a sorted query, of the rows that passed its filter.
+pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Result<Page> {
     // How many rows are wanted from the start of the order, or from behind the cursor.
     let wanted = match resolved.limit {
         Some(limit) => limit.saturating_add(resolved.offset).saturating_add(1),
@@ -26,9 +25,9 @@ pub(crate) fn run(resident: &Resident, resolved: &Resolved, cancel: &Cancel) -> 
     };
     let wanted = usize::try_from(wanted.min(seen.matched)).unwrap_or(usize::MAX);
     let last = resolved.after.and_then(|after| after.checked_sub(1));
-    let mut positions = match word::sorted(resident, &resolved.sort, &seen, wanted, last) {
+    let mut positions = match word::sorted(resident, &resolved.sort, seen, wanted, last) {
         Some(positions) => positions,
-        None => sorted(resident, &resolved.sort, &seen, wanted, last)?,
+        None => sorted(resident, &resolved.sort, seen, wanted, last)?,
     };
     let offset = usize::try_from(resolved.offset).unwrap_or(usize::MAX).min(positions.len());
     positions.drain(..offset);

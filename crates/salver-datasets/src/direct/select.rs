@@ -93,6 +93,31 @@ impl Seen {
     }
 }
 
+/// Looks at those `candidates` that lie in `positions`, until `enough` have passed.
+pub(crate) fn among(
+    resident: &Resident,
+    filter: &Condition,
+    candidates: &[u32],
+    positions: &Range<u64>,
+    enough: u64,
+) -> Result<Seen> {
+    let mut seen = Seen::default();
+    for position in candidates.iter().map(|position| u64::from(*position)) {
+        if seen.matched >= enough {
+            break;
+        }
+        if !positions.contains(&position) {
+            continue;
+        }
+        let (chunk, row) = Resident::locate(position);
+        let passes = evaluate::mask(filter, &resident.chunks[chunk as usize], row, 1)?;
+        if passes.is_valid(0) && passes.value(0) {
+            seen.push(Pick::Range { chunk, start: row, len: 1 });
+        }
+    }
+    Ok(seen)
+}
+
 /// Looks at the rows at `positions` until `enough` have passed.
 pub(crate) fn scan(
     resident: &Resident,
@@ -102,23 +127,6 @@ pub(crate) fn scan(
     cancel: &Cancel,
 ) -> Result<Seen> {
     let mut seen = Seen::default();
-    let candidates = match (filter, &resident.key) {
-        (Some(filter), Some(key)) => candidates(key, filter),
-        _ => None,
-    };
-    if let (Some(filter), Some(candidates)) = (filter, candidates) {
-        for position in candidates.into_iter().map(u64::from).filter(|position| positions.contains(position)) {
-            let (chunk, row) = Resident::locate(position);
-            let passes = evaluate::mask(filter, &resident.chunks[chunk as usize], row, 1)?;
-            if passes.is_valid(0) && passes.value(0) {
-                seen.push(Pick::Range { chunk, start: row, len: 1 });
-            }
-            if seen.matched >= enough {
-                break;
-            }
-        }
-        return Ok(seen);
-    }
     let mut window = if enough == u64::MAX { CHUNK_ROWS as u32 } else { FIRST_WINDOW_ROWS };
     let mut at = positions.start;
     while at < positions.end && seen.matched < enough && !cancel.is_cancelled() {
@@ -189,7 +197,7 @@ pub(crate) fn candidates(key: &KeyIndex, filter: &Condition) -> Option<Vec<u32>>
                 if list.len() == 1 { ArrayRef::clone(list) } else { list.slice(row, 1) }
             })
             .collect();
-        key.candidates(&values, 0, &mut found)?;
+        key.candidates(&values, &mut found)?;
     }
     if combinations > 1 {
         found.sort_unstable();

@@ -15,6 +15,7 @@ use datafusion::common::{JoinType, Result, Statistics};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::expressions::lit;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::joins::utils::JoinFilter;
@@ -28,6 +29,13 @@ use futures::Stream;
 use super::turn;
 use super::work::Work;
 
+/// Groupings from which on batches are cut.
+const GROUPINGS_MANY: usize = 8;
+/// Rows that are grouped between two checkpoints, each counted once for each grouping: some milliseconds.
+const GROUPED_ROWS: usize = 64 * 1024;
+/// Fewest rows of a batch: below that, what each batch costs is more than what its rows do.
+const GROUPED_ROWS_MIN: usize = 64;
+
 /// The plan with its checkpoints.
 pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
     let place = |node: Arc<dyn ExecutionPlan>| {
@@ -35,10 +43,25 @@ pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn
         if node.is::<CooperativeExec>() {
             return Ok(Transformed::no(node));
         }
-        let input = checked_join(node, work)?;
-        Ok(Transformed::yes(Arc::new(CheckpointExec { input }) as Arc<dyn ExecutionPlan>))
+        let input = slowed(checked_join(node, work)?)?;
+        Ok(Transformed::yes(CheckpointExec::after(input, usize::MAX)))
     };
     Ok(plan.transform_up(place)?.data)
+}
+
+/// The operator, which gets a few rows at a time when it is an aggregate of many groupings: it takes in a batch for all
+/// of them at once, without a checkpoint, and reckons with the memory only then.
+fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(aggregate) = node.downcast_ref::<AggregateExec>() else { return Ok(node) };
+    let groupings = aggregate.group_expr().groups().len();
+    if groupings < GROUPINGS_MANY {
+        return Ok(node);
+    }
+    let rows_max = (GROUPED_ROWS / groupings).max(GROUPED_ROWS_MIN);
+    let children = node.children().into_iter().map(|child| CheckpointExec::after(Arc::clone(child), rows_max));
+    let children = children.collect();
+    #[expect(deprecated)]
+    node.with_new_children(children)
 }
 
 /// The operator, whose filter has a checkpoint when it is a join.
@@ -86,6 +109,14 @@ fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<Joi
 #[derive(Debug)]
 struct CheckpointExec {
     input: Arc<dyn ExecutionPlan>,
+    /// Most rows of a batch.
+    rows_max: usize,
+}
+
+impl CheckpointExec {
+    fn after(input: Arc<dyn ExecutionPlan>, rows_max: usize) -> Arc<dyn ExecutionPlan> {
+        Arc::new(Self { input, rows_max })
+    }
 }
 
 impl DisplayAs for CheckpointExec {
@@ -124,14 +155,14 @@ impl ExecutionPlan for CheckpointExec {
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match children.pop() {
-            Some(input) => Ok(Arc::new(Self { input })),
+            Some(input) => Ok(Self::after(input, self.rows_max)),
             None => Ok(self),
         }
     }
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match children.pop() {
-            Some(input) => Ok(Arc::new(Self { input })),
+            Some(input) => Ok(Self::after(input, self.rows_max)),
             None => Ok(self),
         }
     }
@@ -140,7 +171,7 @@ impl ExecutionPlan for CheckpointExec {
         let work = Work::of_task(&context);
         work.check()?;
         let inner = self.input.execute(partition, context)?;
-        Ok(Box::pin(Checkpoint { inner, work, ended: false }))
+        Ok(Box::pin(Checkpoint { inner, work, rows_max: self.rows_max, rest: None, ended: false }))
     }
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
@@ -155,7 +186,21 @@ impl ExecutionPlan for CheckpointExec {
 struct Checkpoint {
     inner: SendableRecordBatchStream,
     work: Work,
+    rows_max: usize,
+    /// What is left of a batch that was cut.
+    rest: Option<RecordBatch>,
     ended: bool,
+}
+
+impl Checkpoint {
+    /// The batch, or the first rows of it.
+    fn cut(&mut self, batch: RecordBatch) -> RecordBatch {
+        if batch.num_rows() <= self.rows_max {
+            return batch;
+        }
+        self.rest = Some(batch.slice(self.rows_max, batch.num_rows() - self.rows_max));
+        batch.slice(0, self.rows_max)
+    }
 }
 
 impl Stream for Checkpoint {
@@ -173,7 +218,13 @@ impl Stream for Checkpoint {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.inner.as_mut().poll_next(context)
+        if let Some(rest) = self.rest.take() {
+            return Poll::Ready(Some(Ok(self.cut(rest))));
+        }
+        match self.inner.as_mut().poll_next(context) {
+            Poll::Ready(Some(Ok(batch))) => Poll::Ready(Some(Ok(self.cut(batch)))),
+            other => other,
+        }
     }
 }
 

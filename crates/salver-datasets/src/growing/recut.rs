@@ -110,6 +110,10 @@ impl Held for Recut {
         Some(self.stream(self.cuts.behind(part, skip, limit), columns, None))
     }
 
+    fn finds_again(&self) -> bool {
+        self.held.finds_again()
+    }
+
     fn ascending(&self) -> Option<usize> {
         self.held.ascending()
     }
@@ -142,6 +146,10 @@ impl Held for Unmeasured {
             let end = limit.map(|limit| skip.saturating_add(limit));
             cut_out(self.0.read(part, columns, None, end), skip, limit)
         }))
+    }
+
+    fn finds_again(&self) -> bool {
+        self.0.finds_again()
     }
 
     fn ascending(&self) -> Option<usize> {

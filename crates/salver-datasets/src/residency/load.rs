@@ -1,6 +1,6 @@
 //! Reads a dataset: finds its files, joins their columns, and decides where the rows are held.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -284,7 +284,10 @@ impl Loading<'_> {
         let format = self.inputs.first().map_or("", |input| word(input.format));
         let legacy =
             if plan.outlines.iter().any(|outline| outline.legacy_text) { ", read as windows-1252" } else { "" };
-        format!("{from} ({format}{legacy}), {held}")
+        let guesses: BTreeSet<&str> =
+            plan.outlines.iter().flat_map(|outline| &outline.guesses).map(String::as_str).collect();
+        let guesses: String = guesses.into_iter().map(|guess| format!(", {guess}")).collect();
+        format!("{from} ({format}{legacy}{guesses}), {held}")
     }
 
     fn final_error(&self, stop: Stop) -> Error {

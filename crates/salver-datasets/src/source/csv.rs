@@ -9,16 +9,17 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
-use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::spec::{DatasetSpec, Quote, SourceFormat};
 use salver_model::{Code, Error};
 
 use super::{Input, Outline, Reading, Sink, Stop, distinct_names, io_error, text};
 use crate::chunk::CHUNK_ROWS;
 use crate::infer::Kind;
 use column::Column;
+use sniff::Head;
 use split::{Block, Dialect, Splitter, Trouble, View};
 
-/// Bytes the delimiter is told from.
+/// Bytes from which is told what nobody said.
 const HEAD_BYTES: u64 = 64 * 1024;
 /// Cells of one batch, so that very wide files don't take memory by the row.
 const CELLS_MAX: usize = 4 * 1024 * 1024;
@@ -57,7 +58,8 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
     }
     let fields: Vec<Field> =
         names.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect();
-    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy })
+    let guesses = records.guesses();
+    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy, guesses })
 }
 
 /// Gives the rows to `sink`, with the types of `reading.schema`.
@@ -103,6 +105,9 @@ struct Records<'a> {
     spec: &'a DatasetSpec,
     reader: Box<dyn BufRead + Send>,
     splitter: Splitter,
+    dialect: Dialect,
+    /// Whether the first record holds the names.
+    has_header: bool,
     names: Vec<String>,
     /// Without a header, the first record, read to count the columns.
     first: Option<Block>,
@@ -127,20 +132,42 @@ impl<'a> Records<'a> {
         let default = if input.format == SourceFormat::Tsv { Some(b'\t') } else { None };
         let mut dialect = Dialect {
             delimiter: csv.delimiter.or(default).unwrap_or(b','),
-            quote: csv.quote,
-            escape: csv.escape.filter(|escape| Some(*escape) != csv.quote),
+            quote: match csv.quote {
+                Quote::Guessed => Some(b'"'),
+                Quote::Off => None,
+                Quote::Is(quote) => Some(quote),
+            },
+            escape: csv.escape,
             comment: csv.comment,
         };
+        let mut head = Vec::new();
+        reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
+        let sample = Head { bytes: &head, is_whole: (head.len() as u64) < HEAD_BYTES };
         if csv.delimiter.or(default).is_none() {
-            let mut head = Vec::new();
-            reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
-            dialect.delimiter = sniff::delimiter(&head, dialect);
-            reader = Box::new(Cursor::new(head).chain(reader));
+            dialect.delimiter = sniff::delimiter(sample, dialect);
         }
+        if csv.quote == Quote::Guessed {
+            dialect.quote = sniff::quote(sample, dialect);
+        }
+        dialect.escape = csv.escape.filter(|escape| Some(*escape) != dialect.quote);
+        let has_header = csv.header.unwrap_or_else(|| sniff::has_header(sample, dialect, spec));
+        reader = Box::new(Cursor::new(head).chain(reader));
         let splitter = Splitter::new(dialect, line);
         let (first, names) = (None, Vec::new());
         let is_guess = text.is_guess && !legacy;
-        let mut records = Self { input, spec, reader, splitter, names, first, is_guess, is_done: false, used_bytes: 0 };
+        let mut records = Self {
+            input,
+            spec,
+            reader,
+            splitter,
+            dialect,
+            has_header,
+            names,
+            first,
+            is_guess,
+            is_done: false,
+            used_bytes: 0,
+        };
         records.read_names()?;
         Ok(records)
     }
@@ -154,13 +181,13 @@ impl<'a> Records<'a> {
             return Err(self.trouble(Trouble { line: block.line(0), what: "has too many fields" }).into());
         }
         let declared = |index: usize| self.spec.schema.get(index).map(|column| column.name.clone());
-        let names: Vec<String> = if self.spec.csv.header {
+        let names: Vec<String> = if self.has_header {
             (0..width).filter_map(|index| view.field(0, index)).map(|(name, _)| name.trim().to_owned()).collect()
         } else {
             (0..width).map(|index| declared(index).unwrap_or_default()).collect()
         };
         self.names = distinct_names(names);
-        if !self.spec.csv.header && block.rows() > 0 {
+        if !self.has_header && block.rows() > 0 {
             self.first = Some(block);
         }
         Ok(())
@@ -231,7 +258,7 @@ impl<'a> Records<'a> {
             let width = view.width(row);
             // Many programs end each row with a delimiter; what is behind it is nothing and loses nothing.
             if width > expected && !(expected..width).all(|index| is_empty(row, index)) {
-                let what = if self.spec.csv.header { "header" } else { "first row" };
+                let what = if self.has_header { "header" } else { "first row" };
                 let (label, line) = (&self.input.label, block.line(row));
                 let message = format!("`{label}` line {line} has {width} fields, the {what} has {expected}");
                 return Err(Error::new(Code::Source, message)
@@ -242,6 +269,19 @@ impl<'a> Records<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What was not said, and is not what most files have.
+    fn guesses(&self) -> Vec<String> {
+        let csv = &self.spec.csv;
+        let header = (csv.header.is_none() && !self.has_header)
+            .then(|| "without a header (`header = true` takes the first row for one)".to_owned());
+        let quote = match (csv.quote, self.dialect.quote) {
+            (Quote::Guessed, None) => Some("without quotes (`quote = '\"'` has some)".to_owned()),
+            (Quote::Guessed, Some(b'\'')) => Some("quoted by `'` (`quote` says another)".to_owned()),
+            _ => None,
+        };
+        header.into_iter().chain(quote).collect()
     }
 
     fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> Column<'b> {

@@ -124,7 +124,7 @@ async fn token_soup() {
         let text = words.join(" ");
         let parameters =
             if dice.one_in(4) { SqlParameters::Positional(vec![Value::Int(1)]) } else { SqlParameters::None };
-        let query = SqlQuery { text: text.clone(), parameters };
+        let query = SqlQuery { text: text.clone(), parameters, is_safe: false };
         let now = engine.run_now(&tables, &query);
         assert!(!matches!(&now, Some(Err(error)) if error.code == Code::Internal), "seed {seed}: {text}: {now:?}");
         let answer = match engine.run(Arc::clone(&tables), &query).await {

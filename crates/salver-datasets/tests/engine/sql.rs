@@ -25,7 +25,7 @@ impl Bench {
     }
 
     async fn run(&self, text: &str, parameters: SqlParameters) -> Result<arrow::array::RecordBatch, Error> {
-        let query = SqlQuery { text: text.to_owned(), parameters };
+        let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false };
         let now = self.engine.run_now(&self.tables, &query);
         let later = self.engine.run(Arc::clone(&self.tables), &query).await;
         if let Some(now) = now {

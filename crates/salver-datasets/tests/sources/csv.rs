@@ -2,7 +2,7 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 use salver_model::Code;
-use salver_model::spec::CsvOptions;
+use salver_model::spec::{CsvOptions, Quote};
 
 use crate::made::{bzip2, column, error, gzip, load, one, show, shown, xz, zstd};
 
@@ -56,10 +56,12 @@ fn delimiters_are_sniffed() {
 fn quotes() {
     let text = "a,b\n\"x\"\"y\",\"two\nlines\"\n5\" pipe,\"\"\n\"q\"tail,\"z\"\r\n";
     assert_eq!(shown("a.csv", text), "a:Utf8|b:Utf8\nx\"y|two\nlines\n5\" pipe|\nqtail|z");
-    assert_eq!(with("a.csv", "a\n'x,y'\n", |csv| csv.quote = Some(b'\'')), "a:Utf8\nx,y");
-    assert_eq!(with("a.csv", "a,b\n\"x,y\"\n", |csv| csv.quote = None), "a:Utf8|b:Utf8\n\"x|y\"");
+    assert_eq!(with("a.csv", "a\n'x,y'\n", |csv| csv.quote = Quote::Is(b'\'')), "a:Utf8\nx,y");
+    assert_eq!(with("a.csv", "a,b\n\"x,y\"\n", |csv| csv.quote = Quote::Off), "a:Utf8|b:Utf8\n\"x|y\"");
     assert_eq!(with("a.csv", "a,b\n\"x\\\"y\",1\n", |csv| csv.escape = Some(b'\\')), "a:Utf8|b:Int64\nx\"y|1");
-    let open = error("a.csv", "a,b\n1,2\n3,\"never\nclosed\n");
+    let (_made, mut spec) = one("a.csv", "a,b\n1,2\n3,\"never\nclosed\n");
+    spec.csv.quote = Quote::Is(b'"');
+    let open = load(&spec).unwrap_err();
     assert_eq!(open.code, Code::Source);
     assert!(open.message.contains("a.csv` line 3 opens a quote"), "{open:?}");
 }
@@ -89,11 +91,31 @@ fn headers() {
         shown("a.csv", "a,,a, b ,a_2\n1,2,3,4,5\n"),
         "a:Int64|column_2:Int64|a_3:Int64|b:Int64|a_2:Int64\n1|2|3|4|5"
     );
-    assert_eq!(with("a.csv", "1,x\n2,y\n", |csv| csv.header = false), "column_1:Int64|column_2:Utf8\n1|x\n2|y");
+    assert_eq!(with("a.csv", "1,x\n2,y\n", |csv| csv.header = Some(false)), "column_1:Int64|column_2:Utf8\n1|x\n2|y");
     let (_made, mut spec) = one("a.csv", "1,x\n2,y\n");
-    spec.csv.header = false;
+    spec.csv.header = Some(false);
     spec.schema = vec![column("id", DataType::Int32)];
     assert_eq!(show(&load(&spec).unwrap()), "id:Int32|column_2:Utf8\n1|x\n2|y");
+}
+
+#[test]
+fn what_nobody_said_is_guessed_and_told() {
+    let guessed = |text: &str| {
+        let (_made, spec) = one("a.csv", text);
+        let loaded = load(&spec).unwrap();
+        (show(&loaded), loaded.source)
+    };
+    let (rows, told) = guessed("1,x\n2,y\n");
+    assert_eq!(rows, "column_1:Int64|column_2:Utf8\n1|x\n2|y");
+    assert!(told.contains("without a header (`header = true`"), "{told}");
+    let (rows, told) = guessed("'a','b, c'\n'd','e'\n");
+    assert_eq!(rows, "a:Utf8|b, c:Utf8\nd|e");
+    assert!(told.contains("quoted by `'`"), "{told}");
+    let (rows, told) = guessed("a,b\n\"x,1\ny,2\n");
+    assert_eq!(rows, "a:Utf8|b:Int64\n\"x|1\ny|2");
+    assert!(told.contains("without quotes"), "{told}");
+    assert!(!guessed("a,b\n1,2\n").1.contains("header"));
+    assert_eq!(with("a.csv", "1,x\n2,y\n", |csv| csv.header = Some(true)), "1:Int64|x:Utf8\n2|y");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn versions_follow_content_and_settings() {
     assert_eq!(load(&spec).unwrap().version, first);
     assert_eq!(probe(&spec).unwrap(), first);
     let mut other = spec.clone();
-    other.csv.header = false;
+    other.csv.header = Some(false);
     assert_ne!(probe(&other).unwrap(), first);
     other = spec.clone();
     other.refresh = Some(std::time::Duration::from_secs(1));

@@ -19,10 +19,12 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn new(fields: &Fields, nulls: Nulls) -> Self {
+        let mut bytes = Vec::with_capacity(64);
         let token = |(i, field): (usize, &FieldRef)| {
             // Where fields may be left out, which one comes first is seen only in the row; see `object`.
             let first = i == 0 && nulls == Nulls::Write;
-            let mut bytes = vec![if first { b'{' } else { b',' }];
+            bytes.clear();
+            bytes.push(if first { b'{' } else { b',' });
             escape::json_string(field.name(), &mut bytes);
             bytes.push(b':');
             Token::new(&bytes)

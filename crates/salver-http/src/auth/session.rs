@@ -24,8 +24,21 @@ pub(crate) struct Session {
     pub(crate) username: String,
     /// What is known of its user.
     pub(crate) identity: Identity,
-    /// The user as he was told on logging in.
+    /// The user as he is told.
     pub(crate) told: Bytes,
+    /// The hash of what he logs in with: the session ends when that is another.
+    pub(super) proof: Tag,
+    /// When his row was looked at.
+    pub(super) seen: Seen,
+}
+
+/// When something was read from the database of users.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// The state of the database then, where it can tell.
+    pub(super) version: Option<u64>,
+    /// The time.
+    pub(super) at: Instant,
 }
 
 #[derive(Debug, Default)]
@@ -85,6 +98,13 @@ impl Sessions {
         None
     }
 
+    /// The session called `name` goes on as `session`, unless it ended meanwhile.
+    pub(super) fn renew(&self, name: &str, session: Session) {
+        if let Some((_, kept)) = self.lock().by_tag.get_mut(&self.tagger.tag(&[name])) {
+            *kept = Arc::new(session);
+        }
+    }
+
     /// Ends the session called `name`.
     pub(crate) fn end(&self, name: &str) {
         self.lock().by_tag.remove(&self.tagger.tag(&[name]));
@@ -99,15 +119,17 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use bytes::Bytes;
 
-    use super::{Session, Sessions};
+    use super::{Seen, Session, Sessions};
     use crate::auth::tag::Tagger;
 
     fn session(username: &str) -> Session {
-        Session { username: username.to_owned(), identity: Vec::new(), told: Bytes::new() }
+        let seen = Seen { version: None, at: Instant::now() };
+        let (identity, told, proof) = (Vec::new(), Bytes::new(), [0; 32]);
+        Session { username: username.to_owned(), identity, told, proof, seen }
     }
 
     #[test]
@@ -118,6 +140,7 @@ mod tests {
         assert_eq!(sessions.find(&a).map(|own| own.username.clone()).as_deref(), Some("ann"));
         assert!(sessions.find("x").is_none());
         sessions.end(&a);
+        sessions.renew(&a, session("ann"));
         assert!(sessions.find(&a).is_none() && sessions.find(&b).is_some());
         sessions.end_all_of("ann");
         assert!(sessions.find(&b).is_none() && sessions.find(&c).is_some());

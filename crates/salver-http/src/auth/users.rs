@@ -17,12 +17,12 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::password::Passwords;
-use super::session::Sessions;
+use super::session::{Seen, Session, Sessions};
 use super::tag::{Tag, Tagger};
 use super::{Identity, proved_by, wordpress};
 
-/// How long a key counts that was right, where the database can't tell that it changed.
-const KEY_KEPT_FOR: Duration = Duration::from_secs(1);
+/// How long what was read of a user counts, where the database can't tell that it changed.
+const KEPT_FOR: Duration = Duration::from_secs(1);
 /// The column of WordPress by whose values users may log in, too.
 const WORDPRESS_EMAIL: &str = "user_email";
 /// How many hashes are looked at before the first user comes.
@@ -47,8 +47,7 @@ pub(crate) struct Users {
 #[derive(Clone, Debug)]
 struct KnownKey {
     identity: Identity,
-    version: Option<u64>,
-    since: Instant,
+    seen: Seen,
 }
 
 /// A user as his table has him.
@@ -60,6 +59,16 @@ pub(crate) struct User {
     pub(crate) identity: Identity,
     /// What a client is told of him, as JSON.
     pub(crate) told: Bytes,
+    proof: Tag,
+    seen: Seen,
+}
+
+impl User {
+    /// A session of him.
+    pub(crate) fn session(self) -> Session {
+        let Self { name, identity, told, proof, seen } = self;
+        Session { username: name, identity, told, proof, seen }
+    }
 }
 
 /// Name and hash of a password.
@@ -95,11 +104,40 @@ impl Users {
     /// Whose key it is, when it was right a moment ago.
     pub(super) fn of_key_now(&self, key: &str) -> Option<Identity> {
         let known = self.keys.get(&self.tagger.tag(&[key]))?;
-        let holds = match known.version {
-            Some(version) => self.database.version() == Some(version),
-            None => known.since.elapsed() < KEY_KEPT_FOR,
+        self.is_news(&known.seen).then_some(known.identity)
+    }
+
+    /// Whose session it is, `None` for nobody's; when his row was looked at a moment ago.
+    pub(super) fn of_session_now(&self, name: &str) -> Option<Option<Identity>> {
+        let Some(session) = self.sessions.find(name) else { return Some(None) };
+        self.is_news(&session.seen).then(|| Some(session.identity.clone()))
+    }
+
+    /// Whose session it is, as the table has him now, `None` for nobody's: it ends with its user, and when he logs in
+    /// with something else.
+    pub(super) async fn of_session(&self, service: &Service, name: &str) -> Result<Option<Identity>> {
+        let Some(session) = self.sessions.find(name) else { return Ok(None) };
+        let user = self.user(service, &session.username).await?;
+        let Some(user) = user.filter(|user| user.proof == session.proof) else {
+            self.sessions.end(name);
+            return Ok(None);
         };
-        holds.then_some(known.identity)
+        let identity = user.identity.clone();
+        self.sessions.renew(name, user.session());
+        Ok(Some(identity))
+    }
+
+    /// The state of the database, as what is read next is of.
+    fn seen(&self) -> Seen {
+        Seen { version: self.database.version(), at: Instant::now() }
+    }
+
+    /// Whether what was read then still counts.
+    fn is_news(&self, seen: &Seen) -> bool {
+        match seen.version {
+            Some(version) => self.database.version() == Some(version),
+            None => seen.at.elapsed() < KEPT_FOR,
+        }
     }
 
     /// Whose key it is, when he `is_free` to be called as he is; `None` for nobody's.
@@ -110,7 +148,7 @@ impl Users {
         is_free: &(dyn Fn(&str) -> Result<()> + Sync),
     ) -> Result<Option<Identity>> {
         let Some(column) = &self.spec.api_key_column else { return Ok(None) };
-        let version = self.database.version();
+        let seen = self.seen();
         let table = &self.spec.table;
         let columns = vec![column.clone(), self.spec.username_column.clone()];
         let Some((_, row)) = self.row(service, table, (column, key), columns).await? else { return Ok(None) };
@@ -124,7 +162,7 @@ impl Users {
         let name = row.get(&self.spec.username_column).and_then(as_text);
         is_free(name.as_deref().unwrap_or_default())?;
         let identity = self.identity(name.as_deref(), &told);
-        let known = KnownKey { identity: identity.clone(), version, since: Instant::now() };
+        let known = KnownKey { identity: identity.clone(), seen };
         self.keys.insert(tag, known);
         Ok(Some(identity))
     }
@@ -179,11 +217,12 @@ impl Users {
 
     /// The user called `name`, as he is told on logging in.
     pub(crate) async fn user(&self, service: &Service, name: &str) -> Result<Option<User>> {
-        let told = self.told(service, self.login_table(), (&self.spec.username_column, name)).await?;
-        Ok(told.map(|(bytes, row)| User {
-            name: name.to_owned(),
-            identity: self.identity(Some(name), &row),
-            told: bytes,
+        let seen = self.seen();
+        let Some(Login { name, hash: Some(hash) }) = self.login(service, name).await? else { return Ok(None) };
+        let told = self.told(service, self.login_table(), (&self.spec.username_column, &name)).await?;
+        Ok(told.map(|(told, row)| {
+            let (identity, proof) = (self.identity(Some(&name), &row), self.tagger.tag(&[&name, &hash]));
+            User { name, identity, told, proof, seen }
         }))
     }
 

@@ -222,7 +222,7 @@ async fn find_sql(
         return Err(Failure::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
     let service = &call.app.service;
-    let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)? };
+    let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
     let snapshot = service.catalog().snapshot();
     let mut rows = match service.sql_live(call.caller, &snapshot, &query).await {
         // A table it names is on its first load. Only who needs it waits for it.

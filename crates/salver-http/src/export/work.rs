@@ -8,7 +8,6 @@ use std::time::Duration;
 use arrow::record_batch::RecordBatch;
 use futures::{Stream, StreamExt, stream};
 use salver_formats::{Encoder, Format, TextEncoder};
-use salver_model::entry::Kind;
 use salver_model::ports::Held;
 use salver_model::{Caller, Code, Error, Result};
 use salver_service::exports::{Range, Reader};
@@ -83,7 +82,7 @@ impl Work {
 
     /// Whether reading can begin anywhere at little cost, so that a client that stalls need not keep a decoder.
     pub(super) fn can_seek(&self) -> bool {
-        self.held.describe().kind != Kind::Table
+        self.held.finds_again()
     }
 
     /// How long a client is waited for with everything at hand.

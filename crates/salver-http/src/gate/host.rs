@@ -3,6 +3,7 @@
 //! alone.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::OnceLock;
 
 use http::{HeaderMap, HeaderValue, Request, Version, header};
 use salver_model::spec::matches_host;
@@ -14,8 +15,10 @@ use crate::options::HttpOptions;
 /// The hosts that are answered as.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// What most requests say, compared first.
+    /// The address of the listener, which most requests say.
     own: String,
+    /// What else was let in first: whoever asks by another name mostly goes on to.
+    usual: OnceLock<Box<[u8]>>,
     /// Names with `*` for any part.
     named: Vec<String>,
     /// Whether any host will do.
@@ -31,6 +34,7 @@ impl Hosts {
         let is_local = listens.is_some_and(|address| address.ip().to_canonical().is_loopback());
         Self {
             own: listens.map(|address| address.to_string()).unwrap_or_default(),
+            usual: OnceLock::new(),
             named: named.filter(|name| !name.is_empty()).collect(),
             any: hosts.is_empty() && (reverse_proxy || !is_local),
         }
@@ -53,11 +57,14 @@ impl Hosts {
             return Err(Error::new(Code::InvalidRequest, "the request says more than once which host it means")
                 .with_hint("send the header `Host` once"));
         }
-        if host.as_bytes() == self.own.as_bytes() && !self.own.is_empty() {
+        let is_own = host.as_bytes() == self.own.as_bytes() && !self.own.is_empty();
+        if is_own || self.any || self.usual.get().is_some_and(|usual| **usual == *host.as_bytes()) {
             return Ok(());
         }
         let shown = host.to_str().unwrap_or_default();
-        if self.any || self.is_one(shown) {
+        if self.is_one(shown) {
+            // Of two that come first at once either will do.
+            let _ = self.usual.set(host.as_bytes().into());
             return Ok(());
         }
         let shown: String = shown.chars().take(255).collect();

@@ -17,6 +17,10 @@ use crate::veil;
 const ROWS: u64 = 5;
 /// Tables whose rows are shown; of more, only the head is.
 const TABLES: usize = 50;
+/// Columns shown of each.
+const COLUMNS: usize = 64;
+/// Characters shown of a value.
+const CELL_CHARS: usize = 300;
 
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1c2430;background:#fff}\
@@ -118,29 +122,54 @@ async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot,
         Batches::Stream(stream) => stream.try_collect().await?,
     };
     page.push_str("<div class=scroll><table><tr>");
-    for field in rows.schema.fields() {
+    for field in rows.schema.fields().iter().take(COLUMNS) {
         page.push_str("<th>");
         escape(field.name(), page);
         page.push_str("<small>");
         escape(&field.data_type().to_string(), page);
         page.push_str("</small>");
     }
+    let more = rows.schema.fields().len().saturating_sub(COLUMNS);
+    if more > 0 {
+        let _ = write!(page, "<th>{more} more");
+    }
     let options = FormatOptions::default().with_display_error(true);
     for batch in &batches {
-        let cells: Vec<_> =
-            batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options).ok()).collect();
+        let columns = batch.columns().iter().take(COLUMNS);
+        let cells: Vec<_> = columns.map(|column| ArrayFormatter::try_new(column.as_ref(), &options).ok()).collect();
         for row in 0..batch.num_rows() {
             page.push_str("<tr>");
             for cell in &cells {
                 page.push_str("<td>");
                 if let Some(cell) = cell {
-                    escape(&cell.value(row).to_string(), page);
+                    // Ends early where the value is long.
+                    let _ = write!(Short { page, left: CELL_CHARS }, "{}", cell.value(row));
                 }
             }
         }
     }
     page.push_str("</table></div>");
     Ok(())
+}
+
+/// The beginning of a value, as HTML.
+struct Short<'a> {
+    page: &'a mut String,
+    /// How many characters may still be written.
+    left: usize,
+}
+
+impl Write for Short<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = text.char_indices().nth(self.left).map_or(text.len(), |(end, _)| end);
+        escape(&text[..end], self.page);
+        if end < text.len() {
+            self.page.push('…');
+            return Err(std::fmt::Error);
+        }
+        self.left -= text.chars().count();
+        Ok(())
+    }
 }
 
 /// Text as HTML.

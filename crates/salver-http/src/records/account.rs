@@ -8,7 +8,7 @@ use salver_model::{Code, Error, Result};
 
 use super::call::Call;
 use super::{body, query, respond};
-use crate::auth::{self, Login, Session, User, Users};
+use crate::auth::{self, Login, User, Users};
 use crate::body::Body;
 use crate::gate;
 
@@ -139,9 +139,8 @@ async fn begin(call: &Call<'_>, users: &Users, user: User) -> Result<Response<Bo
     if let Some(old) = users.session_of(call.headers) {
         users.sessions.end(old);
     }
-    let told = user.told;
-    let session = Session { username: user.name, identity: user.identity, told: told.clone() };
-    let name = users.sessions.begin(session)?;
+    let told = user.told.clone();
+    let name = users.sessions.begin(user.session())?;
     tell(call, &told, cookie(call, users, &name, false)).await
 }
 

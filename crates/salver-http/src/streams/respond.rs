@@ -1,9 +1,12 @@
 //! What the doors of streams say, as answers of the one exit.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use crate::body::Body;
+use crate::caution;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -25,9 +28,10 @@ pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Body) -> 
 
 /// The answer to an append: JSON, and nothing a cache would look at, since POST is not kept.
 pub(super) fn appended(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("application/json"));
     let mut response = Response::new(Body::Full(body.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response.headers_mut().clone_from(&HEAD);
     response
 }
 

@@ -54,6 +54,12 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether rows are found again at little cost wherever they are, so that who waits for a client need not keep what
+    /// he reads with.
+    fn finds_again(&self) -> bool {
+        true
+    }
+
     /// The column whose values only grow from row to row, by its index: the order by it is that of the rows.
     fn ascending(&self) -> Option<usize> {
         None

@@ -181,8 +181,8 @@ impl Places {
     }
 }
 
-/// That the state is not kept any more; `why` is part of a sentence.
+/// That the state is not kept any more, and never comes again; `why` is part of a sentence.
 pub(crate) fn lost(database: &str, why: &str) -> Error {
-    Error::new(Code::DatabaseUnavailable, format!("the rows that were held in the database {database} are gone: {why}"))
+    Error::new(Code::ExpiredCursor, format!("the rows that were held in the database {database} are gone: {why}"))
         .with_hint("begin the export again")
 }

@@ -104,6 +104,10 @@ impl Held for HeldTable {
         Reading::new(&self.shared, part, columns, 0, limit).stream()
     }
 
+    fn finds_again(&self) -> bool {
+        !self.shared.plan.key.columns.is_empty()
+    }
+
     fn part_rows(&self, part: usize) -> Option<u64> {
         self.shared.parts.get(part)?.rows.get().copied()
     }

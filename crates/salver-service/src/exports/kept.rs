@@ -20,6 +20,7 @@ pub(super) struct Kept {
     description: Description,
     parts: usize,
     ascending: Option<usize>,
+    finds_again: bool,
     slot: Arc<Slot>,
 }
 
@@ -54,12 +55,13 @@ impl Kept {
     /// `held`, in the place `share`.
     pub(super) fn new(held: Arc<dyn Held>, mut share: Share) -> Self {
         let (description, parts, ascending) = (held.describe().clone(), held.parts(), held.ascending());
+        let finds_again = held.finds_again();
         let state = State { held: Some(held), running: Vec::new(), share: None, used: Instant::now() };
         let slot = Arc::new(Slot(Mutex::new(state)));
         let weak: Weak<Slot> = Arc::downgrade(&slot);
         share.lies(weak);
         slot.lock().share = Some(share);
-        Self { description, parts, ascending, slot }
+        Self { description, parts, ascending, finds_again, slot }
     }
 
     fn held(&self) -> Option<Arc<dyn Held>> {
@@ -170,6 +172,10 @@ impl Held for Kept {
 
     fn read_behind(&self, part: usize, skip: u64, columns: &[usize], limit: Option<u64>) -> Option<BatchStream> {
         self.read_with(|held| held.read_behind(part, skip, columns, limit))
+    }
+
+    fn finds_again(&self) -> bool {
+        self.finds_again
     }
 
     fn ascending(&self) -> Option<usize> {

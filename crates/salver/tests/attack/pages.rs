@@ -15,6 +15,9 @@ calls = 0
 def called(n: int = 0) -> int:
     return n + 1
 
+def changed(n: int = 0) -> int:
+    return n
+
 #* @pure
 #* @get /pure
 def pure(n: int = 0) -> int:
@@ -198,6 +201,29 @@ fn pages_of_other_sites_run_and_change_nothing() {
             assert!(!is_refused(&answer) && answer.status != 0, "{headers:?}: {door:?}: {answer:?}");
         }
     }
+}
+
+#[test]
+fn a_statement_by_get_changes_nothing() {
+    // A browser says nothing of the page where the server is reached over http by a name of the network.
+    let server = serve("");
+    let sql = |method: &str, call: &str| {
+        let target = format!("/api/sql?q=select%20{call}%20as%20n");
+        match method {
+            "POST" => server.ask(method, "/api/sql", &[], format!("select {call} as n").as_bytes()),
+            _ => server.ask(method, &target, &[], b""),
+        }
+    };
+    for (call, by_get) in
+        [("changed(1)", 405), ("CHANGED(1)", 405), ("code.changed(1)", 405), ("pure(1)", 200), ("called(1)", 200)]
+    {
+        for method in ["GET", "HEAD"] {
+            assert_eq!(sql(method, call).status, by_get, "{method} {call}");
+        }
+        assert_eq!(sql("POST", call).status, 200, "{call}");
+    }
+    let told = sql("GET", "changed(1)").text().to_owned();
+    assert!(told.contains("by POST") && told.contains("@pure"), "{told}");
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn wide_rows_that_nobody_reads() {
         "/api/sql?q=select%20t%20from%20wide",
         "/api/sql?q=select%20t%20from%20w",
         "/api/export/wide.csv",
+        "/api/export/w.csv",
+        "/api/export/d.w.parquet",
     ] {
         let before = resident_bytes(&server);
         let held: Vec<TcpStream> = (0..UNREAD).map(|number| send(&server, 2 + (number % 4) as u8, target)).collect();

@@ -190,6 +190,31 @@ fn rows_without_an_end_stop_with_the_limit_though_they_are_read() {
 }
 
 #[test]
+fn many_groupings_are_taken_in_bit_by_bit() {
+    // A batch is taken in for all groupings at once: 2.2 GB and half a minute after the limit, for one statement.
+    const BYTES_MAX: u64 = 1_500 * 1024 * 1024;
+    let siege = Siege::of("[limits]\nquery_ms_max = 1000\nmemory_bytes_max = \"256MiB\"\n", TABLE);
+    let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
+    let cube = list(10, &|n| format!("value + {n}"));
+    let half = list(5, &|n| format!("value * {n}"));
+    let sets = list(600, &|n| format!("(value + {n}, value % {})", n + 2));
+    let rows = "from range(1, 5000000) group by";
+    for text in [
+        format!("select count(*) as n {rows} cube({cube})"),
+        format!("select count(distinct value) as n {rows} cube({cube})"),
+        format!("select count(*) as n {rows} cube({half}), cube(value % 2, value % 3, value % 5, value, value + 1)"),
+        format!("select count(*) as n {rows} rollup({})", list(60, &|n| format!("value + {n}"))),
+        format!("select count(*) as n {rows} grouping sets ({sets})"),
+    ] {
+        let answer = siege.server().post("/api/sql", &text);
+        assert_eq!(answer.status, 503, "{text}: {}", answer.text());
+        let bytes = super::siege::resident_bytes(siege.server().pid());
+        assert!(bytes < BYTES_MAX, "{text}: {bytes} bytes");
+        siege.is_at_rest(&text[..80]);
+    }
+}
+
+#[test]
 fn planning_ends_too() {
     let siege = Siege::of("[limits]\nquery_ms_max = 1000\n", TABLE);
     let cubes = |n: usize| {

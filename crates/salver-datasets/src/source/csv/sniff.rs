@@ -1,26 +1,199 @@
-//! Tells the delimiter from the first lines.
+//! Tells from the first lines what nobody said: the delimiter, the quote, and whether there are names.
 
-use super::split::{Block, Dialect, Splitter};
+use salver_model::spec::DatasetSpec;
+
+use super::split::{Block, Dialect, Splitter, View};
+use crate::infer::Kind;
 
 /// Records that are looked at.
 const RECORDS: usize = 50;
+/// The same for the header: types take more rows to show.
+const TYPED_RECORDS: usize = 1_000;
+
+/// The beginning of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Whether that is all of it.
+    pub(super) is_whole: bool,
+}
+
+/// How well a dialect splits the first records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// How many of a hundred are as wide as the first.
+    even: usize,
+    /// The width of the first; of no account below two.
+    width: usize,
+}
 
 /// The delimiter that splits the first records most evenly; a comma when none splits them at all.
-pub(super) fn delimiter(head: &[u8], dialect: Dialect) -> u8 {
-    let score = |delimiter: u8| {
-        let mut block = Block::default();
-        let mut splitter = Splitter::new(Dialect { delimiter, ..dialect }, 1);
-        let used = splitter.feed(head, &mut block, RECORDS).unwrap_or(0);
-        // The last line may be cut, unless it is the only one.
-        if used == head.len() && block.rows() == 0 {
-            let _ = splitter.finish(&mut block);
-        }
-        let lossy = block.view();
-        let width = |row: usize| lossy.map_or(0, |view| view.width(row));
-        let first = if block.rows() > 0 { width(0) } else { 0 };
-        let even = (0..block.rows()).filter(|row| width(*row) == first).count();
-        if first < 2 { (0, 0) } else { (even * 100 / block.rows(), first) }
-    };
+pub(super) fn delimiter(head: Head<'_>, dialect: Dialect) -> u8 {
     // The later of equals wins, so the commonest stands last.
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(|delimiter| score(*delimiter)).unwrap_or(b',')
+    let marks = [b'|', b'\t', b';', b','];
+    let best = marks.into_iter().max_by_key(|delimiter| score(head, Dialect { delimiter: *delimiter, ..dialect }));
+    best.unwrap_or(b',')
+}
+
+/// The quote of `dialect`, unless `'` stands around fields where it does not, or it stands for itself.
+pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
+    let usual = score(head, dialect);
+    let by_apostrophe = Dialect { quote: Some(b'\''), ..dialect };
+    let scored = score(head, by_apostrophe);
+    let is_clear = wraps_a_column(head, dialect, b'\'') || usual.even < 100;
+    if is_clear && scored.even == 100 && scored >= usual {
+        return by_apostrophe.quote;
+    }
+    let without = Dialect { quote: None, ..dialect };
+    // Only where the usual one fails: in a file that is even with it, it is what it is.
+    if usual.even < 100 && score(head, without).even == 100 { None } else { dialect.quote }
+}
+
+/// Whether the first record holds names. It does unless columns of other types than text are there, and its values fit
+/// all of them, as DuckDB has it; and also where names are asked for that it has, or where its numbers go up or down by
+/// one, as the years of a table do.
+pub(super) fn has_header(head: Head<'_>, dialect: Dialect, spec: &DatasetSpec) -> bool {
+    let block = records(head, dialect, TYPED_RECORDS + 1);
+    let Some(view) = block.view().filter(|_| block.rows() > 1) else { return true };
+    let value = |row: usize, column: usize| {
+        let (text, _) = view.field(row, column)?;
+        Some(text.trim_ascii()).filter(|text| !text.is_empty() && !spec.csv.null_tokens.iter().any(|null| null == text))
+    };
+    let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
+    for column in 0..view.width(0) {
+        let kind = (1..block.rows()).filter_map(|row| value(row, column)).fold(Kind::Null, Kind::with);
+        let first = value(0, column);
+        is_blank &= first.is_none();
+        let is_asked_for =
+            |name: &str| spec.schema.iter().any(|c| c.name == name) || spec.key.iter().any(|k| k == name);
+        if first.is_some_and(is_asked_for) {
+            return true;
+        }
+        if matches!(kind, Kind::Text | Kind::Null) {
+            continue;
+        }
+        is_typed = true;
+        if first.is_some_and(|first| kind.with(first) == Kind::Text) {
+            return true;
+        }
+        numbers.extend(first.map(str::parse::<i64>));
+    }
+    !is_typed || is_blank || is_a_series(&numbers)
+}
+
+fn is_a_series<E>(numbers: &[Result<i64, E>]) -> bool {
+    let step = |pair: &[Result<i64, E>]| match pair {
+        [Ok(a), Ok(b)] => b.checked_sub(*a),
+        _ => None,
+    };
+    let mut steps = numbers.windows(2).map(step);
+    match steps.next() {
+        Some(Some(first @ (1 | -1))) => steps.all(|step| step == Some(first)),
+        _ => false,
+    }
+}
+
+fn score(head: Head<'_>, dialect: Dialect) -> Score {
+    let block = records(head, dialect, RECORDS);
+    let Some(view) = block.view().filter(|view| block.rows() > 0 && view.width(0) > 1) else { return Score::default() };
+    let width = view.width(0);
+    let even = (0..block.rows()).filter(|row| view.width(*row) == width).count();
+    Score { even: even * 100 / block.rows(), width }
+}
+
+/// Whether `mark` stands before and behind every value of a column, and there are some.
+fn wraps_a_column(head: Head<'_>, dialect: Dialect, mark: u8) -> bool {
+    let block = records(head, Dialect { quote: None, ..dialect }, RECORDS);
+    let Some(view) = block.view().filter(|_| block.rows() > 1) else { return false };
+    (0..view.width(0)).any(|column| is_wrapped(view, block.rows(), column, mark))
+}
+
+fn is_wrapped(view: View<'_>, rows: usize, column: usize, mark: u8) -> bool {
+    let mark = char::from(mark);
+    let mut values = (0..rows).filter_map(|row| view.field(row, column)).map(|(text, _)| text.trim_ascii());
+    let wraps = |text: &str| text.len() > 1 && text.starts_with(mark) && text.ends_with(mark);
+    // The first may be a name without.
+    let _ = values.next();
+    let mut values = values.filter(|text| !text.is_empty()).peekable();
+    values.peek().is_some() && values.all(wraps)
+}
+
+/// The first records; none when a quote is opened that nothing closes.
+fn records(head: Head<'_>, dialect: Dialect, records_max: usize) -> Block {
+    let mut block = Block::default();
+    let mut splitter = Splitter::new(dialect, 1);
+    let used = splitter.feed(head.bytes, &mut block, records_max).unwrap_or(0);
+    // The last line may be cut, unless it is the only one.
+    let has_all = used == head.bytes.len() && (head.is_whole || block.rows() == 0);
+    if has_all && splitter.finish(&mut block).is_err() && head.is_whole {
+        return Block::default();
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::Name;
+    use salver_model::spec::{CsvOptions, DatasetSpec};
+
+    use super::{Dialect, Head, has_header, quote};
+
+    fn whole(text: &str) -> Head<'_> {
+        Head { bytes: text.as_bytes(), is_whole: true }
+    }
+
+    fn dialect() -> Dialect {
+        Dialect { delimiter: b',', quote: Some(b'"'), escape: None, comment: None }
+    }
+
+    #[test]
+    fn names_or_rows() {
+        let spec = DatasetSpec {
+            csv: CsvOptions { null_tokens: vec!["NA".to_owned()], ..CsvOptions::default() },
+            key: vec!["7".to_owned()],
+            ..DatasetSpec::new(Name::new("t").unwrap(), Vec::new())
+        };
+        for (text, expected) in [
+            ("id,name\n1,a\n2,b\n", true),
+            ("1,a\n2,b\n3,c\n", false),
+            // What is text only may be named by anything.
+            ("a,b\nc,d\ne,f\n", true),
+            ("1,a\n", true),
+            ("", true),
+            (",\n1,a\n", true),
+            ("2026-01-31,1.5\n2026-02-01,2\n", false),
+            ("1,true\n2.5,false\n", false),
+            ("day,1.5\n2026-02-01,2\n", true),
+            // Null in a column of numbers.
+            ("NA,a\n2,b\n", false),
+            (",a\n2,b\n", false),
+            // Years of a table, and columns that are numbered.
+            ("country,2019,2020,2021\nDE,1,2,3\n", true),
+            ("country,2021,2020\nDE,1,2\n", true),
+            ("country,2019,2025\nDE,1,2\n", false),
+            ("1,2,3\n4,7,5\n", true),
+            ("7,x\n8,y\n", true),
+        ] {
+            assert_eq!(has_header(whole(text), dialect(), &spec), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_around_fields() {
+        for (text, expected) in [
+            ("a,b\n\"x,y\",1\n", Some(b'"')),
+            ("a,b\n'x,y',1\n'z',2\n", Some(b'\'')),
+            ("a,b\n'x',1\n'z',2\n", Some(b'\'')),
+            // Apostrophes at one end, or in the middle, are text.
+            ("a,b\n'tis,1\nit's,2\n", Some(b'"')),
+            ("a,b\n'x',1\n'y,2\n", Some(b'"')),
+            ("a,b\n\"Bob\" Ross,1\n\"Ann\" Lee,2\n", Some(b'"')),
+            ("a,b\n5\" pipe,1\n6\" pipe,2\n", Some(b'"')),
+            // Opened, and never closed.
+            ("a,b\n\"x,1\ny,2\n", None),
+            ("a,b\n\"x\",1\n\"y\",2,3\n", Some(b'"')),
+        ] {
+            assert_eq!(quote(whole(text), dialect()), expected, "{text:?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Connections for one user at a time: transactions, lists, loads.
 //!
-//! A connection that comes back is clean by construction, so that taking one costs no round trip. What was dropped in
-//! the middle is cancelled and rolled back first; what can't be is thrown away.
+//! A connection that comes back is clean by construction, so that taking one costs no round trip. A transaction that was
+//! dropped is rolled back first; a statement that was dropped is cancelled, and its connection thrown away.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -134,22 +134,20 @@ impl Pool {
         .with_hint("try again in a moment, or raise `connections_max` in its settings")
     }
 
-    /// Makes a connection clean again whose user went away in the middle.
+    /// Makes a connection clean again whose user went away in the middle, or ends it.
     async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
         let patience = Duration::from_millis(CONNECT_MS_MAX);
         let cleaning = async {
             if state.asks {
-                // It returns when the server has passed the signal on, so it can't hit a later statement.
-                connection.client.cancel_token().cancel_query(self.target.tls.clone()).await?;
+                // The server says nothing of when it has passed the signal on: a statement that came next on this
+                // connection, of whomever, might be the one that is cancelled.
+                let _ = connection.client.cancel_token().cancel_query(self.target.tls.clone()).await;
+                return false;
             }
-            if state.transaction {
-                connection.client.batch_execute("ROLLBACK").await
-            } else {
-                connection.client.check_connection().await
-            }
+            connection.client.batch_execute("ROLLBACK").await.is_ok()
         };
         match timeout(patience, Box::pin(cleaning)).await {
-            Ok(Ok(())) => self.put(connection),
+            Ok(true) => self.put(connection),
             _ => {
                 connection.abort();
                 self.open.fetch_sub(1, Ordering::Relaxed);
