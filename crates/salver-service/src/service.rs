@@ -137,7 +137,7 @@ impl Service {
     /// one did.
     #[must_use]
     pub fn yield_one(&self) -> bool {
-        self.places.all().iter().any(|places| places.relieve())
+        self.places.all().iter().chain(&self.snapshots).any(|places| places.relieve())
     }
 
     pub(crate) fn places(&self) -> &Places {

@@ -15,6 +15,8 @@ calls = 0
 def called(n: int = 0) -> int:
     return n + 1
 
+#* @post /changed
+#* @return int
 def changed(n: int = 0) -> int:
     return n
 

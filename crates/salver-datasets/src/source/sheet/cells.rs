@@ -11,6 +11,8 @@ use super::super::{Input, damaged, io_error};
 
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most bytes of texts in all cells of a sheet: a file has a text once, however many cells show it.
+const TEXT_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// One cell; row and column from 0.
 #[derive(Clone, Debug)]
@@ -63,29 +65,38 @@ fn open(bytes: Cursor<Arc<[u8]>>) -> Result<Book, calamine::Error> {
 
 fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
     let failed = |cause: calamine::Error| damaged(input, &cause).with_source(cause);
-    let mut found = Vec::new();
+    let (mut found, mut text_bytes) = (Vec::new(), 0);
     let mut keep = |(row, column): (u32, u32), value: Data| {
         let is_blank = match &value {
             Data::Empty | Data::Error(_) => true,
             Data::String(text) => text.is_empty(),
             _ => false,
         };
+        if let Data::String(text) = &value {
+            text_bytes += text.len();
+        }
+        if text_bytes > TEXT_BYTES_MAX {
+            return Err(
+                damaged(input, "the texts of its cells have more than 1 GiB").with_hint("save it as CSV or Parquet")
+            );
+        }
         if !is_blank {
             found.push(Cell { row, column, value });
         }
+        Ok(())
     };
     // One cell far away makes a range of billions; the readers of single cells don't build one.
     match book {
         Sheets::Xlsx(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
             while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
-                keep(cell.get_position(), cell.get_value().clone().into());
+                keep(cell.get_position(), cell.get_value().clone().into())?;
             }
         }
         Sheets::Xlsb(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
             while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
-                keep(cell.get_position(), cell.get_value().clone().into());
+                keep(cell.get_position(), cell.get_value().clone().into())?;
             }
         }
         other => {
@@ -93,7 +104,7 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
             let (row, column) = range.start().unwrap_or((0, 0));
             for (down, right, value) in range.used_cells() {
                 let at = |start: u32, steps: usize| start.saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
-                keep((at(row, down), at(column, right)), value.clone());
+                keep((at(row, down), at(column, right)), value.clone())?;
             }
         }
     }

@@ -26,7 +26,7 @@ use crate::cell::{Cell, RowSink};
 use crate::statement::Read;
 
 /// Pages a connection of a snapshot keeps, in KiB: it reads each page about once.
-const CACHE_KIB: i64 = 1024;
+const CACHE_KIB: i64 = 128;
 
 /// A state of the database.
 #[derive(Debug)]

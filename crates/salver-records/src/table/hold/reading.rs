@@ -25,6 +25,8 @@ const ROWS_MAX: usize = 32_768;
 const BYTES_WANTED: usize = 2 * 1024 * 1024;
 /// Bytes of rows at which no more are taken, when rows are larger than those before them.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The same of the first statement, and twice as many of each next one: its client may take nothing of them.
+const FIRST_BYTES_MAX: usize = 512 * 1024;
 
 /// A reader that is about to begin.
 #[derive(Debug)]
@@ -134,11 +136,12 @@ impl Reading {
         // Rows that are passed over behind the key.
         let mut skip = position - marked;
         let mut left = self.limit.unwrap_or(u64::MAX);
-        let mut size = FIRST_ROWS;
+        let (mut size, mut bytes_max) = (FIRST_ROWS, FIRST_BYTES_MAX);
         while left > 0 {
             let rows = usize::try_from(left).map_or(size, |left| left.min(size));
             let place = Place { range: &part.range, behind: key.as_deref(), skip };
-            let piece = self.piece(place, rows).await?;
+            let piece = self.piece(place, rows, bytes_max).await?;
+            bytes_max = (2 * bytes_max).min(BYTES_MAX);
             let got = piece.batch.num_rows();
             let seen = got > 0 || skip == 0 || position > self.skip;
             position += got as u64;
@@ -198,17 +201,17 @@ impl Reading {
     }
 
     /// The rows of one statement.
-    async fn piece(&self, place: Place<'_>, rows: usize) -> Result<Piece> {
+    async fn piece(&self, place: Place<'_>, rows: usize, bytes_max: usize) -> Result<Piece> {
         let read = self.shared.plan.rows(&self.columns, place, rows as u64);
         if let Snapshot::Postgres(snapshot) = &self.shared.snapshot {
             let (forms, keys) = self.shared.plan.forms(&self.columns);
-            let copied = Copied::new(&self.schema, &forms, &keys, rows, BYTES_MAX);
+            let copied = Copied::new(&self.schema, &forms, &keys, rows, bytes_max);
             let copied = snapshot.copy(&read.sql, copied).await?;
             let (bytes, cut) = (copied.bytes(), copied.is_full());
             let (batch, key) = copied.finish()?;
             return Ok(Piece { batch, key, bytes, cut });
         }
-        let sink = self.shared.snapshot.read(read, HeldSink::new(&self.schema, BYTES_MAX, usize::MAX)).await?;
+        let sink = self.shared.snapshot.read(read, HeldSink::new(&self.schema, bytes_max, usize::MAX)).await?;
         let (bytes, cut) = (sink.bytes(), sink.is_full());
         let (batch, key) = sink.finish()?;
         Ok(Piece { batch, key, bytes, cut })

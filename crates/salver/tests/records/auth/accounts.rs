@@ -243,35 +243,38 @@ fn keys_in_the_table() {
 #[test]
 fn a_session_is_as_good_as_its_user() {
     let enter = |program: &Program| {
-        let answer = program.send("POST", "/login", r#"{"username":"user2","password":"pass2"}"#);
+        let answer = program.send("POST", "/login", r#"{"username":"user3","password":"pass2"}"#);
         assert_eq!(answer.status, 200, "{answer:?}");
         cookie(&answer)
     };
     let is_in = |program: &Program, cookie: &str| program.ask("GET", "/me", &[("cookie", cookie)], None).status == 200;
     for kind in Kind::ALL {
-        let rule = "[[database.rule]]\ntables = [\"tags\"]\nrows = \"caller.location = 'here'\"\n";
-        let auth = "[auth]\ndatabase = \"blog\"\nreturned_columns = [\"id\", \"username\", \"location\"]\n";
+        let auth = "[auth]\ndatabase = \"blog\"\nreturned_columns = [\"id\", \"username\", \"api_key\"]\n";
+        let rule = "[[database.rule]]\ntables = [\"tags\"]\nrows = \"caller.api_key = 'here'\"\n";
         let program = Program::over(everything(kind), auth, &format!("writable = true\n{rule}"));
-        let run = |sql: &str| drop(program.database().run(sql));
+        let run = |sql: &str| program.database().run(sql);
+        let hash = run("select password from users where id = 2");
+        let hash = hash.trim();
+        let _ = run(&format!("insert into users (username, password) values ('user3', '{hash}')"));
         let mine = enter(&program);
         let seen = |cookie: &str| program.ask("GET", "/records/tags/1", &[("cookie", cookie)], None).status;
         assert_eq!(seen(&mine), 404, "{kind:?}");
-        run("update users set location = 'here' where id = 2");
+        let _ = run("update users set api_key = 'here' where username = 'user3'");
         program.until("the new column counts", |_| seen(&mine) == 200);
-        run("update users set location = null where id = 2");
+        let _ = run("update users set api_key = null where username = 'user3'");
         program.until("so does the old one", |_| seen(&mine) == 404);
         assert!(is_in(&program, &mine), "{kind:?}");
-        run("update users set password = concat(password, 'x') where id = 2");
+        let _ = run("update users set password = 'another' where username = 'user3'");
         program.until("another password ends it", |program| !is_in(program, &mine));
-        run("update users set password = substr(password, 1, length(password) - 1) where id = 2");
+        let _ = run(&format!("update users set password = '{hash}' where username = 'user3'"));
         assert!(!is_in(&program, &mine), "{kind:?}: what ended is over");
         let mine = enter(&program);
-        run("update users set username = 'another' where id = 2");
+        let _ = run("update users set username = 'another' where username = 'user3'");
         program.until("another name ends it", |program| !is_in(program, &mine));
-        run("update users set username = 'user2' where id = 2");
+        let _ = run("update users set username = 'user3' where username = 'another'");
         let mine = enter(&program);
         assert!(is_in(&program, &mine), "{kind:?}");
-        run("delete from users where id = 2");
+        let _ = run("delete from users where username = 'user3'");
         program.until("it ends with its user", |program| !is_in(program, &mine));
         assert_eq!(seen(&mine), 401, "{kind:?}");
     }
