@@ -5,6 +5,8 @@
 
 mod compare;
 mod convert;
+mod equal;
+mod far;
 mod instant;
 mod mark;
 mod related;

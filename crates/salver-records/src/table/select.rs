@@ -252,7 +252,13 @@ impl Ground<'_> {
         }
         let mut inner = Sql::new(self.dialect);
         operand.push_ordered(&mut inner);
-        let inner = inner.text;
+        let mut inner = inner.text;
+        // The least of bits comes as the digits of a number and is told to be bits.
+        let is_bits =
+            self.info.column(&operand.name).is_some_and(|own| self.info.columns[own].native.starts_with("bit"));
+        if self.dialect == Dialect::Mysql && is_bits && matches!(function, Min | Max) {
+            inner.push_str(" + 0");
+        }
         let float = matches!(operand.data_type, DataType::Float32 | DataType::Float64);
         let (sql, data_type) = match (function, self.dialect) {
             (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
@@ -267,8 +273,8 @@ impl Ground<'_> {
                     (format!("SUM({inner})"), column::sum_of_decimals(self.dialect, *precision, *scale))
                 }
                 (_, Dialect::Postgres) => (format!("SUM({inner})::bigint"), DataType::Int64),
-                (_, Dialect::Mysql) => (format!("CAST(SUM({inner}) AS SIGNED)"), DataType::Int64),
-                (_, Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
+                // A decimal; one that is no whole number of 64 bits is told when it comes, where a cast would cut it.
+                (_, Dialect::Mysql | Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
             },
             // PostgreSQL has no smallest of booleans.
             (Min, Dialect::Postgres) if operand.data_type == DataType::Boolean => {

@@ -28,8 +28,10 @@ pub(super) struct Item {
 impl Item {
     /// A grouped column.
     pub(super) fn group(scope: &Scope<'_>, table: &TableInfo, column: &ColumnInfo) -> Self {
-        let bare = bare(scope.dialect, column);
-        let (before, behind) = scope.dialect.selected(column);
+        let operand = Operand::column(scope.dialect, column, ALIAS);
+        // The database may not know whether two of them are the same; their texts it compares.
+        let bare = if operand.is_by_text() { operand.text().to_owned() } else { bare(scope.dialect, column) };
+        let (before, behind) = if operand.is_by_text() { ("", "") } else { scope.dialect.selected(column) };
         Self {
             selected: format!("{before}{bare}{behind}"),
             bare,
@@ -166,6 +168,16 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (ColumnKind::Uuid, Dialect::Postgres) => {
             computed(name, ColumnKind::Varchar, format!("{word}({}::text)", operand.text()))
         }
+        // PostgreSQL sorts more types than it has the least of.
+        (ColumnKind::Varchar | ColumnKind::Clob, Dialect::Postgres) if !has_extremes(column) => {
+            let (own, direction) = (operand.text(), if word == "MIN" { "" } else { " DESC" });
+            let all = format!("array_agg({own} ORDER BY {own}{direction}) FILTER (WHERE {own} IS NOT NULL)");
+            computed(name, column.kind, format!("({all})[1]"))
+        }
+        // The least of bits comes as the digits of a number and is told to be bits.
+        (_, Dialect::Mysql) if column.native.starts_with("bit") => {
+            computed(name, column.kind, format!("{word}({} + 0)", operand.text()))
+        }
         (ColumnKind::Decimal, _) => computed(name, exact(dialect), format!("{word}({})", operand.text())),
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
@@ -173,10 +185,18 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
     if column.kind == ColumnKind::Decimal {
         item.form = Form::Decimal(column.scale);
     }
-    let is_text =
-        matches!(column.kind, ColumnKind::Decimal | ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp);
-    if dialect == Dialect::Postgres && is_text {
-        item.selected += "::text";
+    if dialect == Dialect::Postgres && column.kind != ColumnKind::Uuid {
+        // As the column's own values are.
+        let (before, behind) = dialect.selected(column);
+        item.selected = format!("{before}{}{behind}", item.bare);
     }
     Ok(item)
+}
+
+/// Whether PostgreSQL has `min` and `max` of a column of texts, or of what it shows as text.
+fn has_extremes(column: &ColumnInfo) -> bool {
+    const HAVE: [&str; 10] =
+        ["text", "character varying", "character", "name", "citext", "interval", "inet", "cidr", "\"char\"", "pg_lsn"];
+    let base = column.native.split('(').next().unwrap_or_default().trim_end();
+    !column.ordered || !column.words.is_empty() || column.native.ends_with("[]") || HAVE.contains(&base)
 }
