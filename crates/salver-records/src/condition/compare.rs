@@ -105,12 +105,10 @@ impl<'c> Operand<'c> {
 /// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
 pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
     let operand = Operand::column_by_text(sql.dialect, column, alias);
-    // A key that is no value of its type is nobody's, as everywhere.
-    if bind_for(sql.dialect, &operand, value).is_none() {
-        return false;
-    }
-    let all = equal::shown_as(sql.dialect, &operand, value);
-    equal::push(&operand, all, sql);
+    // One value and no other that is shown alike: a key is of one row.
+    let Some(bind) = bind_for(sql.dialect, &operand, value) else { return false };
+    sql.push(&operand.text).push(" = ");
+    place(&operand, bind, sql);
     true
 }
 

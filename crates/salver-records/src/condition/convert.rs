@@ -60,10 +60,21 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         (Dialect::Mysql, ColumnKind::Date | ColumnKind::Timestamp) => {
             bind_of(column.kind, text).or_else(|| far::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text))
         }
-        // Seconds and days of Julius are numbers there.
         (Dialect::Sqlite, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
-            bind_of(column.kind, text).or_else(|| number(text.trim()))
+            let text = text.trim();
+            match bind_of(column.kind, text) {
+                // Compared are the texts, in which noughts count too.
+                Some(Bind::Text(own)) if only_noughts_behind(&own, text) => Some(Bind::Text(text.to_owned())),
+                Some(bind) => Some(bind),
+                // Seconds and days of Julius are numbers there.
+                None => number(text),
+            }
         }
+        // With noughts behind its point it would be a float, which has fewer digits.
+        (Dialect::Sqlite, ColumnKind::Decimal) => digits(text.trim()).map(|digits| {
+            let whole = digits.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
+            Bind::Text(whole.map_or(digits, |(whole, _)| whole).to_owned())
+        }),
         // SQLite keeps whatever was written: bytes as the base64 text they came as, identifiers and times as they
         // stood.
         (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
@@ -78,6 +89,12 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         }
         _ => bind_of(column.kind, text),
     }
+}
+
+/// Whether `text` is `own` with nothing but noughts of a fraction behind it.
+pub(crate) fn only_noughts_behind(own: &str, text: &str) -> bool {
+    let rest = text.strip_prefix(own).unwrap_or_default();
+    !rest.is_empty() && rest.len() <= 10 && rest.bytes().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
 /// What PostgreSQL has among numbers and is none.
@@ -157,7 +174,7 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
 
 /// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
 /// become another number.
-pub(super) fn push_decimal(bind: Bind, sql: &mut Sql) {
+pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     /// What any decimal of MySQL has.
     const DIGITS_MAX: usize = 65;
     const PLACES_MAX: usize = 30;

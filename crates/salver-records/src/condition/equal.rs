@@ -20,16 +20,16 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> V
     // A number of a column of numbers equals its text there; a day may have been written in another way.
     let also_text = match &main {
         Some(Bind::Text(own)) => own != text,
+        Some(Bind::Bool(_)) => !matches!(text, "true" | "false"),
         Some(_) => operand.is_untyped(dialect) || kind.is_binary(),
         None => true,
     };
+    let may_be_bytes = main.is_none() || kind.is_binary() || operand.is_untyped(dialect);
     let mut all: Vec<Bind> = main.into_iter().collect();
     if also_text {
         all.push(as_it_is);
     }
-    if (kind.is_binary() || operand.is_untyped(dialect))
-        && let Some(bytes) = base64::decode(text)
-    {
+    if may_be_bytes && let Some(bytes) = base64::decode(text) {
         all.push(Bind::Bytes(bytes));
     }
     all

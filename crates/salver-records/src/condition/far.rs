@@ -1,7 +1,7 @@
 //! Days and times that clients seldom write and databases have all the same: what a row shows can be asked for again.
 
 /// PostgreSQL's `infinity`, days before the first year and behind the year 9999, and midnight at the end of a day.
-pub(super) fn of_postgres(kind: Far, text: &str) -> Option<String> {
+pub(crate) fn of_postgres(kind: Far, text: &str) -> Option<String> {
     if matches!(text, "infinity" | "-infinity") && kind != Far::Time {
         return Some(text.to_owned());
     }
@@ -35,7 +35,7 @@ pub(super) fn of_mysql(kind: Far, text: &str) -> Option<String> {
 
 /// Of what type a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Far {
+pub(crate) enum Far {
     Date,
     Time,
     Timestamp,

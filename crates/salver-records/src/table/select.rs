@@ -327,9 +327,26 @@ impl Ground<'_> {
         }
         for index in &self.info.key {
             let path = ColumnPath::column(self.info.columns[*index].name.as_str());
-            add(self.locate(&path, Code::InvalidSort)?, false, false);
+            let own = self.locate(&path, Code::InvalidSort)?;
+            // Where several keys compare as one, what tells them apart comes behind.
+            let apart = self.apart(&own);
+            add(own, false, false);
+            apart.into_iter().for_each(|apart| add(apart, false, false));
         }
         Ok(keys)
+    }
+
+    /// What tells values of a column of a key apart that the operand has as one: truths that are several numbers, and in
+    /// SQLite a number, a text and bytes that look alike.
+    fn apart(&self, own: &Operand) -> Option<Operand> {
+        let operand = |sql: String, data_type| Operand::computed(sql, data_type, format!("{} as it is", own.name));
+        match (&own.data_type, self.dialect) {
+            (DataType::Boolean, Dialect::Mysql) => Some(operand(format!("{} + 0", own.sql), DataType::Int64)),
+            (DataType::Boolean, Dialect::Sqlite) => Some(operand(own.sql.clone(), DataType::Int64)),
+            (DataType::Binary, Dialect::Sqlite) => Some(operand(format!("typeof({})", own.sql), DataType::Utf8)),
+            _ if own.untyped => Some(operand(format!("typeof({})", own.sql), DataType::Utf8)),
+            _ => None,
+        }
     }
 
     fn order(&self, query: &Query, outputs: &[Output], keys: &[keyset::Key], sql: &mut Sql) -> Result<()> {

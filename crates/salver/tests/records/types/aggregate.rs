@@ -61,7 +61,7 @@ fn others(ground: &Ground<'_>) -> (BTreeSet<Value>, BTreeSet<Value>, usize) {
 }
 
 /// The records door, which says what the database says, or that it can't.
-fn records(ground: &Ground<'_>, wrong: &mut Vec<String>) {
+pub(super) fn records(ground: &Ground<'_>, wrong: &mut Vec<String>) {
     let (class, own, told_own) = (ground.own.class, ground.own, ground.told);
     // Of truths that are several numbers the database has the least of these.
     if matches!(class, Class::Truth | Class::Any) {
