@@ -264,6 +264,8 @@ impl Ground<'_> {
             (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
             (CountDistinct, _) => (format!("COUNT(DISTINCT {inner})"), DataType::Int64),
             (Avg, Dialect::Postgres) => (format!("AVG(({inner})::float8)"), DataType::Float64),
+            // Bits beside a float have a sign.
+            (Avg, Dialect::Mysql) if is_bits => (format!("AVG(CAST({inner} AS UNSIGNED) + 0e0)"), DataType::Float64),
             (Avg, Dialect::Mysql) => (format!("AVG(CAST({inner} AS DOUBLE))"), DataType::Float64),
             (Avg, Dialect::Sqlite) => (format!("AVG({inner})"), DataType::Float64),
             (Sum, Dialect::Postgres) if float => (format!("SUM(({inner})::float8)"), DataType::Float64),

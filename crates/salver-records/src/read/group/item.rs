@@ -70,10 +70,15 @@ impl Item {
             }
             AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
             AggregateFunction::Avg => {
+                let of = numeric(dialect, column, of);
                 // An average of whole numbers has as many digits as a double, not as few as each system chooses.
                 let bare = match dialect {
                     Dialect::Sqlite => format!("AVG({of})"),
                     Dialect::Postgres => format!("AVG({of}::double precision)"),
+                    // Bits beside a float have a sign.
+                    Dialect::Mysql if column.native.starts_with("bit") => {
+                        format!("AVG(CAST({of} AS UNSIGNED) + 0e0)")
+                    }
                     Dialect::Mysql => format!("AVG({of} + 0e0)"),
                 };
                 Ok(computed(name, ColumnKind::Double, bare))
@@ -87,6 +92,11 @@ fn bare(dialect: Dialect, column: &ColumnInfo) -> String {
     let mut bare = String::new();
     dialect.reference(column, ALIAS, &mut bare);
     bare
+}
+
+/// Money of PostgreSQL as the number it is: its text has the sign of a currency, and it compares with no number.
+fn numeric(dialect: Dialect, column: &ColumnInfo, of: String) -> String {
+    if dialect == Dialect::Postgres && column.native == "money" { of + "::numeric" } else { of }
 }
 
 fn unfit(function: AggregateFunction, column: &ColumnInfo) -> Error {
@@ -124,6 +134,7 @@ fn count(name: &str, bare: String) -> Item {
 fn sum(dialect: Dialect, name: &str, column: &ColumnInfo, of: &str) -> Item {
     match (column.kind, dialect) {
         (ColumnKind::Decimal, _) => {
+            let of = numeric(dialect, column, of.to_owned());
             let mut item = computed(name, exact(dialect), format!("SUM({of})"));
             item.kind = ColumnKind::Decimal;
             item.form = Form::Decimal(column.scale);
@@ -178,7 +189,10 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (_, Dialect::Mysql) if column.native.starts_with("bit") => {
             computed(name, column.kind, format!("{word}({} + 0)", operand.text()))
         }
-        (ColumnKind::Decimal, _) => computed(name, exact(dialect), format!("{word}({})", operand.text())),
+        (ColumnKind::Decimal, _) => {
+            let of = numeric(dialect, column, operand.text().to_owned());
+            computed(name, exact(dialect), format!("{word}({of})"))
+        }
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };

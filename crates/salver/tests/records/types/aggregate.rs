@@ -12,6 +12,7 @@ use super::value::{Value, canonical, json, parse, start};
 /// Appends what is wrong.
 pub(super) fn compare(ground: &Ground<'_>, wrong: &mut Vec<String>) {
     records(ground, wrong);
+    sums(ground, wrong);
     for (door, target, body) in [
         ("tables", "/tables/{t}.csv?columns=a:min(v),b:max(v),n:count_distinct(v)", None),
         ("sql", "/sql?format=csv", Some("select min(v) as a, max(v) as b, count(distinct v) as n from {t}")),
@@ -116,6 +117,58 @@ pub(super) fn records(ground: &Ground<'_>, wrong: &mut Vec<String>) {
     let number = json(Class::Whole, &parse(&count.body)["records"][0]["n"], false);
     if count.status != 200 || number != Some(different.len().to_string()) {
         wrong.push(format!("records count_distinct: {} {}, not {}", count.status, start(&count.body), different.len()));
+    }
+}
+
+/// A sum is exact, or an error where there is no place for it, and never another number.
+fn sums(ground: &Ground<'_>, wrong: &mut Vec<String>) {
+    let table = ground.table;
+    let of_sqlite = || {
+        let numbers = ground.told.values.values().flatten().map(|number| number.parse::<i128>());
+        numbers.sum::<Result<i128, _>>().ok().map(|sum| sum.to_string())
+    };
+    let is_of_sqlite = ground.program.kind() == Kind::Sqlite && ground.own.class == Class::Whole;
+    let Some(sum) = ground.told.sum.clone().or_else(|| is_of_sqlite.then(of_sqlite).flatten()) else { return };
+    averages(ground, &sum, wrong);
+    for (door, method, target, body) in [
+        ("records", "GET", format!("/records/{table}?aggregate=sum,v,s"), None),
+        ("tables", "GET", format!("/tables/{table}?columns=s:sum(v)"), None),
+        ("sql", "POST", "/sql".to_owned(), Some(format!("select sum(v) as s from {table}"))),
+        ("sql planned", "POST", "/sql".to_owned(), Some(format!("select sum(v) as s from {table} where id + 0 > 0"))),
+    ] {
+        let answer = ground.program.ask(method, &target, &[], body.as_deref());
+        let fits = sum.parse::<i64>().is_ok() || ground.own.class == Class::Decimal;
+        // SQLite gives up where a part of the sum has no place.
+        if (!fits || is_of_sqlite) && (400..500).contains(&answer.status) {
+            continue;
+        }
+        let body = parse(&answer.body);
+        let rows = if body.is_array() { &body } else { &body["records"] };
+        let found = json(Class::Decimal, &rows[0]["s"], false);
+        if answer.status != 200 || found.as_ref() != Some(&sum) {
+            wrong.push(format!("{door}: the sum is {} {}, not {sum}", answer.status, start(&answer.body)));
+        }
+    }
+}
+
+/// An average is a float near the quotient of sum and count.
+fn averages(ground: &Ground<'_>, sum: &str, wrong: &mut Vec<String>) {
+    let table = ground.table;
+    let values: Vec<f64> = ground.told.values.values().flatten().filter_map(|number| number.parse().ok()).collect();
+    let most = values.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
+    let quotient = sum.parse::<f64>().expect("a number") / values.len() as f64;
+    for (door, method, target, body) in [
+        ("records", "GET", format!("/records/{table}?aggregate=avg,v,s"), None),
+        ("tables", "GET", format!("/tables/{table}?columns=s:avg(v)"), None),
+        ("sql", "POST", "/sql".to_owned(), Some(format!("select avg(v) as s from {table}"))),
+    ] {
+        let answer = ground.program.ask(method, &target, &[], body.as_deref());
+        let body = parse(&answer.body);
+        let rows = if body.is_array() { &body } else { &body["records"] };
+        let found = json(Class::Double, &rows[0]["s"], false).and_then(|number| number.parse::<f64>().ok());
+        if answer.status != 200 || found.is_none_or(|found| (found - quotient).abs() > most * 1e-12) {
+            wrong.push(format!("{door}: the average is {} {}, not {quotient}", answer.status, start(&answer.body)));
+        }
     }
 }
 

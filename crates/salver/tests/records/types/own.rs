@@ -18,6 +18,8 @@ pub(super) struct Own {
     /// To each row those that are equal, and those that are less.
     pub(super) equal: BTreeMap<i64, Vec<i64>>,
     pub(super) less: BTreeMap<i64, Vec<i64>>,
+    /// The sum of numbers, where they are exact.
+    pub(super) sum: Option<String>,
     /// The rows in order, nulls first, and then by their number; with the largest first, nulls last.
     pub(super) rising: Vec<i64>,
     pub(super) falling: Vec<i64>,
@@ -55,6 +57,7 @@ pub(super) fn ask(database: &Database, tables: &[(String, &Type)]) -> BTreeMap<S
             }
             "equal" => drop(own.equal.insert(number, numbers(rest[0]))),
             "less" => drop(own.less.insert(number, numbers(rest[0]))),
+            "sum" => own.sum = Some(canonical(Class::Decimal, rest[0])),
             "rising" => own.rising.push(number),
             _ => own.falling.push(number),
         }
@@ -152,6 +155,17 @@ fn relations(kind: Kind, name: &str, own: &Type) -> String {
             "select '{name}', '{what}', a.id, {list} from {name} a left join {name} b on {condition} \
              where a.v is not null group by a.id;\n"
         ));
+    }
+    let is_exact = matches!(own.class, Class::Whole | Class::Decimal);
+    match kind {
+        Kind::Postgres if own.native == "money" => {
+            sql.push_str(&format!("select '{name}', 'sum', 0, sum(v::numeric) from {name};\n"));
+        }
+        Kind::Postgres if is_exact && own.native != "oid" && !own.values.is_empty() => {
+            sql.push_str(&format!("select '{name}', 'sum', 0, sum(v) from {name};\n"));
+        }
+        Kind::Mariadb if is_exact => sql.push_str(&format!("select '{name}', 'sum', 0, sum(v) from {name};\n")),
+        _ => {}
     }
     let nulls = |word: &str| if kind == Kind::Postgres { format!(" nulls {word}") } else { String::new() };
     for (what, order) in [("rising", nulls("first")), ("falling", format!(" desc{}", nulls("last")))] {
