@@ -33,7 +33,7 @@ impl Target<'_> {
         }
         match column.kind {
             ColumnKind::Integer | ColumnKind::BigInt => integer(column, field),
-            ColumnKind::Float | ColumnKind::Double => float(field),
+            ColumnKind::Float | ColumnKind::Double => self.float(field),
             ColumnKind::Decimal => self.decimal(column, field),
             ColumnKind::Boolean => boolean(field, self.strict),
             ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Uuid => self.text(column, field),
@@ -44,6 +44,20 @@ impl Target<'_> {
                 _ => Err("invalid geometry"),
             },
             ColumnKind::Json => json(field),
+        }
+    }
+
+    fn float(&self, field: &Field) -> Result<Bind, Unfit> {
+        let word = match field {
+            Field::Text(text) => text.trim(),
+            _ => "",
+        };
+        // As CSV has them. MySQL has none of them, and SQLite takes NaN for null.
+        match (word, self.dialect) {
+            ("NaN", Dialect::Postgres) => Ok(Bind::Float(f64::NAN)),
+            ("inf" | "Infinity", Dialect::Postgres | Dialect::Sqlite) => Ok(Bind::Float(f64::INFINITY)),
+            ("-inf" | "-Infinity", Dialect::Postgres | Dialect::Sqlite) => Ok(Bind::Float(f64::NEG_INFINITY)),
+            _ => float(field),
         }
     }
 

@@ -5,7 +5,8 @@ pub(crate) fn of_postgres(kind: Far, text: &str) -> Option<String> {
     if matches!(text, "infinity" | "-infinity") && kind != Far::Time {
         return Some(text.to_owned());
     }
-    let (rest, before) = text.strip_suffix(" BC").map_or((text, false), |rest| (rest, true));
+    let text = if kind == Far::Time { text.to_owned() } else { with_era(text)? };
+    let (rest, before) = text.strip_suffix(" BC").map_or((text.as_str(), false), |rest| (rest, true));
     let good = match kind {
         Far::Time => is_last_midnight(rest) && !before,
         Far::Date => is_day(rest, before, if before { 4_713 } else { 5_874_897 }),
@@ -13,7 +14,17 @@ pub(crate) fn of_postgres(kind: Far, text: &str) -> Option<String> {
             is_day(day, before, if before { 4_713 } else { 294_276 }) && super::instant::is_clock(time)
         }),
     };
-    good.then(|| text.to_owned())
+    good.then_some(text)
+}
+
+/// The text with the era of its year, which other doors write with a sign, and a blank before its time.
+fn with_era(text: &str) -> Option<String> {
+    let text = text.strip_prefix('+').unwrap_or(text).replacen('T', " ", 1);
+    let signed = text.strip_prefix('-').or_else(|| Some(text.as_str()).filter(|text| text.starts_with("0000-")));
+    let Some((year, rest)) = signed.and_then(|rest| rest.split_once('-')) else { return Some(text) };
+    // The year before the first is the nought of astronomers.
+    let year = year.parse::<u32>().ok()?.checked_add(1)?;
+    Some(format!("{year:04}-{rest} BC"))
 }
 
 /// MySQL's days that are none: `0000-00-00`, `2024-00-00`, `2023-02-31`.
@@ -78,11 +89,21 @@ mod tests {
         ] {
             assert_eq!(of_postgres(kind, text).as_deref(), Some(text), "{text}");
         }
+        for (kind, text, as_written) in [
+            (Far::Date, "-0043-03-15", "0044-03-15 BC"),
+            (Far::Date, "0000-12-31", "0001-12-31 BC"),
+            (Far::Date, "+12024-02-29", "12024-02-29"),
+            (Far::Timestamp, "-0043-03-15T12:00:00", "0044-03-15 12:00:00 BC"),
+        ] {
+            assert_eq!(of_postgres(kind, text).as_deref(), Some(as_written), "{text}");
+        }
         for (kind, text) in [
             (Far::Date, "0044-03-32 BC"),
+            (Far::Date, "-0043-03-15 BC"),
+            (Far::Date, "--"),
             (Far::Date, "12023-02-29"),
             (Far::Date, "99999999-01-01"),
-            (Far::Date, "0000-01-01"),
+            (Far::Date, "0000-00-00"),
             (Far::Date, "'; --"),
             (Far::Timestamp, "12024-01-01 25:00:00"),
             (Far::Timestamp, "300000-01-01 00:00:00"),

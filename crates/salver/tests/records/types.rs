@@ -23,6 +23,7 @@ macro_rules! of_each_database {
 }
 pub(crate) use of_each_database;
 
+mod again;
 mod aggregate;
 mod arrow;
 mod ask;
