@@ -36,6 +36,7 @@ mod mariadb;
 mod own;
 mod page;
 mod postgres;
+mod relations;
 mod sqlite;
 mod treeql;
 mod value;

@@ -85,6 +85,7 @@ impl Ground<'_> {
         self.lists(&asked, &mut wrong);
         self.orders(&mut wrong);
         self.pages(&mut wrong);
+        self.joined(&mut wrong);
         self.at_records(&asked, &mut wrong);
         super::aggregate::compare(self, &mut wrong);
         wrong
@@ -143,6 +144,26 @@ impl Ground<'_> {
         let query = format!("{{ {table}(filter: {{v: {{eq: {given}}}}}) {{ id }} }}");
         let body = Json::from_iter([("query", query)]).to_string();
         self.ask("/graphql", &body, &["data", table], &others.0, wrong);
+    }
+
+    /// The table joined with itself in SQL: each row with those that are equal.
+    fn joined(&self, wrong: &mut Vec<String>) {
+        let table = self.table;
+        let sql = format!("select a.id, b.id as v from {table} a join {table} b on a.v = b.v");
+        let answer = self.program.send("POST", "/sql", &sql);
+        let body = parse(&answer.body);
+        let number = |json: &Json| written(json).and_then(|text| text.parse::<i64>().ok());
+        let rows = body.as_array().map(Vec::as_slice).unwrap_or_default().iter();
+        let mut found: Vec<(i64, i64)> =
+            rows.filter_map(|row| Some((number(&row["id"])?, number(&row["v"])?))).collect();
+        let ids = self.told.values.keys().filter(|id| self.told.values[id].is_some());
+        let mut pairs: Vec<(i64, i64)> =
+            ids.flat_map(|id| self.related(*id).0.into_iter().map(|other| (*id, other))).collect();
+        found.sort_unstable();
+        pairs.sort_unstable();
+        if found != pairs {
+            wrong.push(format!("{sql}: {} {} pairs, not {}", answer.status, found.len(), pairs.len()));
+        }
     }
 
     /// The rows equal to what a door shows, and those less, as SQL has them for floats of 32 bits: a number there has 64,

@@ -11,7 +11,7 @@ use super::value::{parse, start, written};
 use super::{Program, assert_none};
 
 /// Types that the database has no keys of.
-fn is_no_key(kind: Kind, own: &Type) -> bool {
+pub(super) fn is_no_key(kind: Kind, own: &Type) -> bool {
     const LONG: [&str; 5] = ["text", "blob", "json", "point", "geometry"];
     let of_mariadb = kind == Kind::Mariadb && (LONG.contains(&own.base()) || own.native.ends_with("null"));
     own.made_of.is_some() || !own.compared || own.compares == Compares::Text || of_mariadb

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use salver_testkit::servers::Kind;
+use serde_json::Value as Json;
 
 use super::catalogue::{Class, Type};
 use super::doors::{Words, expected};
 use super::own::{self, Own};
-use super::value::start;
+use super::value::{parse, shape, start, written};
 use super::{Setting, assert_none};
 
 /// Takes all values out, and puts back what the records door showed: by key, and as a load.
@@ -62,6 +63,50 @@ fn written_again(kind: Kind) {
     assert_none(kind, &wrong);
 }
 
+/// What GraphQL shows is written by its mutations as the same value.
+fn by_mutation(kind: Kind) {
+    let setting = Setting::with(kind, "writable = true", "");
+    let program = &setting.program;
+    let types: Vec<(usize, &Type)> = setting.each().filter(|(_, own)| own.made_of.is_none() && own.compared).collect();
+    let ask = |query: String| {
+        let body = Json::from_iter([("query", query)]).to_string();
+        program.ask("POST", "/graphql", &[("content-type", "application/json")], Some(&body)).body
+    };
+    let mut answers: BTreeMap<usize, BTreeMap<i64, String>> = BTreeMap::new();
+    for (number, own) in &types {
+        let rows = parse(&ask(format!("{{ t{number} {{ id v }} }}")));
+        drop(program.database().run(&format!("update t{number} set v = null")));
+        // Without a type a text may look like a number.
+        let rows = rows["data"][format!("t{number}")].as_array().filter(|_| own.class != Class::Any).cloned();
+        for row in rows.unwrap_or_default().iter().filter(|row| !row["v"].is_null()).take(12) {
+            let (Some(id), Some(value)) = (written(&row["id"]), written(&row["v"])) else { continue };
+            let bare = shape(&row["v"]) != "text";
+            let value = if bare { value } else { Json::from(value).to_string() };
+            let told = ask(format!("mutation {{ update_t{number}(id: {id}, set: {{v: {value}}}) {{ id }} }}"));
+            answers.entry(*number).or_default().insert(id.parse().expect("a number"), format!("{value}: {told}"));
+        }
+    }
+    let all: Vec<(String, Type)> =
+        types.iter().map(|(number, own)| (format!("t{number}"), (*own).clone().only_read())).collect();
+    let all: Vec<(String, &Type)> = all.iter().map(|(name, own)| (name.clone(), own)).collect();
+    let now = own::ask(program.database(), &all);
+    let mut wrong = Vec::new();
+    for (number, own) in types.iter().filter(|(number, _)| answers.contains_key(number)) {
+        let table = format!("t{number}");
+        for (id, answer) in &answers[number] {
+            let (before, now) = (&setting.told[&table].values[id], &now[&table].values[id]);
+            // SQLite has bytes as base64 then.
+            let is_text = kind == Kind::Sqlite && own.class == Class::Bytes;
+            if before != now && !is_text {
+                let what = format!("{id} was {before:?}, is {now:?}");
+                wrong.push(format!("{}: {}: {}", own.native, start(&what), start(answer)));
+                break;
+            }
+        }
+    }
+    assert_none(kind, &wrong);
+}
+
 /// The values that the database has otherwise than before.
 fn changed(kind: Kind, own: &Type, before: &Own, now: Option<&Own>) -> Vec<String> {
     let Some(now) = now else { return vec!["no rows".to_owned()] };
@@ -80,5 +125,6 @@ fn changed(kind: Kind, own: &Type, before: &Own, now: Option<&Own>) -> Vec<Strin
 }
 
 super::of_each_database! {
+    by_mutation: mutations_of_sqlite, mutations_of_mariadb, mutations_of_postgres;
     written_again: written_again_to_sqlite, written_again_to_mariadb, written_again_to_postgres;
 }
