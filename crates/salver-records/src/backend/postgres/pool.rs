@@ -134,28 +134,23 @@ impl Pool {
         .with_hint("try again in a moment, or raise `connections_max` in its settings")
     }
 
-    /// Makes a connection clean again whose user went away in the middle.
+    /// Makes a connection clean again whose user went away in the middle. One whose statement was cancelled goes: the
+    /// server passes the signal on at some moment after the request for it, and it would hit a later statement.
     async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
         let patience = Duration::from_millis(CONNECT_MS_MAX);
-        let cleaning = async {
-            if state.asks {
-                // It returns when the server has passed the signal on, so it can't hit a later statement.
-                connection.client.cancel_token().cancel_query(self.target.tls.clone()).await?;
-            }
-            if state.transaction {
-                connection.client.batch_execute("ROLLBACK").await
-            } else {
-                connection.client.check_connection().await
-            }
+        let is_clean = if state.asks {
+            let token = connection.client.cancel_token();
+            let _ = timeout(patience, Box::pin(token.cancel_query(self.target.tls.clone()))).await;
+            false
+        } else {
+            matches!(timeout(patience, Box::pin(connection.client.batch_execute("ROLLBACK"))).await, Ok(Ok(())))
         };
-        match timeout(patience, Box::pin(cleaning)).await {
-            Ok(Ok(())) => self.put(connection),
-            _ => {
-                connection.abort();
-                self.open.fetch_sub(1, Ordering::Relaxed);
-                self.returned.notify_one();
-            }
+        if is_clean {
+            return self.put(connection);
         }
+        connection.abort();
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.returned.notify_one();
     }
 }
 
