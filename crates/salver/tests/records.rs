@@ -27,6 +27,7 @@ mod records {
     mod rules;
     mod shapes;
     mod told;
+    mod types;
     mod values;
     mod ways;
     mod weather;

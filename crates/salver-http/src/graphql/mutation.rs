@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use apollo_compiler::executable::Operation;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use salver_model::limits::FILTER_TERMS_MAX;
 use salver_model::ports::Database;
 use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind, treeql_code};
@@ -18,6 +20,7 @@ use crate::graphql::graph::TableType;
 use crate::graphql::input::{Arguments, Input};
 use crate::graphql::naming::Names;
 use crate::graphql::plan::{Level, Plan, RootPlan, Work};
+use crate::graphql::scalar::Scalar;
 
 /// How rows of a table are changed.
 #[derive(Debug)]
@@ -183,8 +186,12 @@ impl<'a> Compiler<'a> {
 fn record(table: &TableType, input: &Input) -> Result<Record> {
     let Input::Object(fields) = input else { return Ok(Vec::new()) };
     let one = |(name, value): &(String, Input)| {
-        let column = table.column(name).map_or(name.as_str(), |column| column.column.as_str());
+        let own = table.column(name);
+        let column = own.map_or(name.as_str(), |column| column.column.as_str());
         let field = match value {
+            Input::Text(text) if own.is_some_and(|own| own.shape.scalar() == Some(Scalar::Binary)) => {
+                Field::Text(base64_of(name, text)?)
+            }
             Input::Null => Field::Null,
             Input::Bool(value) => Field::Bool(*value),
             Input::Number(digits) => Field::Number(digits.clone()),
@@ -194,6 +201,20 @@ fn record(table: &TableType, input: &Input) -> Result<Record> {
         Ok((column.to_owned(), field))
     };
     fields.iter().map(one).collect()
+}
+
+/// Bytes as changes of records take them, of those that are written as this door shows them.
+fn base64_of(name: &str, text: &str) -> Result<String> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
+    bytes.map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
+        Error::new(Code::InvalidValue, format!("`{name}` is binary"))
+            .with_hint("write the bytes in hexadecimal, as in `\"1f8b\"`")
+    })
 }
 
 fn json(input: &Input) -> Json {
@@ -214,6 +235,7 @@ fn key_of(table: &TableType, arguments: &Arguments) -> Result<(Vec<String>, Filt
         let Some(input) = arguments.get(&column.name) else { continue };
         let value = input.value(&format!("`{}`", column.name))?;
         parts.push(match &value {
+            Value::Text(text) if column.shape.scalar() == Some(Scalar::Binary) => base64_of(&column.name, text)?,
             Value::Text(text) => text.clone(),
             other => other.to_string(),
         });

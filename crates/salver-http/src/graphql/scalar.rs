@@ -88,7 +88,7 @@ impl Scalar {
             }
             Self::Time => Some("A time of day, like `12:00:00`."),
             Self::Decimal => Some("A decimal number with every digit."),
-            Self::Binary => Some("Bytes, as text."),
+            Self::Binary => Some("Bytes, in hexadecimal, like `1f8b`."),
             Self::Json => Some("Any JSON value."),
         }
     }

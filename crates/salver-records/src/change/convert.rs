@@ -6,6 +6,7 @@ use salver_model::spec::DatabaseSpec;
 
 use super::decimal::Decimal;
 use super::{moment, wkt};
+use crate::condition::{Far, far_of_postgres, only_noughts_behind};
 use crate::dialect::Dialect;
 use crate::json::{Form, base64};
 use crate::statement::Bind;
@@ -32,7 +33,7 @@ impl Target<'_> {
         }
         match column.kind {
             ColumnKind::Integer | ColumnKind::BigInt => integer(column, field),
-            ColumnKind::Float | ColumnKind::Double => float(field),
+            ColumnKind::Float | ColumnKind::Double => self.float(field),
             ColumnKind::Decimal => self.decimal(column, field),
             ColumnKind::Boolean => boolean(field, self.strict),
             ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Uuid => self.text(column, field),
@@ -43,6 +44,20 @@ impl Target<'_> {
                 _ => Err("invalid geometry"),
             },
             ColumnKind::Json => json(field),
+        }
+    }
+
+    fn float(&self, field: &Field) -> Result<Bind, Unfit> {
+        let word = match field {
+            Field::Text(text) => text.trim(),
+            _ => "",
+        };
+        // As CSV has them. MySQL has none of them, and SQLite takes NaN for null.
+        match (word, self.dialect) {
+            ("NaN", Dialect::Postgres) => Ok(Bind::Float(f64::NAN)),
+            ("inf" | "Infinity", Dialect::Postgres | Dialect::Sqlite) => Ok(Bind::Float(f64::INFINITY)),
+            ("-inf" | "-Infinity", Dialect::Postgres | Dialect::Sqlite) => Ok(Bind::Float(f64::NEG_INFINITY)),
+            _ => float(field),
         }
     }
 
@@ -81,6 +96,9 @@ impl Target<'_> {
         };
         let Field::Text(text) = field else { return Err(unfit) };
         let text = text.trim();
+        if let Some(far) = self.far(column, text) {
+            return Ok(Bind::Text(far));
+        }
         let laid_out = match column.kind {
             ColumnKind::Date => moment::date(text).ok_or(unfit)?,
             ColumnKind::Time => {
@@ -95,7 +113,30 @@ impl Target<'_> {
                 format!("{date} {}", self.clock(column, &clock).ok_or(unfit)?)
             }
         };
-        Ok(Bind::Text(laid_out))
+        // A text there, which stays as it is read.
+        let keeps = self.dialect == Dialect::Sqlite && only_noughts_behind(&laid_out, text);
+        Ok(Bind::Text(if keeps { text.to_owned() } else { laid_out }))
+    }
+
+    /// A day or time that PostgreSQL alone has, as it writes it itself.
+    fn far(&self, column: &ColumnInfo, text: &str) -> Option<String> {
+        if self.dialect != Dialect::Postgres {
+            return None;
+        }
+        match column.kind {
+            ColumnKind::Date if moment::date(text).is_none() => far_of_postgres(Far::Date, text),
+            ColumnKind::Time if moment::time(text, false).is_none() => {
+                let clock = moment::time(&far_of_postgres(Far::Time, text)?.replacen("24:", "00:", 1), false)?;
+                Some(self.clock(column, &clock)?.replacen("00:", "24:", 1))
+            }
+            ColumnKind::Timestamp if moment::timestamp(text).is_none() => {
+                let far = far_of_postgres(Far::Timestamp, text)?;
+                let Some((day, rest)) = far.split_once(' ') else { return Some(far) };
+                let (rest, era) = rest.strip_suffix(" BC").map_or((rest, ""), |rest| (rest, " BC"));
+                Some(format!("{day} {}{era}", self.clock(column, &moment::time(rest, false)?)?))
+            }
+            _ => None,
+        }
     }
 
     /// The time as the column takes it; `None` when the column would round it or shift it to another zone.
@@ -162,7 +203,7 @@ fn integer(column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
         return Ok(Bind::Int(value));
     }
     // Only MySQL has whole numbers beyond i64, and reads them from text.
-    if column.native.contains("unsigned") && text.parse::<u64>().is_ok() {
+    if (column.native.contains("unsigned") || column.native == "bit(64)") && text.parse::<u64>().is_ok() {
         return Ok(Bind::Text(text.to_owned()));
     }
     Decimal::parse(text).and_then(|decimal| decimal.integer()).map(Bind::Int).ok_or("invalid integer")

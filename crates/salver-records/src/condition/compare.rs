@@ -7,11 +7,13 @@ use salver_model::{Code, Error, Result};
 
 use super::Ground;
 use super::convert::{bind_for, place};
+use super::equal;
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::dialect::like::escaped;
 use crate::dialect::spatial::is_unary;
 use crate::geometry;
+use crate::json::base64;
 use crate::statement::Bind;
 
 /// The left side of a comparison: an expression without values in it, and what it is like.
@@ -62,6 +64,11 @@ impl<'c> Operand<'c> {
         Self { column, bare, text, as_text }
     }
 
+    /// Whether only its text compares; of geometries the database knows which are the same.
+    pub(crate) fn is_by_text(&self) -> bool {
+        self.as_text && self.column.kind != ColumnKind::Geometry
+    }
+
     /// The expression as it compares and sorts.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -98,6 +105,7 @@ impl<'c> Operand<'c> {
 /// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
 pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
     let operand = Operand::column_by_text(sql.dialect, column, alias);
+    // One value and no other that is shown alike: a key is of one row.
     let Some(bind) = bind_for(sql.dialect, &operand, value) else { return false };
     sql.push(&operand.text).push(" = ");
     place(&operand, bind, sql);
@@ -147,20 +155,30 @@ fn like(operand: &Operand<'_>, [before, behind]: [&str; 2], value: &str, sql: &m
 }
 
 fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, sql: &mut Sql) -> Result<()> {
-    match bind_for(sql.dialect, operand, value) {
-        // A column without a type has the number or its text.
-        Some(bind @ (Bind::Int(_) | Bind::Float(_))) if sign == " = " && operand.is_untyped(sql.dialect) => {
-            sql.push(&operand.text).push(" IN (").bind(bind).push(", ").bind(Bind::Text(value.to_owned())).push(")");
-        }
-        Some(bind) => {
-            sql.push(&operand.text).push(sign);
-            place(operand, bind, sql);
-        }
-        None => {
-            refuse(ground, operand, value)?;
+    let Some(bind) = bind_for(sql.dialect, operand, value) else {
+        refuse(ground, operand, value)?;
+        if sign == " = " && !equal::shown_as(sql.dialect, operand, value).is_empty() {
+            equal::push(operand, equal::shown_as(sql.dialect, operand, value), sql);
+        } else {
             operand.nothing(sql);
         }
+        return Ok(());
+    };
+    if sign == " = " {
+        equal::push(operand, equal::shown_as(sql.dialect, operand, value), sql);
+        return Ok(());
     }
+    // Bytes compare with bytes, and with what was written as base64 the text of them.
+    let bytes =
+        if sql.dialect == Dialect::Sqlite && operand.column.kind.is_binary() { base64::decode(value) } else { None };
+    let Some(bytes) = bytes else {
+        sql.push(&operand.text).push(sign);
+        place(operand, bind, sql);
+        return Ok(());
+    };
+    sql.push("(").push(&operand.text).push(sign).bind(Bind::Bytes(bytes)).push(" AND typeof(").push(&operand.text);
+    sql.push(") = 'blob' OR ").push(&operand.text).push(sign).bind(Bind::Text(value.to_owned()));
+    sql.push(" AND typeof(").push(&operand.text).push(") = 'text')");
     Ok(())
 }
 
@@ -182,30 +200,22 @@ fn between(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sq
 }
 
 fn list(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
-    let (mut first, mut count) = (true, 0);
+    let (mut all, mut count) = (Vec::new(), 0);
     for part in value.split(',') {
         count += 1;
         if count > FILTER_TERMS_MAX {
             return Err(Error::new(Code::InvalidFilter, "a list has too many values")
                 .with_hint(format!("list at most {FILTER_TERMS_MAX}")));
         }
-        let Some(bind) = bind_for(sql.dialect, operand, part) else {
+        if bind_for(sql.dialect, operand, part).is_none() {
             refuse(ground, operand, part)?;
-            continue;
-        };
-        if first {
-            sql.push(&operand.text).push(" IN (");
         }
-        sql.separate(&mut first, ",");
-        if operand.is_untyped(sql.dialect) && !matches!(bind, Bind::Text(_)) {
-            sql.bind(Bind::Text(part.to_owned())).push(",");
-        }
-        place(operand, bind, sql);
+        all.extend(equal::shown_as(sql.dialect, operand, part));
     }
-    if first {
+    if all.is_empty() {
         operand.nothing(sql);
     } else {
-        sql.push(")");
+        equal::push(operand, all, sql);
     }
     Ok(())
 }

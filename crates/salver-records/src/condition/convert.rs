@@ -5,6 +5,7 @@ use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
 use super::compare::Operand;
+use super::far::{self, Far};
 use super::instant;
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
@@ -49,6 +50,31 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         }
         // A time of day there is a span.
         (Dialect::Mysql, ColumnKind::Time) => span(text.trim()).map(Bind::Text),
+        (Dialect::Postgres, ColumnKind::Float | ColumnKind::Double) if no_number(text) => {
+            text.parse().ok().map(Bind::Float)
+        }
+        (Dialect::Postgres, ColumnKind::Decimal) if no_number(text) => Some(Bind::Text(text.to_owned())),
+        (Dialect::Postgres, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
+            bind_of(column.kind, text).or_else(|| far::of_postgres(far(column.kind)?, text.trim()).map(Bind::Text))
+        }
+        (Dialect::Mysql, ColumnKind::Date | ColumnKind::Timestamp) => {
+            bind_of(column.kind, text).or_else(|| far::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text))
+        }
+        (Dialect::Sqlite, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
+            let text = text.trim();
+            match bind_of(column.kind, text) {
+                // Compared are the texts, in which noughts count too.
+                Some(Bind::Text(own)) if only_noughts_behind(&own, text) => Some(Bind::Text(text.to_owned())),
+                Some(bind) => Some(bind),
+                // Seconds and days of Julius are numbers there.
+                None => number(text),
+            }
+        }
+        // With noughts behind its point it would be a float, which has fewer digits.
+        (Dialect::Sqlite, ColumnKind::Decimal) => digits(text.trim()).map(|digits| {
+            let whole = digits.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
+            Bind::Text(whole.map_or(digits, |(whole, _)| whole).to_owned())
+        }),
         // SQLite keeps whatever was written: bytes as the base64 text they came as, identifiers and times as they
         // stood.
         (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
@@ -62,6 +88,26 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
                 .map(|value| Bind::Float(Some(narrowed(value)).filter(|n| n.is_finite()).unwrap_or(value)))
         }
         _ => bind_of(column.kind, text),
+    }
+}
+
+/// Whether `text` is `own` with nothing but noughts of a fraction behind it.
+pub(crate) fn only_noughts_behind(own: &str, text: &str) -> bool {
+    let rest = text.strip_prefix(own).unwrap_or_default();
+    !rest.is_empty() && rest.len() <= 10 && rest.bytes().all(|byte| matches!(byte, b'0' | b'.'))
+}
+
+/// What PostgreSQL has among numbers and is none.
+fn no_number(text: &str) -> bool {
+    matches!(text, "NaN" | "Infinity" | "-Infinity")
+}
+
+fn far(kind: ColumnKind) -> Option<Far> {
+    match kind {
+        ColumnKind::Date => Some(Far::Date),
+        ColumnKind::Time => Some(Far::Time),
+        ColumnKind::Timestamp => Some(Far::Timestamp),
+        _ => None,
     }
 }
 
@@ -128,7 +174,7 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
 
 /// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
 /// become another number.
-pub(super) fn push_decimal(bind: Bind, sql: &mut Sql) {
+pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     /// What any decimal of MySQL has.
     const DIGITS_MAX: usize = 65;
     const PLACES_MAX: usize = 30;
@@ -140,9 +186,12 @@ pub(super) fn push_decimal(bind: Bind, sql: &mut Sql) {
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let (digits, places) = (whole.len() + fraction.len(), fraction.len());
-    let fits = plain && digits <= DIGITS_MAX && places <= PLACES_MAX;
-    let (digits, places) = if fits { (digits.max(1), places) } else { (DIGITS_MAX, PLACES_MAX) };
-    sql.push("CAST(").bind(bind).push(&format!(" AS DECIMAL({digits},{places}))"));
+    if !plain || digits > DIGITS_MAX || places > PLACES_MAX {
+        // Another number than any that is there: as a float it is on the right side of them.
+        sql.push("(").bind(bind).push(" + 0e0)");
+        return;
+    }
+    sql.push("CAST(").bind(bind).push(&format!(" AS DECIMAL({},{places}))", digits.max(1)));
 }
 
 /// A time as MySQL has it: a span of up to 838 hours in both directions.
@@ -185,8 +234,8 @@ fn float(text: &str) -> Option<f64> {
 
 /// `text` itself when it is a decimal number that every system reads as one.
 fn digits(text: &str) -> Option<&str> {
-    /// More than any system has.
-    const LENGTH_MAX: usize = 80;
+    /// PostgreSQL has decimals of up to 131,072 digits before the point; no request is as long.
+    const LENGTH_MAX: usize = 100_000;
     /// Beyond it an exact number has more digits than any system has.
     const EXPONENT_MAX: u32 = 400;
     let text = text.strip_prefix('+').unwrap_or(text);

@@ -29,7 +29,7 @@ pub(super) fn timestamp(text: &str) -> Option<String> {
     }
 }
 
-fn is_day(text: &str) -> bool {
+pub(super) fn is_day(text: &str) -> bool {
     let [year, month, day] = *text.split('-').collect::<Vec<_>>().as_slice() else { return false };
     let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
         return false;
@@ -43,6 +43,11 @@ fn is_day(text: &str) -> bool {
         _ => return false,
     };
     year > 0 && (1..=days).contains(&day)
+}
+
+/// Whether it is a time of day.
+pub(super) fn is_clock(text: &str) -> bool {
+    clock(text).is_some()
 }
 
 /// The time of day with its seconds, a fraction without zeros at its end, and the zone as it stands.

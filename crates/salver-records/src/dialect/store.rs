@@ -3,12 +3,21 @@
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use super::Dialect;
+use crate::condition::push_decimal;
 use crate::dialect::Sql;
 use crate::statement::Bind;
+
+/// Digits before the point of a decimal that has thirty behind it.
+const DECIMAL_WHOLE_MAX: usize = 35;
 
 impl Dialect {
     /// Appends the value of a column, as it stands in `VALUES (...)` and behind `SET column =`.
     pub(crate) fn store(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
+        if self == Self::Mysql && column.native == "bit(64)" {
+            // As text it would be its letters.
+            sql.push("CAST(").bind(bind).push(" AS UNSIGNED)");
+            return;
+        }
         if column.kind != ColumnKind::Geometry || self == Self::Sqlite {
             sql.bind(bind);
             return;
@@ -30,7 +39,13 @@ impl Dialect {
             Self::Sqlite => add_in_sqlite(column, &bind, sql),
             // Text would turn the sum into a float in MySQL.
             Self::Mysql if decimal => {
-                sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS DECIMAL(65,30))");
+                sql.name(&column.real_name).push(" + ");
+                let digits = |text: &str| text.bytes().take_while(|byte| *byte != b'.').count();
+                if matches!(&bind, Bind::Text(text) if digits(text) > DECIMAL_WHOLE_MAX) {
+                    push_decimal(bind, sql);
+                } else {
+                    sql.push("CAST(").bind(bind).push(" AS DECIMAL(65,30))");
+                }
             }
             Self::Mysql if matches!(bind, Bind::Text(_)) => {
                 sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS UNSIGNED)");

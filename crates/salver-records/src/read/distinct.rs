@@ -11,7 +11,7 @@ use super::list::{self, Plan};
 use super::order::{By, Sort, order_by};
 use super::root::{ALIAS, Root};
 use super::rows::{Envelope, Rows};
-use crate::condition::Ground;
+use crate::condition::{Ground, Operand};
 use crate::dialect::Sql;
 use crate::json::Form;
 use crate::read::columns::Chooser;
@@ -73,7 +73,15 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
 fn rows(root: &Root<'_>, shown: &[usize], sql: &mut Sql) -> Result<()> {
     sql.push("SELECT DISTINCT ");
     for (at, index) in shown.iter().enumerate() {
-        sql.push(if at > 0 { ", " } else { "" }).column(ALIAS, root.table, *index);
+        sql.push(if at > 0 { ", " } else { "" });
+        let column = &root.table.columns[*index];
+        let operand = Operand::column(sql.dialect, column, ALIAS);
+        if operand.is_by_text() {
+            // The database can't tell whether two of them are the same.
+            sql.push(operand.text()).push(" AS ").name(&column.real_name);
+        } else {
+            sql.column(ALIAS, root.table, *index);
+        }
     }
     root.rows(sql)
 }

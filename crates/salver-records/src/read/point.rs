@@ -57,6 +57,10 @@ impl Point {
         if shown.is_empty() {
             return None;
         }
+        // Its placeholder has as many digits as the value: no statement is for all of them.
+        if scope.dialect == Dialect::Mysql && table.columns[key].kind == ColumnKind::Decimal {
+            return None;
+        }
         let operand = Operand::column_by_text(scope.dialect, &table.columns[key], "");
         let sample = sample(table.columns[key].kind);
         let form = std::mem::discriminant(&sample);

@@ -20,6 +20,7 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
         ColumnKind::BigInt if column.native.contains("unsigned") && column.native.starts_with("bigint") => {
             DataType::UInt64
         }
+        ColumnKind::BigInt if column.native == "bit(64)" && !sqlite => DataType::UInt64,
         ColumnKind::Integer | ColumnKind::BigInt => DataType::Int64,
         ColumnKind::Float if !sqlite => DataType::Float32,
         ColumnKind::Float | ColumnKind::Double => DataType::Float64,

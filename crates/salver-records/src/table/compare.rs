@@ -104,12 +104,12 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
             let unsigned = operand.data_type == DataType::UInt64 && dialect == Dialect::Mysql;
             digits(value).and_then(|text| integer(unsigned, &text))
         }
-        DataType::Float32 | DataType::Float64 => number(value).and_then(|number| match number {
-            Value::Int(own) => Some(Literal::Is(Bind::Float(own as f64))),
-            Value::UInt(own) => Some(Literal::Is(Bind::Float(own as f64))),
-            Value::Float(own) => Some(Literal::Is(Bind::Float(own))),
-            _ => None,
+        DataType::Float32 => float(value).map(|own| {
+            // The nearest of the column's own: what the client sees there is what it may ask for.
+            let short = f64::from(own as f32);
+            Literal::Is(Bind::Float(if short.is_infinite() { own } else { short }))
         }),
+        DataType::Float64 => float(value).map(|own| Literal::Is(Bind::Float(own))),
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             let whole_max = match dialect {
                 // It may hold more than Arrow can.
@@ -280,7 +280,8 @@ pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
         (Dialect::Postgres, _, _) => "::text",
         (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(text)) => {
             // As many digits as it has: with fewer it would become another number.
-            let (whole, fraction) = text.trim_start_matches('-').split_once('.').unwrap_or((text, ""));
+            let unsigned = text.trim_start_matches('-');
+            let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
             let (places, digits) = (fraction.len(), whole.len() + fraction.len());
             sql.push("CAST(").bind(bind.clone()).push(&format!(" AS DECIMAL({digits},{places}))"));
             return;
@@ -305,6 +306,15 @@ fn number(value: &Value) -> Option<Value> {
         Value::Int(_) | Value::UInt(_) | Value::Float(_) => Some(value.clone()),
         Value::Text(text) | Value::Bare(text) => Value::number(text.trim()),
         Value::Bool(_) | Value::Null => None,
+    }
+}
+
+fn float(value: &Value) -> Option<f64> {
+    match number(value)? {
+        Value::Int(own) => Some(own as f64),
+        Value::UInt(own) => Some(own as f64),
+        Value::Float(own) => Some(own),
+        _ => None,
     }
 }
 

@@ -233,8 +233,9 @@ fn float(cell: Cell<'_>) -> Option<f64> {
     match cell {
         Cell::Float(value) => Some(value),
         Cell::Single(value) => Some(f64::from(value)),
-        Cell::Int(value) => Some(value as f64),
-        Cell::UInt(value) => Some(value as f64),
+        // SQLite stores a whole number where a decimal is declared; one that is no float is no other number instead.
+        Cell::Int(value) => Some(value as f64).filter(|float| *float as i128 == i128::from(value)),
+        Cell::UInt(value) => Some(value as f64).filter(|float| *float as u128 == u128::from(value)),
         Cell::Text(text) => text.trim().parse().ok(),
         _ => None,
     }

@@ -252,12 +252,20 @@ impl Ground<'_> {
         }
         let mut inner = Sql::new(self.dialect);
         operand.push_ordered(&mut inner);
-        let inner = inner.text;
+        let mut inner = inner.text;
+        // The least of bits comes as the digits of a number and is told to be bits.
+        let is_bits =
+            self.info.column(&operand.name).is_some_and(|own| self.info.columns[own].native.starts_with("bit"));
+        if self.dialect == Dialect::Mysql && is_bits && matches!(function, Min | Max) {
+            inner.push_str(" + 0");
+        }
         let float = matches!(operand.data_type, DataType::Float32 | DataType::Float64);
         let (sql, data_type) = match (function, self.dialect) {
             (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
             (CountDistinct, _) => (format!("COUNT(DISTINCT {inner})"), DataType::Int64),
             (Avg, Dialect::Postgres) => (format!("AVG(({inner})::float8)"), DataType::Float64),
+            // Bits beside a float have a sign.
+            (Avg, Dialect::Mysql) if is_bits => (format!("AVG(CAST({inner} AS UNSIGNED) + 0e0)"), DataType::Float64),
             (Avg, Dialect::Mysql) => (format!("AVG(CAST({inner} AS DOUBLE))"), DataType::Float64),
             (Avg, Dialect::Sqlite) => (format!("AVG({inner})"), DataType::Float64),
             (Sum, Dialect::Postgres) if float => (format!("SUM(({inner})::float8)"), DataType::Float64),
@@ -267,8 +275,8 @@ impl Ground<'_> {
                     (format!("SUM({inner})"), column::sum_of_decimals(self.dialect, *precision, *scale))
                 }
                 (_, Dialect::Postgres) => (format!("SUM({inner})::bigint"), DataType::Int64),
-                (_, Dialect::Mysql) => (format!("CAST(SUM({inner}) AS SIGNED)"), DataType::Int64),
-                (_, Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
+                // A decimal; one that is no whole number of 64 bits is told when it comes, where a cast would cut it.
+                (_, Dialect::Mysql | Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
             },
             // PostgreSQL has no smallest of booleans.
             (Min, Dialect::Postgres) if operand.data_type == DataType::Boolean => {
@@ -321,9 +329,26 @@ impl Ground<'_> {
         }
         for index in &self.info.key {
             let path = ColumnPath::column(self.info.columns[*index].name.as_str());
-            add(self.locate(&path, Code::InvalidSort)?, false, false);
+            let own = self.locate(&path, Code::InvalidSort)?;
+            // Where several keys compare as one, what tells them apart comes behind.
+            let apart = self.apart(&own);
+            add(own, false, false);
+            apart.into_iter().for_each(|apart| add(apart, false, false));
         }
         Ok(keys)
+    }
+
+    /// What tells values of a column of a key apart that the operand has as one: truths that are several numbers, and in
+    /// SQLite a number, a text and bytes that look alike.
+    fn apart(&self, own: &Operand) -> Option<Operand> {
+        let operand = |sql: String, data_type| Operand::computed(sql, data_type, format!("{} as it is", own.name));
+        match (&own.data_type, self.dialect) {
+            (DataType::Boolean, Dialect::Mysql) => Some(operand(format!("{} + 0", own.sql), DataType::Int64)),
+            (DataType::Boolean, Dialect::Sqlite) => Some(operand(own.sql.clone(), DataType::Int64)),
+            (DataType::Binary, Dialect::Sqlite) => Some(operand(format!("typeof({})", own.sql), DataType::Utf8)),
+            _ if own.untyped => Some(operand(format!("typeof({})", own.sql), DataType::Utf8)),
+            _ => None,
+        }
     }
 
     fn order(&self, query: &Query, outputs: &[Output], keys: &[keyset::Key], sql: &mut Sql) -> Result<()> {

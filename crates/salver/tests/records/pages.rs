@@ -281,7 +281,7 @@ fn tables_page_by_page_are_the_whole() {
 }
 
 /// Where the next page is, below `/api`.
-fn next_of(link: &str) -> Option<String> {
+pub(super) fn next_of(link: &str) -> Option<String> {
     let part = link.split(", <").find(|part| part.contains("rel=\"next\""))?;
     let address = part.trim_start_matches('<').split('>').next()?;
     Some(address.trim_start_matches("/api").to_owned())

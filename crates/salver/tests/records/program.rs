@@ -92,6 +92,11 @@ impl Program {
             .unwrap_or_else(|error| panic!("{:?} {method} {target}: {error}", self.kind()))
     }
 
+    /// GET below `/api` on a connection of its own, where the answer may break off.
+    pub(crate) fn try_get(&self, target: &str) -> Result<Answer, std::io::Error> {
+        Client::new(&self.address).send("GET", &format!("/api{target}"), &[], None)
+    }
+
     /// GET below `/api`.
     pub(crate) fn get(&self, target: &str) -> Answer {
         self.ask("GET", target, &[], None)

@@ -1,7 +1,7 @@
 //! Connections for one user at a time: transactions, lists, loads.
 //!
-//! A connection that comes back is clean by construction, so that taking one costs no round trip. A transaction that was
-//! dropped is rolled back first; a statement that was dropped is cancelled, and its connection thrown away.
+//! A connection that comes back is clean by construction, so that taking one costs no round trip. What was dropped in
+//! the middle is cancelled and rolled back first; what can't be is thrown away.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -134,26 +134,23 @@ impl Pool {
         .with_hint("try again in a moment, or raise `connections_max` in its settings")
     }
 
-    /// Makes a connection clean again whose user went away in the middle, or ends it.
+    /// Makes a connection clean again whose user went away in the middle. One whose statement was cancelled goes: the
+    /// server passes the signal on at some moment after the request for it, and it would hit a later statement.
     async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
         let patience = Duration::from_millis(CONNECT_MS_MAX);
-        let cleaning = async {
-            if state.asks {
-                // The server says nothing of when it has passed the signal on: a statement that came next on this
-                // connection, of whomever, might be the one that is cancelled.
-                let _ = connection.client.cancel_token().cancel_query(self.target.tls.clone()).await;
-                return false;
-            }
-            connection.client.batch_execute("ROLLBACK").await.is_ok()
+        let is_clean = if state.asks {
+            let token = connection.client.cancel_token();
+            let _ = timeout(patience, Box::pin(token.cancel_query(self.target.tls.clone()))).await;
+            false
+        } else {
+            matches!(timeout(patience, Box::pin(connection.client.batch_execute("ROLLBACK"))).await, Ok(Ok(())))
         };
-        match timeout(patience, Box::pin(cleaning)).await {
-            Ok(true) => self.put(connection),
-            _ => {
-                connection.abort();
-                self.open.fetch_sub(1, Ordering::Relaxed);
-                self.returned.notify_one();
-            }
+        if is_clean {
+            return self.put(connection);
         }
+        connection.abort();
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.returned.notify_one();
     }
 }
 

@@ -28,8 +28,10 @@ pub(super) struct Item {
 impl Item {
     /// A grouped column.
     pub(super) fn group(scope: &Scope<'_>, table: &TableInfo, column: &ColumnInfo) -> Self {
-        let bare = bare(scope.dialect, column);
-        let (before, behind) = scope.dialect.selected(column);
+        let operand = Operand::column(scope.dialect, column, ALIAS);
+        // The database may not know whether two of them are the same; their texts it compares.
+        let bare = if operand.is_by_text() { operand.text().to_owned() } else { bare(scope.dialect, column) };
+        let (before, behind) = if operand.is_by_text() { ("", "") } else { scope.dialect.selected(column) };
         Self {
             selected: format!("{before}{bare}{behind}"),
             bare,
@@ -68,10 +70,15 @@ impl Item {
             }
             AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
             AggregateFunction::Avg => {
+                let of = numeric(dialect, column, of);
                 // An average of whole numbers has as many digits as a double, not as few as each system chooses.
                 let bare = match dialect {
                     Dialect::Sqlite => format!("AVG({of})"),
                     Dialect::Postgres => format!("AVG({of}::double precision)"),
+                    // Bits beside a float have a sign.
+                    Dialect::Mysql if column.native.starts_with("bit") => {
+                        format!("AVG(CAST({of} AS UNSIGNED) + 0e0)")
+                    }
                     Dialect::Mysql => format!("AVG({of} + 0e0)"),
                 };
                 Ok(computed(name, ColumnKind::Double, bare))
@@ -85,6 +92,11 @@ fn bare(dialect: Dialect, column: &ColumnInfo) -> String {
     let mut bare = String::new();
     dialect.reference(column, ALIAS, &mut bare);
     bare
+}
+
+/// Money of PostgreSQL as the number it is: its text has the sign of a currency, and it compares with no number.
+fn numeric(dialect: Dialect, column: &ColumnInfo, of: String) -> String {
+    if dialect == Dialect::Postgres && column.native == "money" { of + "::numeric" } else { of }
 }
 
 fn unfit(function: AggregateFunction, column: &ColumnInfo) -> Error {
@@ -122,6 +134,7 @@ fn count(name: &str, bare: String) -> Item {
 fn sum(dialect: Dialect, name: &str, column: &ColumnInfo, of: &str) -> Item {
     match (column.kind, dialect) {
         (ColumnKind::Decimal, _) => {
+            let of = numeric(dialect, column, of.to_owned());
             let mut item = computed(name, exact(dialect), format!("SUM({of})"));
             item.kind = ColumnKind::Decimal;
             item.form = Form::Decimal(column.scale);
@@ -166,17 +179,38 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (ColumnKind::Uuid, Dialect::Postgres) => {
             computed(name, ColumnKind::Varchar, format!("{word}({}::text)", operand.text()))
         }
-        (ColumnKind::Decimal, _) => computed(name, exact(dialect), format!("{word}({})", operand.text())),
+        // PostgreSQL sorts more types than it has the least of.
+        (ColumnKind::Varchar | ColumnKind::Clob, Dialect::Postgres) if !has_extremes(column) => {
+            let (own, direction) = (operand.text(), if word == "MIN" { "" } else { " DESC" });
+            let all = format!("array_agg({own} ORDER BY {own}{direction}) FILTER (WHERE {own} IS NOT NULL)");
+            computed(name, column.kind, format!("({all})[1]"))
+        }
+        // The least of bits comes as the digits of a number and is told to be bits.
+        (_, Dialect::Mysql) if column.native.starts_with("bit") => {
+            computed(name, column.kind, format!("{word}({} + 0)", operand.text()))
+        }
+        (ColumnKind::Decimal, _) => {
+            let of = numeric(dialect, column, operand.text().to_owned());
+            computed(name, exact(dialect), format!("{word}({of})"))
+        }
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };
     if column.kind == ColumnKind::Decimal {
         item.form = Form::Decimal(column.scale);
     }
-    let is_text =
-        matches!(column.kind, ColumnKind::Decimal | ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp);
-    if dialect == Dialect::Postgres && is_text {
-        item.selected += "::text";
+    if dialect == Dialect::Postgres && column.kind != ColumnKind::Uuid {
+        // As the column's own values are.
+        let (before, behind) = dialect.selected(column);
+        item.selected = format!("{before}{}{behind}", item.bare);
     }
     Ok(item)
+}
+
+/// Whether PostgreSQL has `min` and `max` of a column of texts, or of what it shows as text.
+fn has_extremes(column: &ColumnInfo) -> bool {
+    const HAVE: [&str; 10] =
+        ["text", "character varying", "character", "name", "citext", "interval", "inet", "cidr", "\"char\"", "pg_lsn"];
+    let base = column.native.split('(').next().unwrap_or_default().trim_end();
+    !column.ordered || !column.words.is_empty() || column.native.ends_with("[]") || HAVE.contains(&base)
 }

@@ -32,11 +32,19 @@ impl Key {
             }
             match row.get(*cell).copied().unwrap_or(Cell::Null) {
                 Cell::Null => return false,
-                Cell::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+                Cell::Bytes(bytes) => {
+                    // No text begins so: in a column without a type both may be.
+                    self.bytes.push(0xff);
+                    self.bytes.extend_from_slice(bytes);
+                }
                 Cell::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
-                other => match whole(other) {
-                    Some(whole) => crate::json::integer(whole, &mut self.bytes),
-                    None => crate::json::value(other, crate::json::Form::Plain, &mut self.bytes),
+                other => match (whole(other), float(other)) {
+                    (Some(whole), _) => crate::json::integer(whole, &mut self.bytes),
+                    // JSON has one word for NaN and the infinities.
+                    (None, Some(value)) if !value.is_finite() => {
+                        self.bytes.extend_from_slice(value.to_string().as_bytes());
+                    }
+                    (None, _) => crate::json::value(other, crate::json::Form::Plain, &mut self.bytes),
                 },
             }
         }
@@ -55,7 +63,17 @@ fn whole(cell: Cell<'_>) -> Option<i64> {
             if canonical { text.parse().ok() } else { None }
         }
         #[allow(clippy::cast_possible_truncation, reason = "it is whole and below 2^53")]
-        Cell::Float(value) if value.trunc() == value && value.abs() < 9e15 => Some(value as i64),
+        Cell::Float(_) | Cell::Single(_) => {
+            float(cell).filter(|value| value.trunc() == *value && value.abs() < 9e15).map(|value| value as i64)
+        }
+        _ => None,
+    }
+}
+
+fn float(cell: Cell<'_>) -> Option<f64> {
+    match cell {
+        Cell::Float(value) => Some(value),
+        Cell::Single(value) => Some(f64::from(value)),
         _ => None,
     }
 }

@@ -8,6 +8,12 @@ const NEGATIVE: u16 = 0x4000;
 /// The number, times ten to the power of `scale`; `None` when it is none (as `NaN`), has more digits behind the point,
 /// or does not fit.
 pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
+    // Its last digit to that base may be longer than it is by up to three noughts, which then don't fit.
+    short(raw, precision, scale).or_else(|| long(raw, precision.min(38), scale)?.to_i128())
+}
+
+/// As [`decimal`], where the number fits with these noughts.
+fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     let (head, mut digits) = raw.split_at_checked(8)?;
     let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let (count, weight, sign) = (usize::from(field(0)), field(2).cast_signed(), field(4));
@@ -35,9 +41,10 @@ pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
 
 /// The same of up to 76 digits.
 pub(super) fn wide_decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
-    if let Some(number) = decimal(raw, precision, scale) {
-        return Some(i256::from_i128(number));
-    }
+    short(raw, precision, scale).map(i256::from_i128).or_else(|| long(raw, precision, scale))
+}
+
+fn long(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
     let (head, digits) = raw.split_at_checked(8)?;
     let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let (count, weight, sign) = (usize::from(field(0)), field(2).cast_signed(), field(4));
@@ -83,6 +90,10 @@ mod tests {
         assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 4), Some(1));
         assert_eq!(decimal(&raw(1, 0, 0, &[1]), 10, 0), Some(10_000));
         assert_eq!(decimal(&raw(0, 0, 2, &[]), 10, 2), Some(0));
+        // 38 digits, ten of them behind the point: forty are sent.
+        let nines = [9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9900];
+        assert_eq!(decimal(&raw(6, 0x4000, 10, &nines), 38, 10), Some(1 - 10_i128.pow(38)));
+        assert_eq!(decimal(&raw(6, 0, 10, &nines), 37, 10), None);
         // Not a number; digits behind the point that there is no place for; too large.
         assert_eq!(decimal(&raw(0, 0xc000, 0, &[]), 10, 2), None);
         assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 2), None);
