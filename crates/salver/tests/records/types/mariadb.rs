@@ -8,6 +8,7 @@ use super::generate::{Chance, bytes, days, decimals, floats, moments, quoted, te
 
 const KIND: Kind = Kind::Mariadb;
 
+#[expect(clippy::too_many_lines, reason = "a line for each type")]
 pub(super) fn types() -> Vec<Type> {
     let chance = |name: &str| Chance::of(&format!("mariadb {name}"));
     let text = |name: &str, most| Type::new(name, Text, texts(&mut chance(name), KIND, most));

@@ -16,6 +16,7 @@ create domain label as varchar(20);
 create type pair as (a int, b text);
 ";
 
+#[expect(clippy::too_many_lines, reason = "a line for each type")]
 pub(super) fn types() -> Vec<Type> {
     let chance = |name: &str| Chance::of(&format!("postgres {name}"));
     let text = |name: &str, most| Type::new(name, Text, texts(&mut chance(name), KIND, most));
