@@ -64,8 +64,8 @@ class Tally:
         own = (self.answered[1] / max(self.spent[1], 1)) / (self.answered[0] / max(self.spent[0], 1))
         low, high = (statistics.quantiles(self.ratios, n=4)[at] if len(self.ratios) > 1 else self.ratio()
                      for at in (0, 2))
-        return (f"{self.row.key:14} {old:10,.0f}/s {new:10,.0f}/s {self.ratio():6.3f}  (half of the rounds {low:.2f} to "
-                f"{high:.2f}; for processor time {own:.3f})")
+        rates = f"{self.row.key:14} {old:10,.0f}/s {new:10,.0f}/s {self.ratio():6.3f}"
+        return f"{rates}  (half of the rounds {low:.2f} to {high:.2f}; for processor time {own:.3f})"
 
 
 def main() -> int:
@@ -80,7 +80,8 @@ def main() -> int:
     options = parser.parse_args()
     tallies = [Tally(row) for row in ROWS if row.key in options.only.split(",")]
     with tempfile.TemporaryDirectory(prefix="salver-turns-", dir="/var/tmp") as folder:
-        named = [(prepare(Path(folder) / name), binary) for name, binary in (("old", options.old), ("new", options.new))]
+        binaries = (("old", options.old), ("new", options.new))
+        named = [(prepare(Path(folder) / name), binary) for name, binary in binaries]
         for number in range(options.starts):
             builds = [start(home, binary, number) for home, binary in named]
             try:

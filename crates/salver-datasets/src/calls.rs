@@ -67,8 +67,8 @@ impl Calls {
 /// Gives the session the functions of `files` that the statement calls.
 ///
 /// # Errors
-/// `InvalidSql` for a name that means several, or a function that statements can't call; `MethodNotAllowed` for one that
-/// may change something, where the statement is to be safe (RFC 9110, section 9.2.1).
+/// `InvalidSql` for a name that means several, or a function that statements can't call; `MethodNotAllowed` for one
+/// that may change something, where the statement is to be safe (RFC 9110, section 9.2.1).
 pub(crate) fn register(
     statement: &mut Statement,
     state: &mut SessionState,

@@ -22,7 +22,7 @@ use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 
 pub(crate) use compare::{Operand, equals, test};
-pub(crate) use convert::{bind_for, exact_bind, only_noughts_behind, place, push_decimal};
+pub(crate) use convert::{bind_for, exact_bind, only_noughts_behind, place};
 pub(crate) use far::{Far, of_postgres as far_of_postgres};
 pub(crate) use mark::{Around, Mark};
 pub(crate) use related::{scalar, unrelated};

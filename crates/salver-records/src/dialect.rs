@@ -1,5 +1,6 @@
 //! What differs between the SQL of the three systems, as text; nothing here talks to a database.
 
+mod decimal;
 pub(crate) mod define;
 pub(crate) mod like;
 mod select;
@@ -10,6 +11,7 @@ mod upsert;
 
 use salver_model::spec::DatabaseKind;
 
+pub(crate) use decimal::push_decimal;
 pub(crate) use sql::{Sql, chain};
 
 /// The SQL of one system.

@@ -12,6 +12,7 @@ mod records {
     mod beyond;
     mod catalog;
     mod errors;
+    mod every_type;
     mod exact;
     mod gate;
     mod golden;
@@ -27,7 +28,6 @@ mod records {
     mod rules;
     mod shapes;
     mod told;
-    mod types;
     mod values;
     mod ways;
     mod weather;

@@ -7,8 +7,7 @@ use salver_model::rule::{exact_number, exact_truth};
 use super::compare::Operand;
 use super::far::{self, Far};
 use super::instant;
-use crate::dialect::Dialect;
-use crate::dialect::Sql;
+use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
 
@@ -170,28 +169,6 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
         // Its own type is what the server takes it for: also a time with a zone.
         _ => "",
     }
-}
-
-/// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
-/// become another number.
-pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
-    /// What any decimal of MySQL has.
-    const DIGITS_MAX: usize = 65;
-    const PLACES_MAX: usize = 30;
-    let Bind::Text(text) = &bind else {
-        sql.bind(bind);
-        return;
-    };
-    let unsigned = text.trim_start_matches(['-', '+']);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let (digits, places) = (whole.len() + fraction.len(), fraction.len());
-    if !plain || digits > DIGITS_MAX || places > PLACES_MAX {
-        // Another number than any that is there: as a float it is on the right side of them.
-        sql.push("(").bind(bind).push(" + 0e0)");
-        return;
-    }
-    sql.push("CAST(").bind(bind).push(&format!(" AS DECIMAL({},{places}))", digits.max(1)));
 }
 
 /// A time as MySQL has it: a span of up to 838 hours in both directions.

@@ -4,8 +4,7 @@
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use super::compare::Operand;
-use super::convert::push_decimal;
-use crate::dialect::{Dialect, Sql};
+use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::statement::Bind;
 
 /// Characters, or bytes, of a long text that MySQL surely sorts by: it takes no more than 1,024 bytes of each.

@@ -3,7 +3,7 @@
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use super::Dialect;
-use crate::condition::push_decimal;
+use super::decimal::push_decimal;
 use crate::dialect::Sql;
 use crate::statement::Bind;
 

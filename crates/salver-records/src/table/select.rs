@@ -338,8 +338,8 @@ impl Ground<'_> {
         Ok(keys)
     }
 
-    /// What tells values of a column of a key apart that the operand has as one: truths that are several numbers, and in
-    /// SQLite a number, a text and bytes that look alike.
+    /// What tells values of a column of a key apart that the operand has as one: truths that are several numbers, and
+    /// in SQLite a number, a text and bytes that look alike.
     fn apart(&self, own: &Operand) -> Option<Operand> {
         let operand = |sql: String, data_type| Operand::computed(sql, data_type, format!("{} as it is", own.name));
         match (&own.data_type, self.dialect) {

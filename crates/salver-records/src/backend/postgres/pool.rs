@@ -1,7 +1,7 @@
 //! Connections for one user at a time: transactions, lists, loads.
 //!
-//! A connection that comes back is clean by construction, so that taking one costs no round trip. A transaction that was
-//! dropped is rolled back first; a statement that was dropped is cancelled, and its connection thrown away.
+//! A connection that comes back is clean by construction, so that taking one costs no round trip. A transaction that
+//! was dropped is rolled back first; a statement that was dropped is cancelled, and its connection thrown away.
 
 use std::collections::VecDeque;
 use std::ops::Deref;

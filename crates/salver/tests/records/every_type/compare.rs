@@ -166,8 +166,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The rows equal to what a door shows, and those less, as SQL has them for floats of 32 bits: a number there has 64,
-    /// and is seldom the same.
+    /// The rows equal to what a door shows, and those less, as SQL has them for floats of 32 bits: a number there has
+    /// 64, and is seldom the same.
     fn in_sql(&self, shown: &str) -> Option<(Vec<i64>, Vec<i64>)> {
         let bound: f64 = shown.parse().ok().filter(|_| self.class() == Class::Single)?;
         let rows = |holds: &dyn Fn(f64) -> bool| {

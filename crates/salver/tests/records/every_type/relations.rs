@@ -1,5 +1,5 @@
 //! Every type as what relates rows: each row is joined with the row that the database joins it with. Texts are joined
-//! where they are the same, as PHP-CRUD-API does it, and not where a collation alone has them as equal, like `a` and `A`.
+//! where they are the same, as PHP-CRUD-API does it, and not where a collation alone has them as equal: `a` and `A`.
 
 use std::collections::BTreeMap;
 

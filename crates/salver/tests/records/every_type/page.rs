@@ -12,7 +12,7 @@ use super::catalogue::{Class, Compares, Type};
 use super::own::Own;
 use super::value::{parse, shape};
 
-const BEGIN: &str = "<!-- types: made by the test `records::types::page` -->\n\n";
+const BEGIN: &str = "<!-- types: made by the test `records::every_type::page` -->\n\n";
 const END: &str = "\n<!-- /types -->\n";
 
 /// What the page says of a type.

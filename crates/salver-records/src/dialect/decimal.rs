@@ -1,0 +1,26 @@
+//! Decimals as MySQL is given them.
+
+use super::Sql;
+use crate::statement::Bind;
+
+/// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
+/// become another number.
+pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
+    /// What any decimal of MySQL has.
+    const DIGITS_MAX: usize = 65;
+    const PLACES_MAX: usize = 30;
+    let Bind::Text(text) = &bind else {
+        sql.bind(bind);
+        return;
+    };
+    let unsigned = text.trim_start_matches(['-', '+']);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let (digits, places) = (whole.len() + fraction.len(), fraction.len());
+    if !plain || digits > DIGITS_MAX || places > PLACES_MAX {
+        // Another number than any that is there: as a float it is on the right side of them.
+        sql.push("(").bind(bind).push(" + 0e0)");
+        return;
+    }
+    sql.push("CAST(").bind(bind).push(&format!(" AS DECIMAL({},{places}))", digits.max(1)));
+}
