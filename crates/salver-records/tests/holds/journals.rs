@@ -22,7 +22,7 @@ async fn a_writer_does_not_wait_and_the_rows_are_gone() {
     let changed = "pragma busy_timeout = 100; update t set name = 'other' where id = 15000; select changes()";
     assert!(world.source.run(changed).trim().ends_with('1'), "a writer was kept from writing");
     let error = all(&*held).await.expect_err("other rows");
-    assert_eq!(error.code, Code::DatabaseUnavailable, "{error:?}");
+    assert_eq!(error.code, Code::ExpiredCursor, "{error:?}");
     assert!(error.message.contains("changed") && error.hint.is_some(), "{error:?}");
     let again = all(&*world.hold(1).await).await.expect("rows");
     assert_eq!(again[14_999], "15000|other|");

@@ -48,11 +48,11 @@ async fn in_the_middle() {
         assert!(first.num_rows() < ROWS, "{kind:?}");
         cut(&world);
         let error = stream.try_collect::<Vec<_>>().await.expect_err("a clean end");
-        assert_eq!(error.code, Code::DatabaseUnavailable, "{kind:?}: {error:?}");
+        assert_eq!(error.code, Code::ExpiredCursor, "{kind:?}: {error:?}");
         // What is gone is gone: no other connection takes its place with other rows.
         for _ in 0..2 {
             let error = all(&*held).await.expect_err("rows of another state");
-            assert_eq!(error.code, Code::DatabaseUnavailable, "{kind:?}: {error:?}");
+            assert_eq!(error.code, Code::ExpiredCursor, "{kind:?}: {error:?}");
             assert!(error.message.contains("gone") && error.hint.is_some(), "{kind:?}: {error:?}");
         }
         assert_eq!(all(&*world.hold(1).await).await.expect("rows").len(), ROWS, "{kind:?}");
@@ -69,7 +69,7 @@ async fn a_file_that_was_replaced() {
     // The next look finds it out; what is held does not keep the new file from being served.
     let _ = salver_model::ports::Database::refresh(&world.database).await;
     let error = all(&*held).await.expect_err("rows of another file");
-    assert_eq!(error.code, Code::DatabaseUnavailable, "{error:?}");
+    assert_eq!(error.code, Code::ExpiredCursor, "{error:?}");
     assert_eq!(all(&*world.hold(1).await).await.expect("rows").len(), ROWS);
 }
 

@@ -40,7 +40,7 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     let usual = score(head, dialect);
     let by_apostrophe = Dialect { quote: Some(b'\''), ..dialect };
     let scored = score(head, by_apostrophe);
-    let is_clear = wraps_a_column(head, dialect, b'\'') || usual.even < 100;
+    let is_clear = wraps_a_column(head, dialect, b'\'') || usual.even < 100 && has_quoted(head, by_apostrophe);
     if is_clear && scored.even == 100 && scored >= usual {
         return by_apostrophe.quote;
     }
@@ -99,6 +99,14 @@ fn score(head: Head<'_>, dialect: Dialect) -> Score {
     let width = view.width(0);
     let even = (0..block.rows()).filter(|row| view.width(*row) == width).count();
     Score { even: even * 100 / block.rows(), width }
+}
+
+/// Whether quotes stand around any field.
+fn has_quoted(head: Head<'_>, dialect: Dialect) -> bool {
+    let block = records(head, dialect, RECORDS);
+    let Some(view) = block.view() else { return false };
+    let mut fields = (0..block.rows()).flat_map(|row| (0..view.width(row)).filter_map(move |at| view.field(row, at)));
+    fields.any(|(_, is_quoted)| is_quoted)
 }
 
 /// Whether `mark` stands before and behind every value of a column, and there are some.
