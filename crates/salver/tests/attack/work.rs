@@ -161,7 +161,7 @@ fn rows_without_an_end_stop_with_their_reader() {
 #[test]
 fn rows_without_an_end_stop_with_the_limit_though_they_are_read() {
     // What is made within it takes many times as long to be written and read.
-    let siege = Siege::of("[limits]\nquery_ms_max = 200\n", TABLE);
+    let siege = Siege::of("[limits]\nquery_ms_max = 500\n", TABLE);
     for format in
         ["application/json", "text/csv", "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"]
     {
