@@ -183,9 +183,9 @@ impl Found<'_> {
 
     /// Whether its file lets GET call it.
     fn is_safe(&self) -> bool {
-        let own = self.interface.endpoints.iter().filter(|offered| offered.function == self.function());
+        let mut own = self.interface.endpoints.iter().filter(|offered| offered.function == self.function());
         let is_get = |route: &(String, String)| matches!(route.0.as_str(), "GET" | "*");
-        own.into_iter().any(|offered| offered.pure || offered.route.as_ref().is_some_and(is_get))
+        own.any(|offered| offered.pure || offered.route.as_ref().is_some_and(is_get))
     }
 
     fn full_name(&self) -> String {

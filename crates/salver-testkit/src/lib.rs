@@ -1,11 +1,13 @@
 //! What tests of several crates share: an obviously correct [`MemoryTable`], fakes of the other ports, the contract
-//! suites that every implementation of a port must pass, and real database servers. Never part of the binary.
+//! suites that every implementation of a port must pass, tables of the documentation, and real database servers. Never
+//! part of the binary.
 
 pub mod contract;
 pub mod fake;
 pub mod fake_database;
 pub mod memory_scan;
 pub mod memory_table;
+pub mod page;
 pub mod servers;
 
 pub use fake::{FakeLoader, NoSql};

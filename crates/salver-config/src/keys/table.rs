@@ -279,8 +279,8 @@ const ROWS: &[Setting] = &[
         "CSV: the character between fields, or `\"tab\"`; told from the first lines when not given.",
         &["separator", "sep"]),
     row(Section::Dataset, "header", Kind::Bool, ["", "false"],
-        "CSV, TSV and spreadsheets: whether the first row holds the names of the columns. When not given, it does in \
-            spreadsheets; in CSV and TSV unless other columns than text are there, and the first row fits all types.",
+        "CSV, TSV and spreadsheets: whether the first row holds the names of the columns. When not given: in \
+            spreadsheets yes; in CSV and TSV it is guessed, and told.",
         &["has_header"]),
     row(Section::Dataset, "quote", Kind::Text, ["", r#""'""#],
         "CSV: the character around fields; `\"\"` where there is none, and every character is part of its field. When \

@@ -5,8 +5,7 @@ use salver_model::{Code, Error, Result, Value};
 
 use super::decimal::Parts;
 use crate::calendar;
-use crate::dialect::Dialect;
-use crate::dialect::Sql;
+use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::statement::Bind;
 
 /// Most digits before the point of a decimal that is written into a statement; what has more lies beyond all numbers.
@@ -278,13 +277,8 @@ pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
         (Dialect::Postgres, DataType::Timestamp(..), _) => "::timestamp",
         (Dialect::Postgres, DataType::Binary, _) => "::bytea",
         (Dialect::Postgres, _, _) => "::text",
-        (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(text)) => {
-            // As many digits as it has: with fewer it would become another number.
-            let unsigned = text.trim_start_matches('-');
-            let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-            let (places, digits) = (fraction.len(), whole.len() + fraction.len());
-            sql.push("CAST(").bind(bind.clone()).push(&format!(" AS DECIMAL({digits},{places}))"));
-            return;
+        (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(_)) => {
+            return push_decimal(bind.clone(), sql);
         }
         (Dialect::Mysql, DataType::UInt64, Bind::Text(_)) => {
             sql.push("CAST(").bind(bind.clone()).push(" AS UNSIGNED)");

@@ -2,7 +2,6 @@
 //! reads them. With `UPDATE=1` the page is written anew.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use super::server::Server;
@@ -94,9 +93,6 @@ def show(url):
 {"make": make, "show": show}[sys.argv[1]](sys.argv[2])
 "#;
 
-const BEGIN: &str = "<!-- types: made by the test `it::becomes` -->\n\n";
-const END: &str = "\n<!-- /types -->\n";
-
 fn python(verb: &str, of: &str) -> String {
     let done = Command::new("python3").args(["-c", PROGRAM, verb, of]).output().expect("python3 is there");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -118,13 +114,5 @@ fn the_page_tells_which_type_becomes_which() {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
     let server = Server::of(&files);
     let table = python("show", &format!("http://{}", server.address()));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once(BEGIN).expect("the table begins");
-    let (told, behind) = rest.split_once(END).expect("the table ends");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{table}{END}{behind}")).expect("written");
-        return;
-    }
-    assert_eq!(told, table, "run the test with UPDATE=1 to write the page anew");
+    salver_testkit::page::has_table("formats.md", "it::becomes", &table);
 }

@@ -50,7 +50,7 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
 }
 
 /// Whether the first record holds names. It does unless columns of other types than text are there, and its values fit
-/// all of them, as DuckDB has it; and also where names are asked for that it has, or where its numbers go up or down by
+/// all of them; and also where names are asked for that it has, or where its numbers go up or down by
 /// one, as the years of a table do.
 pub(super) fn has_header(head: Head<'_>, dialect: Dialect, spec: &DatasetSpec) -> bool {
     let block = records(head, dialect, TYPED_RECORDS + 1);

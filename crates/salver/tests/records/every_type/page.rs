@@ -1,8 +1,5 @@
 //! The table of types in `docs/records.md`, as the program has them. With `UPDATE=1` the page is written anew.
 
-use std::fs;
-use std::path::Path;
-
 use salver_testkit::servers::Kind;
 use serde_json::Value as Json;
 
@@ -11,9 +8,6 @@ use super::ask::ids;
 use super::catalogue::{Class, Compares, Type};
 use super::own::Own;
 use super::value::{parse, shape};
-
-const BEGIN: &str = "<!-- types: made by the test `records::every_type::page` -->\n\n";
-const END: &str = "\n<!-- /types -->\n";
 
 /// What the page says of a type.
 type Row = [String; 5];
@@ -35,15 +29,7 @@ fn the_page_tells_what_each_type_is() {
             table.push_str(&format!("| {types} | {} |\n", row.join(" | ")));
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once(BEGIN).expect("the table begins");
-    let (told, behind) = rest.split_once(END).expect("the table ends");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{table}{END}{behind}")).expect("written");
-        return;
-    }
-    assert_eq!(told, table, "run the test with UPDATE=1 to write the page anew");
+    salver_testkit::page::has_table("records.md", "records::every_type::page", &table);
 }
 
 /// The types of a database, those of which the same is said together.
