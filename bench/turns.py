@@ -42,7 +42,11 @@ class Row:
 ROWS = [Row("health", Request("/health"))]
 ROWS += [Row(work.key, work.request, work.connections) for work in works.SMALL]
 ROWS += [Row("read-sqlite", record_works.READ, 16)]
+ROWS += [Row("list-sqlite", Request("/api/records/posts?filter=views,eq,{n}&page=1,20"), 16)]
 ROWS += [Row(work.key, work.request, work.connections) for work in stream_works.APPENDED if work.sink == "log"]
+# What went out in a second is a few whole tables: the longer the turns, the better.
+ROWS += [Row("export-file", Request("/api/export/orders.csv"), 2)]
+ROWS += [Row("export-sqlite", Request("/api/export/posts.csv"), 2)]
 ROWS += [Row("fib-10", Request("/api/functions/fib/fib", '{"n": 10}', stream_works.JSON), 4)]
 FIB = "def fib(n: int) -> int:\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 

@@ -1,8 +1,9 @@
 //! Everything that must pass, in the order in which it fails fastest. `make test` runs this and nothing else.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 use std::{env, iter};
 
@@ -29,8 +30,31 @@ pub(crate) fn run() -> Result<(), String> {
         tree::Tree::read().and_then(|tree| examples::run(&tree))
     })?;
     eprintln!("== tests, after {:.0} s", started.elapsed().as_secs_f64());
-    // All of them: who mends one failure wants to know of the others.
-    cargo(&["test", "--release", "--workspace", "--no-fail-fast"])
+    tests(&root, &path)
+}
+
+/// Runs all tests: who mends one failure wants to know of the others. What failed is said once more at the end, where
+/// a long log is read first.
+fn tests(root: &Path, path: &OsString) -> Result<(), String> {
+    let arguments = ["test", "--release", "--workspace", "--no-fail-fast"];
+    let mut command = Command::new("cargo");
+    let command = command.args(arguments).env("PATH", path).current_dir(root).stdout(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("can't run cargo: {error}"))?;
+    let (mut failed, mut telling) = (Vec::new(), false);
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
+        let line = line.map_err(|error| format!("can't read what cargo prints: {error}"))?;
+        println!("{line}");
+        // libtest prints what failed between these two lines, first with its output and then by name alone.
+        telling = (telling || line == "failures:") && !line.starts_with("test result:");
+        if telling && !line.is_empty() {
+            failed.push(line);
+        }
+    }
+    let status = child.wait().map_err(|error| format!("can't wait for cargo: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("failed: cargo {}\n{}", arguments.join(" "), failed.join("\n")))
 }
 
 /// The search path, with the Python before all others that has the packages whose tables functions take and give;

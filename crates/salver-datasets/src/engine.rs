@@ -13,6 +13,7 @@ mod run;
 mod session;
 mod turn;
 mod wide;
+mod withheld;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ use lanes::Lanes;
 pub(crate) use lanes::STACK_BYTES;
 use pressure::Pressure;
 pub use pressure::own_bytes;
+use run::BEGINNING_PER_THREAD;
 pub(crate) use run::{Answer, Cancel, Started};
 pub(crate) use session::{CATALOG, SCHEMA};
 pub(crate) use work::Work;
@@ -81,6 +83,8 @@ pub struct Engine {
     /// keeps memory of its own for what it may need again.
     decoding: Option<Runtime>,
     decoders: usize,
+    /// Who may make the first rows of an answer.
+    beginning: Arc<Semaphore>,
     /// What decoders may take, in KiB, while they wait.
     waiting_decoders: Arc<Semaphore>,
     /// How many files may be kept open for exports.
@@ -137,6 +141,7 @@ impl Engine {
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
             decoders: threads,
+            beginning: Arc::new(Semaphore::new(BEGINNING_PER_THREAD * threads)),
             waiting_decoders: Arc::new(Semaphore::new(WAITING_DECODER_BYTES_MAX / 1024)),
             held_files: Arc::new(Semaphore::new(HELD_FILES_MAX)),
             functions: RwLock::new(Arc::new([])),

@@ -1,7 +1,11 @@
 //! Conditional requests (RFC 9110, section 13): strong entity tags and `If-None-Match`.
 
-use http::HeaderValue;
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderValue, header};
 use salver_model::Version;
+
+use crate::lines;
 
 /// The entity tag of an answer: a hash of everything its bytes follow from.
 pub(crate) fn etag(content: Version) -> HeaderValue {
@@ -13,32 +17,42 @@ pub(crate) fn etag(content: Version) -> HeaderValue {
     HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// Whether the client's `If-None-Match` names `etag`, so that 304 is the answer. Weak tags match too: the comparison
-/// for this header is the weak one. `*` names nothing here, because it asks whether there is any answer at all, and
-/// that is known only once there is one.
-pub(crate) fn matches(if_none_match: Option<&HeaderValue>, etag: &HeaderValue) -> bool {
-    let Some(given) = if_none_match.and_then(|value| value.to_str().ok()) else { return false };
-    let Ok(etag) = etag.to_str() else { return false };
-    given.split(',').map(str::trim).any(|tag| tag.strip_prefix("W/").unwrap_or(tag) == etag)
+/// The tags of `If-None-Match`, without what says that they are weak: the comparison for this header is the weak one.
+pub(crate) fn known(if_none_match: &str) -> impl Iterator<Item = &str> {
+    if_none_match.split(',').map(|tag| tag.trim().trim_start_matches("W/"))
+}
+
+/// What a request says that its client knows.
+pub(crate) fn if_none_match(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    lines::list(headers, header::IF_NONE_MATCH)
+}
+
+/// Whether the client's `If-None-Match` names `etag`, so that 304 is the answer. `*` names nothing here, because it
+/// asks whether there is any answer at all, and that is known only once there is one.
+pub(crate) fn matches(if_none_match: &str, etag: &HeaderValue) -> bool {
+    etag.to_str().is_ok_and(|etag| known(if_none_match).any(|tag| tag == etag))
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderMap, header};
     use salver_model::Version;
 
-    use super::{etag, matches};
+    use super::{etag, if_none_match, matches};
 
     #[test]
     fn lists_weak_tags_and_stars() {
         let tag = etag(Version(7));
-        let given = |text: &str| HeaderValue::from_str(text).ok();
         for yes in ["\"0000000000000007\"", "W/\"0000000000000007\"", "\"a\", \"0000000000000007\""] {
-            assert!(matches(given(yes).as_ref(), &tag), "{yes}");
+            assert!(matches(yes, &tag), "{yes}");
         }
         for no in ["\"a\"", "", "0000000000000007", "*"] {
-            assert!(!matches(given(no).as_ref(), &tag), "{no}");
+            assert!(!matches(no, &tag), "{no}");
         }
-        assert!(!matches(None, &tag));
+        let mut headers = HeaderMap::new();
+        assert_eq!(if_none_match(&headers), None);
+        headers.append(header::IF_NONE_MATCH, "\"a\"".parse().unwrap());
+        headers.append(header::IF_NONE_MATCH, tag.clone());
+        assert!(matches(&if_none_match(&headers).unwrap(), &tag));
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, Method, header};
 use percent_encoding::percent_decode_str;
 use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
 use salver_model::limits::PARAMETERS_MAX;
@@ -12,6 +12,7 @@ use salver_model::{Caller, Code, Error, Result, Version, suggest};
 
 use crate::app::App;
 use crate::body::Encoding;
+use crate::{conditional, lines};
 
 /// One request.
 #[derive(Debug)]
@@ -70,16 +71,12 @@ impl<'a> Exchange<'a> {
 
     /// All lines of a header as one list; `None` when there is none.
     pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
-        let mut lines = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        let first = lines.next()?;
-        let Some(second) = lines.next() else { return Some(Cow::Borrowed(first)) };
-        let all: Vec<&str> = [first, second].into_iter().chain(lines).collect();
-        Some(Cow::Owned(all.join(", ")))
+        lines::list(self.headers, name)
     }
 
     /// The client's `If-None-Match`, which has a meaning for GET and HEAD only.
-    pub(crate) fn if_none_match(&self) -> Option<&'a HeaderValue> {
-        self.headers.get(header::IF_NONE_MATCH).filter(|_| *self.method != Method::POST)
+    pub(crate) fn if_none_match(&self) -> Option<Cow<'a, str>> {
+        conditional::if_none_match(self.headers).filter(|_| *self.method != Method::POST)
     }
 
     /// The format rows go out in: the suffix, else `format=`, else `Accept`, else the server's default.

@@ -30,6 +30,7 @@ mod held;
 mod idempotency;
 mod index;
 mod kv;
+mod lines;
 mod options;
 mod problem;
 mod receive;

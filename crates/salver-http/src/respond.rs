@@ -43,19 +43,19 @@ impl Heading {
         let etag = conditional::etag(self.version);
         let mut headers = HeaderMap::with_capacity(3);
         describe(&mut headers, Some(&etag), Coding::Identity);
-        conditional::matches(Some(asked), &etag).then(|| not_modified(&headers))
+        conditional::matches(&asked, &etag).then(|| not_modified(&headers))
     }
 }
 
 /// A finished answer again, or 304.
 pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
-    again(exchange.if_none_match(), finished)
+    again(exchange.if_none_match().as_deref(), finished)
 }
 
 /// A finished answer again, or 304 when it is among those that `if_none_match` names.
-pub(crate) fn again(if_none_match: Option<&HeaderValue>, finished: &Finished) -> Response<Body> {
+pub(crate) fn again(if_none_match: Option<&str>, finished: &Finished) -> Response<Body> {
     if let Some(etag) = &finished.etag
-        && conditional::matches(if_none_match, etag)
+        && if_none_match.is_some_and(|known| conditional::matches(known, etag))
     {
         return not_modified(&finished.headers);
     }

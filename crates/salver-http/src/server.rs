@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use http_body::Body as _;
+use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
 use salver_service::Service;
@@ -46,7 +46,7 @@ pub async fn serve(
     // Dropped when the end begins: who has not said anything yet is not waited for.
     let serving = watch::Sender::new(());
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
-    let builders = [builder(head_ms_max), builder(Duration::from_millis(LOBBY_MS_MAX))];
+    let builders = [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))];
     let mut shutdown = std::pin::pin!(shutdown);
     let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
@@ -77,22 +77,23 @@ pub async fn serve(
         let connection = connections.enter(peer);
         let is_in_lobby = connection.is_in_lobby();
         let seat = Seat(Arc::clone(&connection));
-        let mut builder = builders[usize::from(is_in_lobby)].clone();
-        builder.http1().timer(HeadTimer(Arc::clone(&connection)));
+        let (mut http1, http2) = builders[usize::from(is_in_lobby)].clone();
+        http1.timer(HeadTimer(Arc::clone(&connection)));
         let handler = Handler { app: Arc::clone(&app), peer, connection: Arc::clone(&connection) };
         let (watcher, mut ended) = (graceful.watcher(), serving.subscribe());
         let task = tokio::spawn(async move {
             let _seat = seat;
             let head_ms_max = if is_in_lobby { Duration::from_millis(LOBBY_MS_MAX) } else { head_ms_max };
-            let has_greeted = tokio::select! {
-                greeting = tokio::time::timeout(head_ms_max, greeted(&stream)) => greeting.is_ok(),
-                _ = ended.changed() => false,
+            let spoken = tokio::select! {
+                spoken = tokio::time::timeout(head_ms_max, spoken(&stream)) => spoken.ok(),
+                _ = ended.changed() => None,
             };
-            if has_greeted {
-                let connection = builder.serve_connection(TokioIo::new(stream), handler).into_owned();
-                // A connection that breaks is the client's affair; nothing is left to do or to tell.
-                let _ = watcher.watch(connection).await;
-            }
+            // A connection that breaks is the client's affair; nothing is left to do or to tell.
+            let _ = match spoken {
+                Some(Version::HTTP_2) => watcher.watch(http2.serve_connection(TokioIo::new(stream), handler)).await,
+                Some(_) => watcher.watch(http1.serve_connection(TokioIo::new(stream), handler)).await,
+                None => Ok(()),
+            };
         });
         connection.is_served_by(task.abort_handle());
     }
@@ -106,23 +107,23 @@ pub async fn serve(
     Ok(())
 }
 
-/// How connections are served whose clients may take so long for the head of a request. Each brings its own timer.
-fn builder(head_ms_max: Duration) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
+/// How connections of both versions are served whose clients may take so long for the head of a request. Those of
+/// HTTP/1 bring their own timer.
+fn builders(head_ms_max: Duration) -> (http1::Builder, http2::Builder<TokioExecutor>) {
+    let mut first = http1::Builder::new();
+    first
         .header_read_timeout(head_ms_max)
         // No `pipeline_flush`: with it hyper never sends its answer to a request that it can't parse, and buffers any
         // answer whole for a client that does not read.
         .max_buf_size(HEAD_BYTES_MAX);
-    builder
-        .http2()
+    let mut second = http2::Builder::new(TokioExecutor::new());
+    second
         .timer(TokioTimer::new())
         .keep_alive_interval(head_ms_max)
         .keep_alive_timeout(head_ms_max)
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
         .max_header_list_size(HEAD_BYTES_MAX as u32);
-    builder
+    (first, second)
 }
 
 /// A descriptor that is kept for when there are none left.
@@ -156,18 +157,22 @@ fn prepare(stream: &TcpStream) {
     let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(patience));
 }
 
-/// Waits until the client has said enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). The library that tells
-/// them apart would wait for that without end.
-async fn greeted(stream: &TcpStream) {
+/// Waits until the client has said enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). What it said is still
+/// there to be read.
+async fn spoken(stream: &TcpStream) -> Version {
     const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut said = [0; PREFACE.len()];
     loop {
         match stream.peek(&mut said).await {
-            Ok(count) if count > 0 && said[..count] == PREFACE[..count] && count < PREFACE.len() => {
+            Ok(count) if count > 0 && said[..count] == PREFACE[..count] => {
+                if count == PREFACE.len() {
+                    return Version::HTTP_2;
+                }
                 // What was said so far stays readable, so that waiting for more takes a timer.
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            _ => return,
+            // What is wrong with the connection is found by who reads from it.
+            _ => return Version::HTTP_11,
         }
     }
 }

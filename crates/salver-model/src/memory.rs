@@ -13,13 +13,19 @@ pub fn set_short(is_short: bool) {
     IS_SHORT.store(is_short, Relaxed);
 }
 
+/// Whether memory is short now.
+#[must_use]
+pub fn is_short() -> bool {
+    IS_SHORT.load(Relaxed)
+}
+
 /// That who made a row of so many bytes may go on; with a large one nobody does while memory is short.
 ///
 /// # Errors
 /// `Overloaded`.
 #[inline]
 pub fn room_for(row_bytes: usize) -> Result<()> {
-    if row_bytes < LARGE_ROW_BYTES || !IS_SHORT.load(Relaxed) {
+    if row_bytes < LARGE_ROW_BYTES || !is_short() {
         return Ok(());
     }
     let message = "the server has as much in memory as it may, and these rows are large";

@@ -97,8 +97,8 @@ pub struct CsvOptions {
     pub escape: Option<u8>,
     /// Lines that begin with it are skipped.
     pub comment: Option<u8>,
-    /// Lines to skip before the header.
-    pub skip_rows: usize,
+    /// Lines to skip before the header; `None` skips what stands before a table, such as its title.
+    pub skip_rows: Option<usize>,
     /// Fields, unquoted, that mean null, beside the empty field.
     pub null_tokens: Vec<String>,
     /// Character encoding by its WHATWG label; `None` tells it from a byte order mark, else UTF-8, else windows-1252.
@@ -113,7 +113,7 @@ impl Default for CsvOptions {
             quote: Quote::Guessed,
             escape: None,
             comment: None,
-            skip_rows: 0,
+            skip_rows: None,
             null_tokens: Vec::new(),
             encoding: None,
         }

@@ -19,9 +19,10 @@ const GROWTH_BYTES_MIN: u64 = 8 * 1024 * 1024;
 const REST_EVERY: Duration = Duration::from_secs(2);
 /// Processor time in between up to which the process is at rest, in hundredths of a second.
 const REST_TICKS_MAX: u64 = 20;
-/// What must have been added since the last time, in bytes, for it to be worth the trouble.
-const ADDED_BYTES_MIN: u64 = 16 * 1024 * 1024;
-/// The same while the process works.
+/// How often in a row what is free is given back at rest: threads that have nothing more to do end one by one, and
+/// what they leave is free only then.
+const AT_REST_TIMES: u32 = 8;
+/// What must have been added while the process works, in bytes, for giving back to be worth the trouble.
 const ADDED_AT_WORK_BYTES_MIN: u64 = 256 * 1024 * 1024;
 
 unsafe extern "C" {
@@ -40,7 +41,7 @@ fn give_back() {
 /// are not made, and `relieve` is asked to let go of what nobody uses.
 pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
-        let (mut least, mut last, mut ticks) = (u64::MAX, u64::MAX, 0);
+        let (mut least, mut last, mut ticks, mut times) = (u64::MAX, u64::MAX, 0, 0);
         let (mut looked, mut given_back) = (Instant::now(), Instant::now());
         // Where the system never says how a process stands, there is nothing to go by.
         if own_bytes().is_none() {
@@ -64,7 +65,9 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
             if looked.elapsed() >= REST_EVERY {
                 let now = processor_ticks().unwrap_or(u64::MAX);
                 let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS_MAX;
-                if bytes - least >= if is_at_rest { ADDED_BYTES_MIN } else { ADDED_AT_WORK_BYTES_MIN } {
+                times = if is_at_rest { times + 1 } else { 0 };
+                let is_much = bytes - least >= ADDED_AT_WORK_BYTES_MIN;
+                if is_much || (1..=AT_REST_TIMES).contains(&times) {
                     give_back();
                     least = own_bytes().unwrap_or(bytes);
                 }

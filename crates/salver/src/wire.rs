@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use salver_config::Checked;
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
@@ -189,6 +190,9 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     })
 }
 
+/// How long a thread that may block stays without work: it keeps memory of its own for what it may need again.
+const SPARE_THREADS_KEPT_FOR: Duration = Duration::from_secs(2);
+
 /// The runtime that everything but the engine's own work runs on.
 pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -196,6 +200,7 @@ pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
         builder.worker_threads(threads);
     }
     builder
+        .thread_keep_alive(SPARE_THREADS_KEPT_FOR)
         .enable_all()
         .build()
         .map_err(|error| salver_model::Error::internal("can't start the threads of the server").with_source(error))

@@ -82,7 +82,7 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
         },
         escape: character(table, "escape", findings),
         comment: character(table, "comment", findings),
-        skip_rows: usize::try_from(table.count("skip_rows")).unwrap_or(usize::MAX),
+        skip_rows: table.is_set("skip_rows").then(|| usize::try_from(table.count("skip_rows")).unwrap_or(usize::MAX)),
         null_tokens: table.texts("null_tokens").unwrap_or_default().to_vec(),
         encoding: encoding.map(str::to_owned),
     }

@@ -20,7 +20,7 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
         ("quote", csv.quote != plain.quote, texts, "CSV"),
         ("escape", csv.escape.is_some(), texts, "CSV"),
         ("comment", csv.comment.is_some(), texts, "CSV"),
-        ("skip_rows", csv.skip_rows > 0, texts, "CSV"),
+        ("skip_rows", csv.skip_rows.is_some(), texts, "CSV"),
         ("null_tokens", !csv.null_tokens.is_empty(), texts, "CSV"),
         ("encoding", csv.encoding.is_some(), texts, "CSV"),
         ("pointer", spec.json.pointer.is_some(), &[Json], "JSON documents"),

@@ -292,8 +292,9 @@ const ROWS: &[Setting] = &[
     row(Section::Dataset, "comment", Kind::Text, ["", r##""#""##],
         "CSV: lines that begin with this character are skipped.",
         &[]),
-    row(Section::Dataset, "skip_rows", Kind::Count(0), ["0", "2"],
-        "CSV: lines to skip before the header.",
+    row(Section::Dataset, "skip_rows", Kind::Count(0), ["", "2"],
+        "CSV: lines to skip before the header. When not given, what stands before the table is skipped, such as its \
+            title, and told.",
         &["skip"]),
     row(Section::Dataset, "null_tokens", Kind::Texts, ["[]", r#"["NA", "-"]"#],
         "CSV: fields that mean null, beside the empty field.",

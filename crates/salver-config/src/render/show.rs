@@ -123,7 +123,7 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
         },
         "escape" => spec.csv.escape.map(character),
         "comment" => spec.csv.comment.map(character),
-        "skip_rows" => Some(spec.csv.skip_rows.to_string()),
+        "skip_rows" => spec.csv.skip_rows.map(|rows| rows.to_string()),
         "null_tokens" => some(&spec.csv.null_tokens),
         "encoding" => spec.csv.encoding.as_deref().map(quoted),
         "pointer" => spec.json.pointer.as_deref().map(quoted),

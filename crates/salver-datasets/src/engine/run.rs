@@ -13,10 +13,10 @@ use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, Stream, StreamExt};
 use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX};
-use salver_model::{Batches, Code, Error, Result};
-use tokio::sync::{mpsc, oneshot};
+use salver_model::{Batches, Code, Error, Result, memory};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::engine::functions::held_bytes;
 use crate::engine::work::Guard;
@@ -25,6 +25,15 @@ use crate::fault;
 
 /// Batches that may wait for a slow reader before the plan is made to wait.
 const CHANNEL_BATCHES: usize = 2;
+
+/// How many answers per thread may be begun at once.
+pub(super) const BEGINNING_PER_THREAD: usize = 2;
+/// How long an answer is begun before others may be, too.
+const BEGINNING_MAX: Duration = Duration::from_millis(50);
+/// How long an answer is not begun because memory is short: what stalls gives way long before.
+const SHORT_MAX: Duration = Duration::from_secs(5);
+/// How often it is looked whether memory is short still.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What a plan answers.
 #[derive(Debug)]
@@ -128,7 +137,8 @@ impl Engine {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
-        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
+        let beginning = Arc::clone(&self.beginning);
+        let guarded = AssertUnwindSafe(pump(beginning, start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
         let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
@@ -161,27 +171,54 @@ impl Engine {
     }
 }
 
+/// Waits until an answer may be begun. Hundreds that are begun at once have all of their first rows in memory before
+/// it is known how many these are; so they begin one after another, and none while memory is short.
+async fn turn_to_begin(beginning: Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    let patience = Instant::now() + SHORT_MAX;
+    let turn = beginning.acquire_owned().await.ok();
+    while memory::is_short() && Instant::now() < patience {
+        sleep(LOOK).await;
+    }
+    turn
+}
+
 async fn pump(
+    beginning: Arc<Semaphore>,
     start: impl Future<Output = Result<SendableRecordBatchStream>> + Send,
     schema_out: oneshot::Sender<SchemaRef>,
     rows_out: mpsc::Sender<Result<Option<RecordBatch>>>,
     query_ms_max: u64,
 ) -> Result<()> {
     let mut left = if query_ms_max == 0 { Duration::MAX } else { Duration::from_millis(query_ms_max) };
+    let mut turn = turn_to_begin(beginning).await;
     let mut began = Instant::now();
-    let mut stream = start.await?;
-    if schema_out.send(stream.schema()).is_err() {
-        return Ok(());
-    }
+    let first = async move {
+        let mut stream = start.await?;
+        if schema_out.send(stream.schema()).is_err() {
+            return Ok(None);
+        }
+        let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
+        Ok(Some((stream, next)))
+    };
+    let mut first = std::pin::pin!(first);
+    let begun: Result<_> = tokio::select! {
+        begun = &mut first => begun,
+        () = sleep(BEGINNING_MAX) => {
+            turn = None;
+            first.await
+        }
+    };
+    drop(turn);
+    let Some((mut stream, mut next)) = begun? else { return Ok(()) };
     // The time in which rows wait for their reader does not count.
     loop {
-        let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
         let Some(batch) = next.map_err(|_| too_long(query_ms_max))? else { break };
         left = left.saturating_sub(began.elapsed());
         if rows_out.send(Ok(Some(batch.map_err(fault::execution)?))).await.is_err() {
             return Ok(());
         }
         began = Instant::now();
+        next = timeout(left, stream.next()).await;
     }
     // The end is said, and not told from the channel's end: work that was stopped must not look complete.
     let _ = rows_out.send(Ok(None)).await;

@@ -106,7 +106,9 @@ struct Records<'a> {
     reader: Box<dyn BufRead + Send>,
     splitter: Splitter,
     dialect: Dialect,
-    /// Whether the first record holds the names.
+    /// Records that stand before the table.
+    before: usize,
+    /// Whether its first record holds the names.
     has_header: bool,
     names: Vec<String>,
     /// Without a header, the first record, read to count the columns.
@@ -123,7 +125,7 @@ impl<'a> Records<'a> {
         let mut reader = text.reader;
         let failed = |cause| Stop::Failed(io_error(input, cause));
         let mut line = 1;
-        for _ in 0..csv.skip_rows {
+        for _ in 0..csv.skip_rows.unwrap_or(0) {
             if reader.skip_until(b'\n').map_err(failed)? == 0 {
                 break;
             }
@@ -150,7 +152,8 @@ impl<'a> Records<'a> {
             dialect.quote = sniff::quote(sample, dialect);
         }
         dialect.escape = csv.escape.filter(|escape| Some(*escape) != dialect.quote);
-        let has_header = csv.header.unwrap_or_else(|| sniff::has_header(sample, dialect, spec));
+        let before = if csv.skip_rows.is_none() { sniff::before(sample, dialect) } else { 0 };
+        let has_header = csv.header.unwrap_or_else(|| sniff::has_header(sample, dialect, before, spec));
         reader = Box::new(Cursor::new(head).chain(reader));
         let splitter = Splitter::new(dialect, line);
         let (first, names) = (None, Vec::new());
@@ -161,6 +164,7 @@ impl<'a> Records<'a> {
             reader,
             splitter,
             dialect,
+            before,
             has_header,
             names,
             first,
@@ -174,6 +178,10 @@ impl<'a> Records<'a> {
 
     fn read_names(&mut self) -> Result<(), Stop> {
         let mut block = Block::default();
+        if self.before > 0 {
+            self.fill(&mut block, self.before)?;
+            block.clear();
+        }
         self.fill(&mut block, 1)?;
         let view = self.view(&block)?;
         let width = if block.rows() > 0 { view.width(0) } else { 0 };
@@ -274,6 +282,10 @@ impl<'a> Records<'a> {
     /// What was not said, and is not what most files have.
     fn guesses(&self) -> Vec<String> {
         let csv = &self.spec.csv;
+        let before = (self.before > 0).then(|| {
+            let lines = if self.before == 1 { "line" } else { "lines" };
+            format!("without {} {lines} before the table (`skip_rows = 0` takes all)", self.before)
+        });
         let header = (csv.header.is_none() && !self.has_header)
             .then(|| "without a header (`header = true` takes the first row for one)".to_owned());
         let quote = match (csv.quote, self.dialect.quote) {
@@ -281,7 +293,7 @@ impl<'a> Records<'a> {
             (Quote::Guessed, Some(b'\'')) => Some("quoted by `'` (`quote` says another)".to_owned()),
             _ => None,
         };
-        header.into_iter().chain(quote).collect()
+        before.into_iter().chain(header).chain(quote).collect()
     }
 
     fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> Column<'b> {

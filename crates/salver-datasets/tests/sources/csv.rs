@@ -71,7 +71,7 @@ fn lines() {
     assert_eq!(shown("a.csv", "a,b\r\n1,2\r\n\r\n\r\n3,4"), "a:Int64|b:Int64\n1|2\n3|4");
     assert_eq!(shown("a.csv", "a,b\r1,2\r3,4\r"), "a:Int64|b:Int64\n1|2\n3|4");
     let text = "junk\nmore junk\n# a comment\na,b\n#1,2\n3,4\n";
-    let options = |csv: &mut CsvOptions| (csv.skip_rows, csv.comment) = (2, Some(b'#'));
+    let options = |csv: &mut CsvOptions| (csv.skip_rows, csv.comment) = (Some(2), Some(b'#'));
     assert_eq!(with("a.csv", text, options), "a:Int64|b:Int64\n3|4");
     assert_eq!(shown("a.csv", "a,b\n"), "a:Utf8|b:Utf8");
     assert_eq!(shown("a.csv", "a,b"), "a:Utf8|b:Utf8");

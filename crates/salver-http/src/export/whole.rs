@@ -56,7 +56,7 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     let file = file::of(&held, &ask).await?;
     let export = Export::new(app, exchange, (ask, held, file), wish.is_some());
     if let Some(tag) = &export.tag
-        && conditional::matches(exchange.if_none_match(), &tag.header())
+        && exchange.if_none_match().is_some_and(|known| conditional::matches(&known, &tag.header()))
     {
         return Ok(export.not_modified(tag));
     }

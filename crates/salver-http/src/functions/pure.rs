@@ -123,5 +123,5 @@ fn is_private(headers: &HeaderMap) -> bool {
 /// The answer, or 304 to who has it.
 fn again(head: &Parts, finished: &Finished) -> Response<Body> {
     let reads = matches!(head.method, Method::GET | Method::HEAD);
-    exit::again(head.headers.get(header::IF_NONE_MATCH).filter(|_| reads), finished)
+    exit::again(conditional::if_none_match(&head.headers).filter(|_| reads).as_deref(), finished)
 }

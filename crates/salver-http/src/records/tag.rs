@@ -10,6 +10,8 @@ use http::{HeaderMap, HeaderValue, header};
 use salver_formats::Coding;
 use salver_model::{Code, Error, Result, Version};
 
+use crate::conditional;
+
 /// The tag of an answer; `None` when there is nothing to make it of.
 pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> Option<HeaderValue> {
     if row.is_none() && answer.is_none() {
@@ -31,8 +33,8 @@ pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> 
 
 /// The tag among those of `If-None-Match` that names this answer, whatever its row is.
 pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Option<HeaderValue> {
-    let given = headers.get(header::IF_NONE_MATCH)?.to_str().ok()?;
-    let found = given.split(',').map(|tag| tag.trim().trim_start_matches("W/")).find(|tag| {
+    let given = conditional::if_none_match(headers)?;
+    let found = conditional::known(&given).find(|tag| {
         let inside = tag.trim_matches('"');
         let mut parts = inside.split('-').skip(1);
         let same_answer = parts.next().is_some_and(|part| part == answer.to_string());
@@ -48,8 +50,8 @@ pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Opt
 
 /// The tag among those of `If-None-Match` that names this row, whatever the version of the database is.
 pub(super) fn known_row(headers: &HeaderMap, row: &str, coding: Coding) -> Option<HeaderValue> {
-    let given = headers.get(header::IF_NONE_MATCH)?.to_str().ok()?;
-    let found = given.split(',').map(|tag| tag.trim().trim_start_matches("W/")).find(|tag| {
+    let given = conditional::if_none_match(headers)?;
+    let found = conditional::known(&given).find(|tag| {
         let mut parts = tag.trim_matches('"').split('-');
         let same_row = parts.next() == Some(row);
         let given_coding = parts.find(|part| !is_answer(part)).unwrap_or(Coding::Identity.token());

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures::future::select_all;
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::error::TrySendError;
@@ -102,7 +103,7 @@ pub(crate) enum Scans {
 /// Pieces that are sent before somebody else has his turn.
 const TURN_PIECES: usize = 32;
 
-/// Who waits for a connection that a scan may use for long.
+/// Who waits for something that a scan may use for long.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: AtomicUsize,
@@ -127,10 +128,15 @@ impl Queue {
         turn.await
     }
 
-    /// A place in `out` for the next piece; `None` when the scan should end.
-    pub(crate) async fn place<'a, M>(&self, out: &'a Sender<M>, sent: &mut usize) -> Option<Permit<'a, M>> {
-        let came = self.came.notified();
-        let waits = self.waiting.load(Ordering::Acquire) > 0;
+    /// A place in `out` for the next piece of a scan that uses what those of `queues` wait for; `None` when it should
+    /// end.
+    pub(crate) async fn place<'a, M, const N: usize>(
+        queues: [&Self; N],
+        out: &'a Sender<M>,
+        sent: &mut usize,
+    ) -> Option<Permit<'a, M>> {
+        let came = queues.map(|queue| Box::pin(queue.came.notified()));
+        let waits = queues.iter().any(|queue| queue.waiting.load(Ordering::Acquire) > 0);
         *sent += 1;
         match out.try_reserve() {
             Ok(place) if !waits || *sent <= TURN_PIECES => return Some(place),
@@ -140,7 +146,7 @@ impl Queue {
         }
         tokio::select! {
             place = out.reserve() => place.ok(),
-            () = came => None,
+            _ = select_all(came) => None,
         }
     }
 }

@@ -208,7 +208,8 @@ fn many_groupings_are_taken_in_bit_by_bit() {
         format!("select count(*) as n {rows} grouping sets ({sets})"),
     ] {
         let answer = siege.server().post("/api/sql", &text);
-        assert_eq!(answer.status, 503, "{text}: {}", answer.text());
+        // Ended by its time or, where the machine is fast, by its memory before.
+        assert!(matches!(answer.status, 413 | 503), "{text}: {} {}", answer.status, answer.text());
         let bytes = super::siege::resident_bytes(siege.server().pid());
         assert!(bytes < BYTES_MAX, "{text}: {bytes} bytes");
         siege.is_at_rest(&text[..80]);

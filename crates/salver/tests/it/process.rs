@@ -10,6 +10,10 @@ use serde_json::Value;
 
 use crate::client::{Answer, Client};
 
+/// A library in the directory that is put before the system's own when the program starts.
+#[allow(dead_code, reason = "not every binary of tests has such a one")]
+pub(crate) const PRELOADED: &str = "preloaded.so";
+
 /// A running program; ends with the value.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -128,7 +132,12 @@ fn free_port() -> u16 {
 
 /// Starts the program; `None` when it ends before it listens.
 fn run(directory: &Path, port: u16) -> Option<(Child, String)> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_salver"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
+    let preloaded = directory.join(PRELOADED);
+    if preloaded.exists() {
+        command.env("LD_PRELOAD", preloaded);
+    }
+    let mut child = command
         .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
         .arg(directory)
         .stdout(Stdio::piped())

@@ -109,3 +109,39 @@ fn refuses() {
     let hint = server.post("/api/sql", "select nme from people").json()["hint"].clone();
     assert!(hint.as_str().is_some_and(|hint| hint.contains("name")), "{hint}");
 }
+
+#[test]
+fn a_value_that_fails_is_the_statements_fault_wherever_the_rows_are() {
+    // Conditions on files that are scanned are applied by the reader of the files, as far as it can tell what failed.
+    let rows: String =
+        (0..3_000).map(|id| format!("{id},{},{}\n", if id == 2_500 { "x" } else { "7" }, id % 5)).collect();
+    let csv = format!("id,t,d\n{rows}");
+    let toml = "[[dataset]]\nname = \"held\"\nsource = \"t.csv\"\n\
+                [[dataset]]\nname = \"scanned\"\nsource = \"t.csv\"\nmemory = \"never\"\n";
+    let server = Server::with(toml, &[("t.csv", csv.as_bytes())]);
+    server.until(|server| server.get("/api/tables/scanned?limit=1").status == 200);
+    for table in ["held", "scanned"] {
+        for (condition, message) in [
+            ("cast(t as bigint) > 5", "Cannot cast string 'x' to value of Int64 type"),
+            ("10 / d > 1", "division by zero"),
+            ("id + 9223372036854775807 > 0", "out of the range"),
+            ("cast(t as bigint) > 5 and id > 100", "Cannot cast string 'x' to value of Int64 type"),
+            ("cast(id as smallint) * cast(100 as smallint) > 5", "out of the range"),
+        ] {
+            let answer = server.post("/api/sql", &format!("select count(*) as n from {table} where {condition}"));
+            assert_eq!(answer.json()["error"], "query_execution", "{table}: {condition}: {}", answer.text());
+            assert!(answer.text().contains(message), "{table}: {condition}: {}", answer.text());
+        }
+        for (condition, n) in [
+            ("t = 'x' or id < 3", 4),
+            ("id > 10.5 and t <> 'x'", 2_988),
+            ("length(t) = 1 and lower(t) like 'x%'", 1),
+            ("try_cast(t as bigint) is null", 1),
+            ("id in (1, 2, 9999) and cast(id as smallint) < 3", 2),
+            ("id::decimal(12,2) = 7.00 or id::double = 8.0", 2),
+        ] {
+            let answer = server.post("/api/sql", &format!("select count(*) as n from {table} where {condition}"));
+            assert_eq!(answer.text(), format!("[{{\"n\":{n}}}]"), "{table}: {condition}");
+        }
+    }
+}

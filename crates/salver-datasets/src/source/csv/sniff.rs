@@ -1,4 +1,7 @@
-//! Tells from the first lines what nobody said: the delimiter, the quote, and whether there are names.
+//! Tells from the first lines what nobody said: the delimiter, the quote, what stands before the table, and whether it
+//! begins with names.
+
+use std::cmp::Reverse;
 
 use salver_model::spec::DatasetSpec;
 
@@ -7,7 +10,9 @@ use crate::infer::Kind;
 
 /// Records that are looked at.
 const RECORDS: usize = 50;
-/// The same for the header: types take more rows to show.
+/// Most records that may stand before a table.
+const BEFORE_MAX: usize = 20;
+/// Records for the header: types take more rows to show.
 const TYPED_RECORDS: usize = 1_000;
 
 /// The beginning of a file.
@@ -23,6 +28,8 @@ pub(super) struct Head<'a> {
 struct Score {
     /// How many of a hundred are as wide as the first.
     even: usize,
+    /// How many stand before the table; the fewer, the better.
+    before: Reverse<usize>,
     /// The width of the first; of no account below two.
     width: usize,
 }
@@ -49,20 +56,38 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     if usual.even < 100 && score(head, without).even == 100 { None } else { dialect.quote }
 }
 
-/// Whether the first record holds names. It does unless columns of other types than text are there, and its values fit
-/// all of them; and also where names are asked for that it has, or where its numbers go up or down by
-/// one, as the years of a table do.
-pub(super) fn has_header(head: Head<'_>, dialect: Dialect, spec: &DatasetSpec) -> bool {
-    let block = records(head, dialect, TYPED_RECORDS + 1);
-    let Some(view) = block.view().filter(|_| block.rows() > 1) else { return true };
+/// How many records stand before the table, such as its title: those before the first that is as wide as most, where
+/// each of them is half as wide at most.
+pub(super) fn before(head: Head<'_>, dialect: Dialect) -> usize {
+    let block = records(head, dialect, RECORDS);
+    block.view().map_or(0, |view| first_of_table(view, block.rows()))
+}
+
+fn first_of_table(view: View<'_>, rows: usize) -> usize {
+    let widths: Vec<usize> = (0..rows).map(|row| view.width(row)).collect();
+    let mut sorted = widths.clone();
+    sorted.sort_unstable();
+    // One row alone is no table.
+    let Some(&[usual, _, ..]) = sorted.chunk_by(|a, b| a == b).max_by_key(|same| same.len()) else { return 0 };
+    let first = widths.iter().position(|width| *width == usual).unwrap_or(0);
+    if first <= BEFORE_MAX && widths[..first].iter().all(|width| width * 2 <= usual) { first } else { 0 }
+}
+
+/// Whether the record behind the first `before` holds names. It does unless columns of other types than text are there,
+/// and its values fit all of them; and also where names are asked for that it has, or where its numbers go up or down
+/// by one, as the years of a table do. A record that is alone holds names unless a value of it is no text.
+pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: &DatasetSpec) -> bool {
+    let block = records(head, dialect, before + TYPED_RECORDS + 1);
+    let Some(view) = block.view().filter(|_| block.rows() > before) else { return true };
+    let behind = if block.rows() == before + 1 { before } else { before + 1 };
     let value = |row: usize, column: usize| {
         let (text, _) = view.field(row, column)?;
         Some(text.trim_ascii()).filter(|text| !text.is_empty() && !spec.csv.null_tokens.iter().any(|null| null == text))
     };
     let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
-    for column in 0..view.width(0) {
-        let kind = (1..block.rows()).filter_map(|row| value(row, column)).fold(Kind::Null, Kind::with);
-        let first = value(0, column);
+    for column in 0..view.width(before) {
+        let kind = (behind..block.rows()).filter_map(|row| value(row, column)).fold(Kind::Null, Kind::with);
+        let first = value(before, column);
         is_blank &= first.is_none();
         let is_asked_for =
             |name: &str| spec.schema.iter().any(|c| c.name == name) || spec.key.iter().any(|k| k == name);
@@ -95,10 +120,14 @@ fn is_a_series<E>(numbers: &[Result<i64, E>]) -> bool {
 
 fn score(head: Head<'_>, dialect: Dialect) -> Score {
     let block = records(head, dialect, RECORDS);
-    let Some(view) = block.view().filter(|view| block.rows() > 0 && view.width(0) > 1) else { return Score::default() };
-    let width = view.width(0);
-    let even = (0..block.rows()).filter(|row| view.width(*row) == width).count();
-    Score { even: even * 100 / block.rows(), width }
+    let Some(view) = block.view().filter(|_| block.rows() > 0) else { return Score::default() };
+    let first = first_of_table(view, block.rows());
+    let width = view.width(first);
+    if width < 2 {
+        return Score::default();
+    }
+    let even = (first..block.rows()).filter(|row| view.width(*row) == width).count();
+    Score { even: even * 100 / (block.rows() - first), before: Reverse(first), width }
 }
 
 /// Whether quotes stand around any field.
@@ -144,7 +173,7 @@ mod tests {
     use salver_model::Name;
     use salver_model::spec::{CsvOptions, DatasetSpec};
 
-    use super::{Dialect, Head, has_header, quote};
+    use super::{Dialect, Head, before, delimiter, has_header, quote};
 
     fn whole(text: &str) -> Head<'_> {
         Head { bytes: text.as_bytes(), is_whole: true }
@@ -166,8 +195,11 @@ mod tests {
             ("1,a\n2,b\n3,c\n", false),
             // What is text only may be named by anything.
             ("a,b\nc,d\ne,f\n", true),
-            ("1,a\n", true),
             ("", true),
+            // Alone.
+            ("1,a\n", false),
+            ("a,b\n", true),
+            ("country,2019,2020\n", true),
             (",\n1,a\n", true),
             ("2026-01-31,1.5\n2026-02-01,2\n", false),
             ("1,true\n2.5,false\n", false),
@@ -182,8 +214,25 @@ mod tests {
             ("1,2,3\n4,7,5\n", true),
             ("7,x\n8,y\n", true),
         ] {
-            assert_eq!(has_header(whole(text), dialect(), &spec), expected, "{text:?}");
+            assert_eq!(has_header(whole(text), dialect(), 0, &spec), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_stands_before_a_table() {
+        for (text, expected) in [
+            ("a,b\n1,2\n", 0),
+            ("Report\na,b\n1,2\n", 1),
+            ("Report\nof, well, some kind\na,b,c,d,e,f\n1,2,3,4,5,6\n7,8,9,1,2,3\n", 2),
+            // A header that says less than its rows, a note below, and one line of each.
+            ("a,b\n1,2,\n3,4,\n", 0),
+            ("a,b\n1,2\n3,4\nin all\n", 0),
+            ("Report\na,b\n", 0),
+            ("", 0),
+        ] {
+            assert_eq!(before(whole(text), dialect()), expected, "{text:?}");
+        }
+        assert_eq!(delimiter(whole("Report, of a kind\na;b;c;d\n1;2;3;4\n5;6;7;8\n"), dialect()), b';');
     }
 
     #[test]

@@ -210,7 +210,7 @@ async fn sent<S: RowSink>(
         if !sink.full() {
             continue;
         }
-        let Some(place) = queue.place(out, &mut sent).await else {
+        let Some(place) = Queue::place([queue], out, &mut sent).await else {
             client.skip().await?;
             return Ok(false);
         };

@@ -4,16 +4,17 @@
 //! keep every writer from committing for as long as it is open, so there the state is not kept but watched: each
 //! statement first looks whether anything was committed since, and fails if so.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use rusqlite::Connection;
+use salver_model::limits::SNAPSHOT_THREADS_MAX;
 use salver_model::records::{TableInfo, TableKind};
 use salver_model::{Error, Result};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Sender;
-use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 use super::connections::{Connections, Reader};
 use super::fault::{fault, spoils};
@@ -64,7 +65,7 @@ impl Sqlite {
         let place = connections.snapshots.take(&format!("`{}`", connections.name))?;
         connections.look();
         let (table, ms_max) = (table.clone(), self.ms_max);
-        let task = tokio::task::spawn_blocking(move || {
+        on_thread(move || {
             let mut reader = connections.open_reader(open::BUSY_MAX)?;
             reader.watch.begin(ONLY_RUN, ms_max);
             let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
@@ -76,8 +77,8 @@ impl Sqlite {
             let layout = Layout { keyed: address.is_none() && table.kind == TableKind::Table, address };
             let queue = Arc::default();
             Ok(Snapshot { connections, held, queue, watched: watched_only, layout, ms_max })
-        });
-        task.await.map_err(|error| Error::internal("holding the rows broke off").with_source(error))?
+        })
+        .await
     }
 }
 
@@ -116,6 +117,29 @@ fn address(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Optio
     Ok(free.map(|word| Address { sql: word.to_owned(), number: true, sorted: true, pages: None }))
 }
 
+/// The threads that read for snapshots. Were there as many as snapshots, each would keep memory of its own for what it
+/// may need again.
+static THREADS: LazyLock<Threads> =
+    LazyLock::new(|| Threads { free: Semaphore::new(SNAPSHOT_THREADS_MAX), queue: Queue::default() });
+
+struct Threads {
+    free: Semaphore,
+    queue: Queue,
+}
+
+/// Does `work` on one of [`THREADS`].
+async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let turn = match THREADS.free.try_acquire() {
+        Ok(turn) => Ok(turn),
+        Err(_) => THREADS.queue.wait(THREADS.free.acquire()).await,
+    };
+    let task = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    task.await.map_err(|error| Error::internal("reading held rows broke off").with_source(error))?
+}
+
 impl Snapshot {
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
@@ -142,7 +166,7 @@ impl Snapshot {
                     return true;
                 }
                 let since = Instant::now();
-                let place = runtime.block_on(queue.place(&out, &mut sent));
+                let place = runtime.block_on(Queue::place([&queue, &THREADS.queue], &out, &mut sent));
                 watch.extend(since.elapsed());
                 match place {
                     Some(place) => {
@@ -174,11 +198,7 @@ impl Snapshot {
             Err(_) => self.queue.wait(Arc::clone(&self.held).lock_owned()).await,
         };
         let (connections, ms_max) = (Arc::clone(&self.connections), self.ms_max);
-        let task = tokio::task::spawn_blocking(move || {
-            let ended = run(&connections, &mut held, ms_max, &read, (&mut sink, after));
-            ended.map(|()| sink)
-        });
-        task.await.map_err(|error| Error::internal("reading held rows broke off").with_source(error))?
+        on_thread(move || run(&connections, &mut held, ms_max, &read, (&mut sink, after)).map(|()| sink)).await
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) async fn sent<S: RowSink>(
             if taken.is_err() || !sink.full() {
                 continue;
             }
-            match queue.place(out, &mut turn_pieces).await {
+            match Queue::place([queue], out, &mut turn_pieces).await {
                 Some(place) => {
                     if let Some(piece) = sink.piece() {
                         place.send(piece);

@@ -1,0 +1,14 @@
+//! Headers that a client may send in several lines.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderName};
+
+/// All lines of a header as one list (RFC 9110, section 5.2); `None` when there is none.
+pub(crate) fn list(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
+    let mut lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let first = lines.next()?;
+    let Some(second) = lines.next() else { return Some(Cow::Borrowed(first)) };
+    let all: Vec<&str> = [first, second].into_iter().chain(lines).collect();
+    Some(Cow::Owned(all.join(", ")))
+}
