@@ -53,11 +53,11 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     }
     let without = Dialect { quote: None, ..dialect };
     // Only where the usual one fails: in a file that is even with it, it is what it is.
-    if usual.even < 100 && score(head, without).even == 100 { None } else { dialect.quote }
+    if !is_even(head, dialect) && score(head, without).even == 100 { None } else { dialect.quote }
 }
 
 /// How many records stand before the table, such as its title: those before the first that is as wide as most, where
-/// each of them is half as wide at most.
+/// each of them is half as wide at most, and all behind them are as wide.
 pub(super) fn before(head: Head<'_>, dialect: Dialect) -> usize {
     let block = records(head, dialect, RECORDS);
     block.view().map_or(0, |view| first_of_table(view, block.rows()))
@@ -70,7 +70,9 @@ fn first_of_table(view: View<'_>, rows: usize) -> usize {
     // One row alone is no table.
     let Some(&[usual, _, ..]) = sorted.chunk_by(|a, b| a == b).max_by_key(|same| same.len()) else { return 0 };
     let first = widths.iter().position(|width| *width == usual).unwrap_or(0);
-    if first <= BEFORE_MAX && widths[..first].iter().all(|width| width * 2 <= usual) { first } else { 0 }
+    let (before, table) = widths.split_at(first);
+    let is_clear = before.iter().all(|width| width * 2 <= usual) && table.iter().all(|width| *width == usual);
+    if first <= BEFORE_MAX && is_clear { first } else { 0 }
 }
 
 /// Whether the record behind the first `before` holds names. It does unless columns of other types than text are there,
@@ -128,6 +130,13 @@ fn score(head: Head<'_>, dialect: Dialect) -> Score {
     }
     let even = (first..block.rows()).filter(|row| view.width(*row) == width).count();
     Score { even: even * 100 / (block.rows() - first), before: Reverse(first), width }
+}
+
+/// Whether all records are equally wide, if only by one field.
+fn is_even(head: Head<'_>, dialect: Dialect) -> bool {
+    let block = records(head, dialect, RECORDS);
+    let Some(view) = block.view().filter(|_| block.rows() > 0) else { return false };
+    (1..block.rows()).all(|row| view.width(row) == view.width(0)) || score(head, dialect).even == 100
 }
 
 /// Whether quotes stand around any field.
@@ -228,6 +237,7 @@ mod tests {
             ("a,b\n1,2,\n3,4,\n", 0),
             ("a,b\n1,2\n3,4\nin all\n", 0),
             ("Report\na,b\n", 0),
+            ("a:b:c\n:1:x,y\n:1\n:1:x,y\n", 0),
             ("", 0),
         ] {
             assert_eq!(before(whole(text), dialect()), expected, "{text:?}");
@@ -249,6 +259,8 @@ mod tests {
             // Opened, and never closed.
             ("a,b\n\"x,1\ny,2\n", None),
             ("a,b\n\"x\",1\n\"y\",2,3\n", Some(b'"')),
+            // One column.
+            ("of 2024\n\"a\"\n\"x,y\"\n\"x,z\"\n", Some(b'"')),
         ] {
             assert_eq!(quote(whole(text), dialect()), expected, "{text:?}");
         }
