@@ -104,7 +104,7 @@ pub const PREPARED_MAX: usize = 256;
 pub const SNAPSHOTS_PER_DATABASE_MAX: usize = 64;
 /// Most threads that read for such connections where the database is a file, whichever file: each keeps some megabytes
 /// for what it may need again.
-pub const SNAPSHOT_THREADS_MAX: usize = 16;
+pub const SNAPSHOT_THREADS_MAX: usize = 8;
 /// Most of these that read the parts of one export at the same time, where the database lets connections share a state.
 pub const SNAPSHOT_CONNECTIONS_MAX: usize = 4;
 /// Most tables on the way of one `join`, or to a column in a `filter` or an `order`.

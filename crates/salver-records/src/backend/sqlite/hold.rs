@@ -209,7 +209,10 @@ impl Drop for Snapshot {
             && let Ok(mut held) = Arc::clone(&self.held).try_lock_owned()
             && let Some(holder) = held.take()
         {
-            runtime.spawn_blocking(move || drop(holder));
+            runtime.spawn(on_thread(move || {
+                drop(holder);
+                Ok(())
+            }));
         }
     }
 }
