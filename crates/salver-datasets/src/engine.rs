@@ -13,7 +13,6 @@ mod run;
 mod session;
 mod turn;
 mod wide;
-mod withheld;
 mod work;
 
 use std::path::{Path, PathBuf};

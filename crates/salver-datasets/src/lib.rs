@@ -34,6 +34,7 @@ mod resolve;
 mod source;
 mod sql;
 mod stamp;
+mod sure_source;
 
 pub use chunk::CHUNK_ROWS;
 pub use dataset::Dataset;

@@ -22,6 +22,7 @@ use salver_model::{Code, Error, Result, Value};
 use crate::hold::{Files, Number, OpenedReaders};
 use crate::residency::ParquetFile;
 use crate::stamp;
+use crate::sure_source::SureSource;
 
 /// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source.
 pub(crate) const FILE: &str = "__salver_file";
@@ -215,7 +216,7 @@ impl TableProvider for ParquetProvider {
             .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(opened, footers)));
         let usual = state.config().batch_size();
         let batch_rows = self.batch_rows(projection).map(|rows| rows.min(usual));
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(SureSource::new(source)))
             .with_file_group(FileGroup::new(self.files()))
             .with_statistics(statistics)
             .with_projection_indices(projection.cloned())?

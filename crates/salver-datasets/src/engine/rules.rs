@@ -16,7 +16,6 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::exact::{Exact, Mixed};
-use super::withheld::without_unsure;
 use super::work::Work;
 
 /// Gives the session the rules it has by itself, with their checkpoints.
@@ -90,26 +89,10 @@ impl AnalyzerRule for Analysis {
 #[derive(Debug)]
 struct Physical(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
-impl Physical {
-    fn run(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        optimize: impl FnOnce(&dyn PhysicalOptimizerRule, Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let rule = &*self.0;
-        // Filters go down while the plan is made, and once more when it is done.
-        if rule.name().starts_with("FilterPushdown") {
-            without_unsure(plan, |plan| optimize(rule, plan))
-        } else {
-            optimize(rule, plan)
-        }
-    }
-}
-
 impl PhysicalOptimizerRule for Physical {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         Work::of(config).check()?;
-        self.run(plan, |rule, plan| rule.optimize(plan, config))
+        self.0.optimize(plan, config)
     }
 
     fn optimize_with_context(
@@ -118,7 +101,7 @@ impl PhysicalOptimizerRule for Physical {
         context: &dyn PhysicalOptimizerContext,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Work::of(context.config_options()).check()?;
-        self.run(plan, |rule, plan| rule.optimize_with_context(plan, context))
+        self.0.optimize_with_context(plan, context)
     }
 
     fn name(&self) -> &str {

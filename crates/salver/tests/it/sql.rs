@@ -126,6 +126,13 @@ fn a_value_that_fails_is_the_statements_fault_wherever_the_rows_are() {
             ("10 / d > 1", "division by zero"),
             ("id + 9223372036854775807 > 0", "out of the range"),
             ("cast(t as bigint) > 5 and id > 100", "Cannot cast string 'x' to value of Int64 type"),
+            // What is computed once and used twice comes down through a projection.
+            ("coalesce(cast(t as bigint) > 5, d = 1)", "Cannot cast string 'x' to value of Int64 type"),
+            ("10 / d between 1 and d", "division by zero"),
+            ("case when 10 / d > 1 then true else 10 / d > 0 end", "division by zero"),
+            ("id in (select 10 / d from held)", "division by zero"),
+            ("10 / d in (select 10 / nullif(d, 0) from held)", "division by zero"),
+            ("'a' ~ case when t = 'x' then '(' else t end", "regex"),
             ("cast(id as smallint) * cast(100 as smallint) > 5", "out of the range"),
         ] {
             let answer = server.post("/api/sql", &format!("select count(*) as n from {table} where {condition}"));

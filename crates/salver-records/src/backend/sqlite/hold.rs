@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use salver_model::limits::SNAPSHOT_THREADS_MAX;
@@ -26,6 +26,8 @@ use crate::backend::snapshot::{Address, Layout, Queue, lost};
 use crate::cell::{Cell, RowSink};
 use crate::statement::Read;
 
+/// How long one of [`THREADS`] is somebody's.
+const TURN_MAX: Duration = Duration::from_millis(500);
 /// Pages a connection of a snapshot keeps, in KiB: it reads each page about once.
 const CACHE_KIB: i64 = 128;
 
@@ -127,17 +129,21 @@ struct Threads {
     queue: Queue,
 }
 
-/// Does `work` on one of [`THREADS`].
+/// Does `work` on one of [`THREADS`]. What takes long is no longer one of them: others must not wait for it.
 async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let turn = match THREADS.free.try_acquire() {
         Ok(turn) => Ok(turn),
         Err(_) => THREADS.queue.wait(THREADS.free.acquire()).await,
     };
-    let task = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        work()
-    });
-    task.await.map_err(|error| Error::internal("reading held rows broke off").with_source(error))?
+    let mut task = tokio::task::spawn_blocking(work);
+    let done = tokio::select! {
+        done = &mut task => done,
+        () = tokio::time::sleep(TURN_MAX) => {
+            drop(turn);
+            task.await
+        }
+    };
+    done.map_err(|error| Error::internal("reading held rows broke off").with_source(error))?
 }
 
 impl Snapshot {

@@ -1,0 +1,194 @@
+//! Which conditions the reader of Parquet files may apply by itself. It makes a text of whatever goes wrong in one, so
+//! that a value which can't be cast would read as a damaged file. What may fail stays above it, where it fails as what
+//! it is; the reader has the rest. It is decided here and not in the plan, because conditions come down on many ways:
+//! through projections that compute what they compare, and from joins while these run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Schema};
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, CaseExpr, CastExpr, Column, DynamicFilterPhysicalExpr, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr,
+    Literal, NotExpr, TryCastExpr,
+};
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use datafusion_datasource::morsel::Morselizer;
+use object_store::ObjectStore;
+
+/// Functions that have a value for whatever they are given.
+const SURE_FUNCTIONS: [&str; 7] =
+    ["ordered", "coalesce", "character_length", "starts_with", "ends_with", "contains", "strpos"];
+
+/// A source that takes no conditions but those which can be computed for every row.
+pub(crate) struct SureSource(Arc<dyn FileSource>);
+
+impl SureSource {
+    /// A source over another.
+    pub(crate) fn new(inner: impl Into<Arc<dyn FileSource>>) -> Self {
+        Self(inner.into())
+    }
+
+    fn again(inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(Self(inner))
+    }
+}
+
+impl FileSource for SureSource {
+    fn create_file_opener(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        self.0.create_file_opener(store, config, partition)
+    }
+
+    fn create_morselizer(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        self.0.create_morselizer(store, config, partition)
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        self.0.table_schema()
+    }
+
+    fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
+        Self::again(self.0.with_batch_size(batch_size))
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.0.filter()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        self.0.projection()
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        self.0.metrics()
+    }
+
+    fn file_type(&self) -> &str {
+        self.0.file_type()
+    }
+
+    fn fmt_extra(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_extra(format, f)
+    }
+
+    fn supports_repartitioning(&self) -> bool {
+        self.0.supports_repartitioning()
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let schema = self.table_schema().table_schema();
+        let are_sure: Vec<bool> = filters.iter().map(|filter| is_sure(filter, schema)).collect();
+        let sure = filters.into_iter().zip(&are_sure).filter(|(_, is_sure)| **is_sure).map(|(filter, _)| filter);
+        let taken = self.0.try_pushdown_filters(sure.collect(), config)?;
+        let mut answers = taken.filters.into_iter();
+        let answer = |is_sure: bool| if is_sure { answers.next().unwrap_or(PushedDown::No) } else { PushedDown::No };
+        let filters = are_sure.into_iter().map(answer).collect();
+        Ok(FilterPushdownPropagation { filters, updated_node: taken.updated_node.map(Self::again) })
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        properties: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        Ok(self.0.try_pushdown_sort(order, properties)?.map(Self::again))
+    }
+
+    fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
+        self.0.reorder_files(files)
+    }
+
+    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
+        Ok(self.0.try_pushdown_projection(projection)?.map(Self::again))
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.0.apply_expressions(visit)
+    }
+}
+
+/// Whether there is a value of `expr` for any row.
+fn is_sure(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
+    let is_known = expr.is::<Column>()
+        || expr.is::<Literal>()
+        || expr.is::<DynamicFilterPhysicalExpr>()
+        || expr.is::<InListExpr>()
+        || expr.is::<IsNullExpr>()
+        || expr.is::<IsNotNullExpr>()
+        || expr.is::<LikeExpr>()
+        || expr.is::<NotExpr>()
+        || expr.is::<CaseExpr>()
+        || expr.is::<TryCastExpr>();
+    let is_sure_itself = is_known
+        || expr.downcast_ref::<BinaryExpr>().is_some_and(|binary| is_sure_operator(binary, schema))
+        || expr.downcast_ref::<CastExpr>().is_some_and(|cast| is_sure_cast(cast, schema))
+        || expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| SURE_FUNCTIONS.contains(&call.name()));
+    is_sure_itself && expr.children().into_iter().all(|child| is_sure(child, schema))
+}
+
+/// Whether an operator has a value for any two operands.
+fn is_sure_operator(binary: &BinaryExpr, schema: &Schema) -> bool {
+    use Operator::{
+        And, Divide, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, Minus, Multiply, NotEq, Or, Plus,
+    };
+    match binary.op() {
+        And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom => true,
+        Plus | Minus | Multiply | Divide => binary.left().data_type(schema).is_ok_and(|of| of.is_floating()),
+        _ => false,
+    }
+}
+
+/// Whether every value of the one type is one of the other.
+fn is_sure_cast(cast: &CastExpr, schema: &Schema) -> bool {
+    let Ok(from) = cast.expr().data_type(schema) else { return false };
+    let to = cast.cast_type();
+    match to {
+        DataType::Decimal128(digits, scale) => {
+            whole_digits(&from).is_some_and(|whole| *scale >= 0 && whole + i32::from(*scale) <= i32::from(*digits))
+        }
+        DataType::Float32 | DataType::Float64 => from.is_numeric(),
+        DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 => {
+            matches!(from, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 | DataType::Dictionary(..))
+        }
+        _ => from == *to || CastExpr::check_bigger_cast(to, &from),
+    }
+}
+
+/// The most digits that an integer of a type has.
+fn whole_digits(of: &DataType) -> Option<i32> {
+    Some(match of {
+        DataType::Int8 | DataType::UInt8 => 3,
+        DataType::Int16 | DataType::UInt16 => 5,
+        DataType::Int32 | DataType::UInt32 => 10,
+        DataType::Int64 => 19,
+        DataType::UInt64 => 20,
+        _ => return None,
+    })
+}
