@@ -1,6 +1,8 @@
 //! Which failures of the engine are the client's, and what the client may read of them. Causes go to the log; paths
 //! and the engine's own words about its insides never go out.
 
+mod instead;
+
 use std::any::Any;
 
 use arrow::error::ArrowError;
@@ -37,8 +39,11 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
             unreadable()
         }
         DataFusionError::Execution(message) => (Code::Execution, first_line(message), CHECK_VALUES),
+        DataFusionError::NotImplemented(message) if names_outer(message) => {
+            (Code::InvalidSql, OUTER.0.to_owned(), OUTER.1)
+        }
         DataFusionError::NotImplemented(message) => {
-            (Code::InvalidSql, first_line(message), "write the query another way")
+            (Code::InvalidSql, without_insides(message), "write the query another way")
         }
         DataFusionError::ExecutionJoin(_) => {
             return Error::internal("the query hit a fault of the engine")
@@ -56,15 +61,20 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
         Ok(ours) => return ours,
         Err(error) => error,
     };
+    if let Some(unfit) = unfit(&error.to_string()) {
+        return unfit.with_source(error);
+    }
     let made = match error.find_root() {
         DataFusionError::SchemaError(schema, _) => return schema_error(schema).with_source(error),
         DataFusionError::Plan(message) => {
-            let hint = message.lines().nth(1).filter(|line| line.starts_with("Did you mean"));
-            Error::new(Code::InvalidSql, first_line(message))
-                .with_hint_if(hint.map(|line| line.replace('\'', "`").replace("Did", "did")))
+            Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
+        }
+        DataFusionError::NotImplemented(message) if names_outer(message) => {
+            Error::new(Code::InvalidSql, OUTER.0).with_hint(OUTER.1)
         }
         DataFusionError::NotImplemented(message) => {
-            Error::new(Code::InvalidSql, format!("not supported: {}", first_line(message)))
+            Error::new(Code::InvalidSql, format!("not supported: {}", without_insides(message)))
+                .with_hint("write it another way")
         }
         DataFusionError::ArrowError(error, _) => Error::new(Code::InvalidSql, arrow_message(error)),
         DataFusionError::Execution(message) => Error::new(Code::InvalidSql, first_line(message)),
@@ -74,6 +84,18 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
         _ => Error::new(Code::InvalidSql, "the statement can't be planned").with_hint("write it another way"),
     };
     made.with_source(error)
+}
+
+/// Whether a plan was not made because the engine gave two expressions one name.
+pub(crate) fn is_of_names(error: &DataFusionError) -> bool {
+    match error.find_root() {
+        DataFusionError::SchemaError(schema, _) => matches!(
+            **schema,
+            SchemaError::DuplicateQualifiedField { .. } | SchemaError::DuplicateUnqualifiedField { .. }
+        ),
+        DataFusionError::Plan(message) => message.contains("require unique expression names"),
+        _ => false,
+    }
 }
 
 /// A kernel that failed on a query's own values.
@@ -185,6 +207,53 @@ fn arrow_message(error: &ArrowError) -> String {
         | ArrowError::ArithmeticOverflow(message) => first_line(message),
         _ => "the query failed on a value".to_owned(),
     }
+}
+
+/// The hint in a planner's message: of functions only where it names one that is near, or there is a better word.
+fn hint_of(message: &str) -> Option<String> {
+    let meant = message.lines().nth(1).filter(|line| line.starts_with("Did you mean"));
+    let near = || meant.map(|line| line.replace('\'', "`").replace("Did", "did"));
+    let Some(name) = message.strip_prefix("Invalid function '").and_then(|rest| rest.split('\'').next()) else {
+        return near();
+    };
+    if let Some(instead) = instead::of(name) {
+        return Some(instead.to_owned());
+    }
+    let is_near =
+        meant.and_then(|line| line.split('\'').nth(1)).is_some_and(|other| suggest::nearest(name, [other]).is_some());
+    if is_near { near() } else { Some(NO_FUNCTION.to_owned()) }
+}
+
+const NO_FUNCTION: &str = "docs/sql.md says what there is; functions of your own are written in files of R or Python";
+
+/// What is said of a subquery that can't be told apart from the query around it.
+const OUTER: (&str, &str) = (
+    "a subquery names columns of the query around it where it can't be computed for all rows at once",
+    "write it as a join; for the first rows of each, number them in a subquery, as in `select ..., row_number() over \
+     (partition by k order by x) as n`, and filter by `n`",
+);
+
+fn names_outer(message: &str) -> bool {
+    ["OuterReferenceColumn", "outer_ref(", "does not support logical expression", "Correlated scalar subquery"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// What a planner says of a call whose arguments fit none of a function's readings.
+fn unfit(message: &str) -> Option<Error> {
+    let is_unfit = message.contains("No function matches") || message.contains("failed to match any signature");
+    let (_, rest) = message.rsplit_once("argument types '").filter(|_| is_unfit)?;
+    let (call, _) = rest.split_once("'.")?;
+    let (name, types) = call.split_once('(')?;
+    let message = format!("`{name}` does not take ({types}");
+    Some(Error::new(Code::InvalidSql, message).with_hint("cast what it is given, as in `x::bigint` or `x::text`"))
+}
+
+/// A message up to where it shows a structure of the program.
+fn without_insides(message: &str) -> String {
+    let line = first_line(message);
+    let end = line.find(['{', '(']).filter(|at| line[*at..].contains("{") || line[*at..].contains("Some("));
+    line[..end.unwrap_or(line.len())].trim_end_matches([' ', ':']).to_owned()
 }
 
 /// The part of a message that is for people: no backtrace, no appeal to report bugs.

@@ -6,7 +6,18 @@ use datafusion::sql::sqlparser::ast::{ObjectName, Query, Select, Statement, Tabl
 use salver_model::{Code, Error, Result};
 
 /// Functions that may stand where a table does. None of them reaches files or the network.
-const TABLE_FUNCTIONS: [&str; 3] = ["generate_series", "range", "unnest"];
+const TABLE_FUNCTIONS: [&str; 10] = [
+    "generate_series",
+    "generate_subscripts",
+    "json_array_elements",
+    "json_object_keys",
+    "jsonb_array_elements",
+    "jsonb_object_keys",
+    "range",
+    "regexp_split_to_table",
+    "string_to_table",
+    "unnest",
+];
 
 /// Words that begin a statement which does more than read. What they begin may follow the grammar of another dialect
 /// than the parser's; it is refused for what it is all the same.
@@ -98,7 +109,7 @@ fn refuse(message: String) -> ControlFlow<Box<Error>> {
 
 fn refusal(message: String) -> Error {
     let hint = "use SELECT, VALUES, WITH, EXPLAIN, DESCRIBE, SHOW TABLES or SHOW COLUMNS, over tables of the catalog; \
-                of table functions `generate_series`, `range` and `unnest`";
+                of table functions `generate_series`, `range`, `unnest`, `string_to_table` and the like";
     Error::new(Code::ReadOnly, message).with_hint(hint)
 }
 

@@ -118,9 +118,15 @@ async fn prepare(
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });
     let snapshot = Arc::new(Snapshot::new(Arc::clone(&tables)));
     state.register_catalog_list(Arc::<Snapshot>::clone(&snapshot) as _);
-    let statement = EngineStatement::Statement(Box::new(statement));
     let place = |error| calls.explain(position::place(error, &query.text));
-    let plan = state.statement_to_plan(statement).await.map_err(place)?;
+    let written = |statement: Statement| EngineStatement::Statement(Box::new(statement));
+    let plan = match state.statement_to_plan(written(statement.clone())).await {
+        Err(error) if fault::is_of_names(&error) => {
+            meaning::tell_apart(&mut statement);
+            state.statement_to_plan(written(statement)).await.map_err(place)?
+        }
+        planned => planned.map_err(place)?,
+    };
     // What is listed changes with tables that are not there yet, and so have no version that could tell; nor has user
     // code one.
     let repeatable = !explains

@@ -9,11 +9,13 @@ mod checked;
 mod extremes;
 mod floats;
 mod mixed;
+mod moments;
 mod multiplied;
 mod quotient;
 mod rounded;
 mod spans;
 mod sums;
+mod texts;
 mod totals;
 
 use std::sync::Arc;
@@ -35,7 +37,7 @@ pub(crate) use floats::{one_of_each, unordered};
 pub(super) use mixed::Mixed;
 pub(crate) use sums::sum;
 
-/// Puts the aggregates of exact numbers in the place of the session's own.
+/// Puts the aggregates of exact numbers in the place of the session's own, and says how operators are planned.
 ///
 /// # Errors
 /// A session that takes no functions.
@@ -43,7 +45,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for aggregate in [sum(), avg()] {
         state.register_udaf(aggregate)?;
     }
-    Ok(())
+    state.register_expr_planner(Arc::new(moments::Operations))
 }
 
 /// The columns that the expressions of a node may name.
@@ -126,15 +128,29 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             inner => Ok(Transformed::yes(call(checked::negative(), vec![inner]))),
         },
         Expr::Cast(Cast { expr, field }) => {
-            let (expr, changed) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let (expr, writes) = texts::before_cast(expr, field.data_type(), &type_of);
+            let changed = rounds || writes;
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::TryCast(TryCast { expr, field }) => {
-            let (expr, changed) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
+            let (expr, writes) = texts::before_cast(expr, field.data_type(), &type_of);
+            let changed = rounds || writes;
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
+        // Floats round to the even one of two as near.
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, &type_of)) =>
+        {
+            Ok(Transformed::yes(rounded::function(args)))
+        }
         other => floats::expression(other, &type_of),
     }
+}
+
+fn is_float(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
+    type_of(expr).is_some_and(|own| own.is_floating())
 }

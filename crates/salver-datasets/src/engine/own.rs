@@ -1,18 +1,32 @@
 //! Functions that PostgreSQL has and the engine lacks, or has with another meaning under the same name.
 
 mod age;
+mod as_written;
 mod digests;
+mod fields;
 mod numerals;
+mod parts;
 mod pattern;
 mod patterned;
 mod percentiles;
+mod quoted;
 mod read;
+mod regular;
 mod row;
+mod scaled;
 mod shown;
+mod truncated;
+mod type_names;
+mod widths;
+mod written;
 mod zones;
 
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
+
+pub(crate) use regular::CLASSES;
+pub(super) use scaled::{interval_divided, interval_times};
+pub(super) use written::{differs, item, written, written_each};
 
 /// Registers the functions, in the place of the engine's own where there are such.
 ///
@@ -30,6 +44,24 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         digests::sha384(),
         digests::sha512(),
         digests::encode(),
+        as_written::as_written(),
+        fields::date_part(),
+        fields::extract(),
+        parts::make_interval(),
+        parts::make_timestamp(),
+        quoted::format(),
+        quoted::quote_ident(),
+        quoted::quote_literal(),
+        quoted::quote_nullable(),
+        regular::regexp_split_to_array(),
+        regular::similar_to_escape(),
+        scaled::justify_days(),
+        scaled::justify_hours(),
+        scaled::justify_interval(),
+        widths::numeric(),
+        truncated::date_trunc(),
+        truncated::time_rounded(),
+        type_names::pg_typeof(),
     ];
     for function in functions {
         // With its other names, under which it would come back.

@@ -16,13 +16,15 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::exact::{Exact, Mixed};
+use super::lateral::Lateral;
 use super::work::Work;
 
 /// Gives the session the rules it has by itself, with their checkpoints.
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
-    let analyzers = [own(Arc::new(Mixed))].into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
+    let before = [own(Arc::new(Lateral)), own(Arc::new(Mixed))];
+    let analyzers = before.into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let physical = PhysicalOptimizer::new().rules.into_iter().map(|rule| Arc::new(Physical(rule)) as _);
     session

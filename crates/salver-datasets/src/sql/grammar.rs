@@ -66,16 +66,22 @@ impl Dialect for Grammar {
         ch != '#' && GenericDialect.is_identifier_part(ch)
     }
 
-    /// Parses nothing itself: every expression begins here, also in each attempt, so here they are counted.
-    fn parse_prefix(&self, _: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    /// Every expression begins here, also in each attempt, so here they are counted.
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         match self.left.get() {
             // Of all errors this one alone ends the attempts at other readings as well.
-            0 => Some(Err(ParserError::RecursionLimitExceeded)),
-            left => {
-                self.left.set(left - 1);
-                None
-            }
+            0 => return Some(Err(ParserError::RecursionLimitExceeded)),
+            left => self.left.set(left - 1),
         }
+        let op = match &parser.peek_token_ref().token {
+            Token::PGSquareRoot => UnaryOperator::PGSquareRoot,
+            Token::PGCubeRoot => UnaryOperator::PGCubeRoot,
+            Token::AtSign => UnaryOperator::PGAbs,
+            _ => return None,
+        };
+        parser.next_token();
+        let precedence = self.prec_value(Precedence::PlusMinus);
+        Some(parser.parse_subexpr(precedence).map(|inner| Expr::UnaryOp { op, expr: Box::new(inner) }))
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {

@@ -4,11 +4,16 @@
 //!
 //! Names are not known here; types are not either. What depends on those is in the engine's `exact` and `own`.
 
+mod alike;
 mod calls;
 mod casts;
 mod compared;
 mod json;
+mod operators;
+mod patterns;
 mod queries;
+mod rows;
+mod spans;
 mod subqueries;
 mod texts;
 
@@ -29,6 +34,11 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),
     }
+}
+
+/// Names the columns of every query and the types of every cast, for where names that the engine made were alike.
+pub(super) fn tell_apart(statement: &mut Statement) {
+    let _ = VisitMut::visit(statement, &mut alike::Namer);
 }
 
 type Flow = ControlFlow<Box<Error>>;
@@ -77,9 +87,12 @@ impl VisitorMut for Rewriter {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         flow(
             texts::rewrite(expr)
+                .and_then(|()| spans::rewrite(expr))
                 .and_then(|()| casts::rewrite(expr))
                 .and_then(|()| json::rewrite(expr))
                 .and_then(|()| compared::rewrite(expr))
+                .and_then(|()| operators::rewrite(expr))
+                .and_then(|()| patterns::rewrite(expr))
                 .and_then(|()| calls::rewrite(expr)),
         )
     }

@@ -56,6 +56,12 @@ fn fault(error: ParserError) -> Error {
     };
     // The parser writes "... at Line: 1, Column: 14".
     let text = text.replace(" at Line: ", " at line ").replace(", Column: ", ", column ");
-    let hint = if text.contains("found: EOF") { "the statement ends too early" } else { "check the spelling there" };
+    let hint = match text.split_once("found: ").map_or("", |(_, found)| found) {
+        found if found.starts_with("EOF") => "the statement ends too early",
+        found if found.to_ascii_lowercase().starts_with("exclude") => {
+            "a window has no `exclude` here; take the row away, as in `sum(x) over (...) - x`"
+        }
+        _ => "check the spelling there",
+    };
     Error::new(Code::InvalidSql, text).with_hint(hint)
 }

@@ -1,5 +1,9 @@
 //! The same statements here and in PostgreSQL: what they answer is the same, or `docs/sql.md` says how it differs.
 
+#[path = "meaning/differences.rs"]
+mod differences;
+#[path = "meaning/made.rs"]
+mod expressions;
 #[path = "meaning/statements.rs"]
 mod statements;
 

@@ -9,11 +9,11 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
 use datafusion::logical_expr::{
-    Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, Union, cast, lit,
+    Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, ScalarUDF, Union, cast, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{call, is_comparison, multiplied, quotient, rewritten};
+use super::{call, is_comparison, moments, multiplied, quotient, rewritten, texts};
 
 /// Stands before the rule that gives the sides of operators one type.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
+    texts::written(expr, &type_of)?.transform_data(|expr| numbers(expr, &type_of))
+}
+
+fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {
     // Most expressions have no decimals at all, and those need no look at their types.
     let is_mixed = |parts: &[&Expr]| {
         let types: Vec<Option<DataType>> = parts.iter().map(|part| type_of(part)).collect();
@@ -73,8 +77,22 @@ fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let args = args.into_iter().map(&float).collect();
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
         }
+        Expr::ScalarFunction(ScalarFunction { func, args }) => called(func, args, type_of),
         other => Transformed::no(other),
     })
+}
+
+fn called(func: Arc<ScalarUDF>, args: Vec<Expr>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Transformed<Expr> {
+    match moments::called(func.name(), &args, type_of) {
+        None => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
+        Some((args, to)) => {
+            let call = Expr::ScalarFunction(ScalarFunction { func, args });
+            Transformed::yes(match to {
+                Some(to) => cast(call, to),
+                None => call,
+            })
+        }
+    }
 }
 
 fn mixed_case(case: Case, is_mixed: &dyn Fn(&[&Expr]) -> bool, float: &dyn Fn(Expr) -> Expr) -> Transformed<Expr> {

@@ -33,8 +33,12 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> 
     if !cuts {
         return (expr, false);
     }
-    let rounded = ScalarUDF::new_from_impl(Rounded { signature: Signature::any(1, Volatility::Immutable) });
-    (call(rounded, vec![expr]), true)
+    (function(vec![expr]), true)
+}
+
+/// The call that rounds a number to a whole one.
+pub(super) fn function(args: Vec<Expr>) -> Expr {
+    call(ScalarUDF::new_from_impl(Rounded { signature: Signature::any(1, Volatility::Immutable) }), args)
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

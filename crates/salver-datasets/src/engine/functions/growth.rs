@@ -45,6 +45,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("arrays_zip", Growth::Grows(arrays_zip)),
     ("concat", Growth::Grows(sum)),
     ("concat_ws", Growth::Grows(concat_ws)),
+    ("format", Growth::Grows(format)),
     ("generate_series", Growth::Varies(series)),
     ("json_from_scalar", Growth::Grows(sum)),
     ("json_get_array", Growth::Grows(pieces)),
@@ -57,12 +58,15 @@ const GROWING: &[(&str, Growth)] = &[
     ("range", Growth::Varies(series)),
     ("regexp_match", Growth::Grows(regexp_match)),
     ("regexp_replace", Growth::Grows(regexp_replace)),
+    ("regexp_split_to_array", Growth::Grows(pieces)),
     ("repeat", Growth::Grows(repeat)),
     ("replace", Growth::Varies(replace)),
     ("rpad", Growth::Grows(pad)),
     ("string_to_array", Growth::Grows(pieces)),
     ("to_char", Growth::Grows(to_char)),
     ("translate", Growth::Grows(translate)),
+    ("written", Growth::Grows(text)),
+    ("written_each", Growth::Grows(text)),
 ];
 
 /// Functions that give at most a few times what they take.
@@ -130,6 +134,9 @@ const BOUNDED: &[&str] = &[
     "nvl",
     "nvl2",
     "octet_length",
+    "quote_ident",
+    "quote_literal",
+    "quote_nullable",
     "regexp_count",
     "regexp_instr",
     "regexp_like",
@@ -140,6 +147,7 @@ const BOUNDED: &[&str] = &[
     "sha256",
     "sha384",
     "sha512",
+    "similar_to_escape",
     "split_part",
     "starts_with",
     "strpos",
@@ -159,6 +167,7 @@ const PLAIN: &[&str] = &[
     "abs",
     "acos",
     "acosh",
+    "as_written",
     "array_avg",
     "array_distance",
     "array_length",
@@ -186,6 +195,7 @@ const PLAIN: &[&str] = &[
     "degrees",
     "empty",
     "exp",
+    "extract",
     "factorial",
     "file_row_index",
     "floor",
@@ -194,19 +204,28 @@ const PLAIN: &[&str] = &[
     "get_field",
     "inner_product",
     "input_file_name",
+    "interval_divided",
+    "interval_times",
     "isnan",
     "iszero",
     "json_get",
+    "justify_days",
+    "justify_hours",
+    "justify_interval",
     "lcm",
     "ln",
     "log",
     "log10",
     "log2",
     "make_date",
+    "make_interval",
     "make_time",
+    "make_timestamp",
     "named_struct",
     "nanvl",
     "now",
+    "numeric",
+    "pg_typeof",
     "pi",
     "power",
     "radians",
@@ -219,6 +238,7 @@ const PLAIN: &[&str] = &[
     "struct",
     "tan",
     "tanh",
+    "time_rounded",
     "to_date",
     "to_hex",
     "to_local_time",
@@ -250,6 +270,7 @@ const COSTLY: &[(&str, Steps)] = &[
     ("regexp_like", pattern),
     ("regexp_match", pattern),
     ("regexp_replace", pattern),
+    ("regexp_split_to_array", pattern),
 ];
 
 /// The bounds of the function of this name; `None` when nobody has said what they are.
@@ -325,6 +346,12 @@ fn translate(cells: &[Cell]) -> u64 {
 /// Pieces of a text, each with its offset, or the null that is meant in its place.
 fn pieces(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(6).saturating_add(16)
+}
+
+/// Three characters may show any value, or so many blanks as two more are a number for.
+fn format(cells: &[Cell]) -> u64 {
+    let longest = cells.iter().skip(1).map(|cell| text(&[*cell])).max().unwrap_or(0);
+    cell(cells, 0).bytes.saturating_mul(longest.saturating_add(2_000))
 }
 
 /// Two characters may stand for a whole date.

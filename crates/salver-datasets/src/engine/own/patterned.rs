@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::timezone::Tz;
 use arrow::array::{Array, ArrayRef, AsArray, Date32Array, StringArray, TimestampMicrosecondArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, TimeUnit, TimestampMicrosecondType};
+use arrow::datatypes::{DataType, Float64Type, TimeUnit, TimestampMicrosecondType};
 use chrono::{DateTime, Datelike, NaiveDateTime, Offset, TimeZone};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::config::ConfigOptions;
@@ -51,6 +51,22 @@ impl Patterned {
     }
 }
 
+impl Patterned {
+    /// What the engine's own function gives; times are moments.
+    fn own(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let answer = self.inner.inner().invoke_with_args(args)?;
+        Ok(match answer {
+            ColumnarValue::Array(array) if self.kind == Kind::Timestamp => {
+                ColumnarValue::Array(cast(&array, &zoned())?)
+            }
+            ColumnarValue::Scalar(value) if self.kind == Kind::Timestamp => {
+                ColumnarValue::Scalar(value.cast_to(&zoned())?)
+            }
+            other => other,
+        })
+    }
+}
+
 const MOMENT: TimeUnit = TimeUnit::Microsecond;
 
 fn zoned() -> DataType {
@@ -91,28 +107,23 @@ impl ScalarUDFImpl for Patterned {
         match (self.kind, arg_types.len()) {
             (Kind::Char, _) => Ok(DataType::Utf8),
             (Kind::Date, _) => Ok(DataType::Date32),
-            (Kind::Timestamp, 2) => Ok(zoned()),
-            (Kind::Timestamp, _) => self.inner.inner().return_type(arg_types),
+            (Kind::Timestamp, _) => Ok(zoned()),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [_, pattern] = args.args.as_slice() else { return self.inner.inner().invoke_with_args(args) };
+        let [_, pattern] = args.args.as_slice() else {
+            return match args.args.as_slice() {
+                [seconds] if seconds.data_type() == DataType::Float64 => moments(seconds, args.number_rows),
+                _ => self.own(args),
+            };
+        };
         let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if all_scalar { 1 } else { args.number_rows };
         let patterns = cast(&pattern.to_array(rows)?, &DataType::Utf8)?;
         let patterns = patterns.as_string::<i32>();
         if patterns.iter().flatten().any(|pattern| pattern.contains('%')) {
-            let answer = self.inner.inner().invoke_with_args(args)?;
-            return Ok(match answer {
-                ColumnarValue::Array(array) if self.kind == Kind::Timestamp => {
-                    ColumnarValue::Array(cast(&array, &zoned())?)
-                }
-                ColumnarValue::Scalar(value) if self.kind == Kind::Timestamp => {
-                    ColumnarValue::Scalar(value.cast_to(&zoned())?)
-                }
-                other => other,
-            });
+            return self.own(args);
         }
         let values = args.args[0].to_array(rows)?;
         let made: ArrayRef = match self.kind {
@@ -133,6 +144,21 @@ impl ScalarUDFImpl for Patterned {
         }
         Ok(ColumnarValue::Array(made))
     }
+}
+
+/// Seconds since 1970 to the nearest microsecond.
+fn moments(seconds: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
+    let is_scalar = matches!(seconds, ColumnarValue::Scalar(_));
+    let seconds = seconds.to_array(if is_scalar { 1 } else { rows })?;
+    let moments = seconds.as_primitive::<Float64Type>().iter().map(|seconds| match seconds {
+        Some(x) if !x.is_finite() || x.abs() > 8e12 => exec_err!("`to_timestamp` can't tell a time so far away"),
+        seconds => Ok(seconds.map(|x| (x * 1e6).round() as i64)),
+    });
+    let moments = moments.collect::<Result<TimestampMicrosecondArray>>()?.with_timezone("UTC");
+    if is_scalar {
+        return Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&moments, 0)?));
+    }
+    Ok(ColumnarValue::Array(Arc::new(moments)))
 }
 
 /// Days from the first of the year 1 to the first of 1970, counted from 1.

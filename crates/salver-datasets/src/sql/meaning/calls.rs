@@ -1,15 +1,21 @@
 //! Functions that have another name here, or none but can be said with others.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, ObjectName,
-    ObjectNamePart,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
+    Ident, ObjectName, ObjectNamePart, Value,
 };
 use salver_model::Error;
 
 use super::{expression, refused};
 
 /// PostgreSQL's name of a function, and the engine's.
-const NAMES: [(&str, &str); 6] = [
+const NAMES: [(&str, &str); 12] = [
+    ("array_remove", "array_remove_all"),
+    ("array_replace", "array_replace_all"),
+    ("clock_timestamp", "now"),
+    ("gen_random_uuid", "uuid"),
+    ("statement_timestamp", "now"),
+    ("transaction_timestamp", "now"),
     ("sign", "signum"),
     ("ceiling", "ceil"),
     ("every", "bool_and"),
@@ -19,10 +25,19 @@ const NAMES: [(&str, &str); 6] = [
 ];
 
 /// Functions in other words.
-const WORDS: [(&str, usize, &str); 8] = [
+const WORDS: &[(&str, usize, &str)] = &[
+    ("array_dims", 1, "('[1:' || array_to_string(array_dims(__1), '][1:') || ']')"),
+    ("array_length", 2, "nullif(array_length(__1, __2), 0)"),
+    ("array_lower", 2, "(case when array_length(__1, __2) > 0 then 1 end)"),
+    ("array_upper", 2, "array_length(__1, __2)"),
+    ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
+    ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
+    ("json_array_length", 1, "cardinality(json_get_array(__1))"),
+    ("jsonb_array_length", 1, "cardinality(json_get_array(__1))"),
+    ("trim_array", 2, "array_slice(__1, 1, array_length(__1)::bigint - __2)"),
     ("age", 1, "age(current_date(), __1)"),
     ("div", 2, "trunc(__1 / __2)"),
-    ("log10", 1, "log(10, __1)"),
+    ("log", 1, "log10(__1)"),
     ("regexp_substr", 2, "regexp_match(__1, __2)[1]"),
     (
         "width_bucket",
@@ -39,15 +54,15 @@ const WORDS: [(&str, usize, &str); 8] = [
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Function(function) = expr else { return Ok(()) };
-    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return Ok(()) };
-    if name.quote_style.is_some() {
+    if name_of(function).as_deref() == Some("localtimestamp") {
+        *expr = expression("arrow_cast(now(), 'Timestamp(Microsecond, None)')", Vec::new())?;
         return Ok(());
     }
-    let name = name.value.to_lowercase();
+    let Some(name) = name_of(function) else { return Ok(()) };
     if let Some((_, own)) = NAMES.iter().find(|(theirs, _)| *theirs == name) {
         function.name = ObjectName::from(vec![Ident::new(*own)]);
     }
-    if let Some(arguments) = plain(function)
+    if let Some(arguments) = arguments(function)
         && let Some((_, _, words)) =
             WORDS.iter().find(|(theirs, count, _)| *theirs == name && *count == arguments.len())
     {
@@ -57,12 +72,72 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match name.as_str() {
         "percentile_disc" | "mode" => ordered_set(function, &name),
         "string_agg" if function.over.is_some() => ordered_window(function),
+        "make_interval" => intervals(function),
+        "num_nulls" | "num_nonnulls" => {
+            let Some(arguments) = arguments(function) else { return Ok(()) };
+            let test = if name == "num_nulls" { "is null" } else { "is not null" };
+            let each: Vec<String> = (1..=arguments.len()).map(|number| format!("(__{number} {test})::int")).collect();
+            *expr = expression(&format!("({})", each.join(" + ")), arguments)?;
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
 
+/// The name of a function that is called by it alone, in lower case.
+pub(super) fn name_of(function: &Function) -> Option<String> {
+    match function.name.0.as_slice() {
+        [ObjectNamePart::Identifier(name)] if name.quote_style.is_none() => Some(name.value.to_lowercase()),
+        _ => None,
+    }
+}
+
+/// A call that has nothing but arguments.
+pub(super) fn simple(name: &str, arguments: Vec<Expr>) -> Function {
+    let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
+    Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    }
+}
+
+/// The parts of an interval, in the order in which they are taken.
+const INTERVAL: [&str; 7] = ["years", "months", "weeks", "days", "hours", "mins", "secs"];
+
+/// `make_interval(days => 10)` with all its parts in their order.
+fn intervals(function: &mut Function) -> Result<(), Box<Error>> {
+    let FunctionArguments::List(list) = &function.args else { return Ok(()) };
+    let zero = || Expr::value(Value::Number("0".to_owned(), false));
+    let mut parts: Vec<Expr> = INTERVAL.iter().map(|_| zero()).collect();
+    for (number, argument) in list.args.iter().enumerate() {
+        let (place, value) = match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => (Some(number), value),
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(value), .. } => {
+                (INTERVAL.iter().position(|part| name.value.eq_ignore_ascii_case(part)), value)
+            }
+            _ => (None, &parts[0]),
+        };
+        let value = value.clone();
+        let Some(part) = place.and_then(|place| parts.get_mut(place)) else {
+            return Err(refused(
+                format!("`make_interval` does not take `{argument}`"),
+                format!("write its parts by name, as in `make_interval(days => 10)`: {}", INTERVAL.join(", ")),
+            ));
+        };
+        *part = value;
+    }
+    *function = simple("make_interval", parts);
+    Ok(())
+}
+
 /// The arguments of a call that has nothing else.
-fn plain(function: &Function) -> Option<Vec<Expr>> {
+pub(super) fn arguments(function: &Function) -> Option<Vec<Expr>> {
     let Function {
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(list),

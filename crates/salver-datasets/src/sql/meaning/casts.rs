@@ -1,13 +1,16 @@
-//! Casts to text of a length, and times in zones.
+//! Casts to text of a length, to numbers of no length, to times and bytes; and times in zones.
 
-use datafusion::sql::sqlparser::ast::{CharacterLength, DataType, Expr};
+use datafusion::sql::sqlparser::ast::{
+    CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
+};
 use salver_model::Error;
 
 use super::{expression, refused, take, texts};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
-        Expr::Cast { data_type, .. } => {
+        Expr::Cast { data_type, kind, .. } => {
+            let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
             let length = match &data_type {
                 DataType::Varchar(length)
                 | DataType::CharacterVarying(length)
@@ -21,6 +24,14 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                     *data_type = DataType::Varchar(None);
                     return Ok(());
                 }
+                DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries => {
+                    return numeric(expr);
+                }
+                DataType::Timestamp(digits, zone) => {
+                    let (digits, zoned) = (*digits, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
+                    return moment(expr, digits, zoned, tries);
+                }
+                DataType::Bytea => return bytes(expr),
                 DataType::Uuid => {
                     *data_type = DataType::Varchar(None);
                     return texts::as_text(expr, "lower(__1)");
@@ -36,11 +47,87 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let words = if blank { format!("rtrim(left(__1, {length}))") } else { format!("left(__1, {length})") };
             texts::as_text(expr, &words)?;
         }
+        Expr::TypedString(TypedString {
+            data_type: DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None),
+            value,
+            ..
+        }) => {
+            if let Some(number) = number(&value.value) {
+                *expr = number;
+            }
+        }
         Expr::AtTimeZone { timestamp, time_zone } => {
             let parts = vec![take(time_zone), take(timestamp)];
             *expr = expression("timezone(__1, __2)", parts)?;
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// The number that a text is, as it would be written without quotes.
+fn number(value: &Value) -> Option<Expr> {
+    let Value::SingleQuotedString(text) = value else { return None };
+    let digits = text.trim();
+    let plain = digits.strip_prefix('-').unwrap_or(digits);
+    let is_plain = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.len() <= DIGITS_MAX;
+    let has_point = plain.chars().filter(|c| *c == '.').count() <= 1;
+    if !is_plain || !has_point || !plain.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    // A number with a point is a decimal.
+    let point = if plain.contains('.') { "" } else { "::decimal(38, 0)" };
+    expression(&format!("({digits}{point})"), Vec::new()).ok()
+}
+
+/// Most digits of a number that is written out.
+const DIGITS_MAX: usize = 37;
+
+fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    let written = match &**inner {
+        Expr::Value(value) => number(&value.value),
+        _ => None,
+    };
+    *expr = match written {
+        Some(number) => number,
+        None => expression("numeric(__1)", vec![take(inner)])?,
+    };
+    Ok(())
+}
+
+/// Times have microseconds, which reach over all years; moments are kept as those of Greenwich.
+fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    let zone = if zoned { "Some(\"UTC\")" } else { "None" };
+    let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
+    let whole = expression(&format!("{cast}(__1, 'Timestamp(Microsecond, {zone})')"), vec![take(inner)])?;
+    *expr = match digits {
+        Some(digits @ 0..=5) => {
+            let step = 10_u64.pow(6 - digits as u32);
+            expression(&format!("time_rounded(__1, {step})"), vec![whole])?
+        }
+        _ => whole,
+    };
+    Ok(())
+}
+
+/// `'\x6162'::bytea` is two bytes.
+fn bytes(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    if let Expr::Value(value) = &mut **inner
+        && let Value::SingleQuotedString(text) = &mut value.value
+    {
+        if let Some(digits) = text.strip_prefix("\\x") {
+            *text = digits.to_owned();
+            let digits = take(inner);
+            *expr = expression("decode(__1, 'hex')", vec![digits])?;
+        } else if text.contains('\\') {
+            return Err(refused(
+                "a text with a backslash is read in another way as bytes",
+                "write `convert_to(x, 'UTF8')`",
+            ));
+        }
     }
     Ok(())
 }

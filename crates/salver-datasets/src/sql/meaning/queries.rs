@@ -1,7 +1,6 @@
 //! What stands in queries around their expressions: `fetch first`, `table t`, `order by all`, samples of tables, and
 //! columns that have one name.
 
-use ahash::AHashSet;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, LimitClause, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias,
     TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
@@ -9,9 +8,8 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
-use super::{Rewriter, expression, quoted, refused, subqueries};
+use super::{Rewriter, alike, expression, refused, rows, subqueries};
 use crate::sql::grammar::Grammar;
-use crate::sql::names::fold;
 
 pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Error>> {
     for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
@@ -68,46 +66,19 @@ fn order_by_all(query: &mut Query) -> Result<(), Box<Error>> {
 
 pub(super) fn select(select: &mut Select, names: &mut Rewriter) -> Result<(), Box<Error>> {
     for from in &mut select.from {
-        sample(&mut from.relation)?;
-        for join in &mut from.joins {
-            sample(&mut join.relation)?;
+        for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {
+            sample(factor)?;
+            rows::in_from(factor)?;
         }
     }
-    name_apart(select);
+    alike::name(select, false);
     for item in &mut select.projection {
+        rows::in_columns(item)?;
         if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
             subqueries::counted(expr, names)?;
         }
     }
     Ok(())
-}
-
-/// Gives columns of one name names of their own: the second `i` is `i_1`.
-fn name_apart(select: &mut Select) {
-    let mut taken: AHashSet<String> = AHashSet::with_capacity(select.projection.len());
-    let name_of = |item: &SelectItem| match item {
-        SelectItem::UnnamedExpr(Expr::Identifier(ident)) => Some(fold(ident)),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(fold),
-        SelectItem::UnnamedExpr(expr) => Some(expr.to_string()),
-        SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
-        _ => None,
-    };
-    let all: AHashSet<String> = select.projection.iter().filter_map(name_of).collect();
-    for item in &mut select.projection {
-        let Some(name) = name_of(item) else { continue };
-        if taken.insert(name.clone()) {
-            continue;
-        }
-        let mut number = 1_usize;
-        let mut other = format!("{name}_{number}");
-        while all.contains(&other) || taken.contains(&other) {
-            number += 1;
-            other = format!("{name}_{number}");
-        }
-        taken.insert(other.clone());
-        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
-        *item = SelectItem::ExprWithAlias { expr: super::take(expr), alias: quoted(&other) };
-    }
 }
 
 /// A sample of a table as a query that takes each row or not.

@@ -97,8 +97,18 @@ fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
     let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
-    let text = Expr::value(Value::SingleQuotedString(text.trim().to_owned()));
+    let text = Expr::value(Value::SingleQuotedString(with_seconds(text.trim())));
     expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
+}
+
+/// `2024-01-31 12:00` with the seconds that it does not tell.
+fn with_seconds(text: &str) -> String {
+    let Some(at) = text.find([' ', 'T']).filter(|at| *at >= 8) else { return text.to_owned() };
+    let (date, time) = text.split_at(at + 1);
+    let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
+    let (clock, zone) = time.split_at(end);
+    let seconds = if clock.matches(':').count() == 1 && !zone.starts_with('.') { ":00" } else { "" };
+    format!("{date}{clock}{seconds}{zone}")
 }
 
 /// A pattern with a backslash as its escape.

@@ -1,0 +1,162 @@
+//! Operators over what has different types on its two sides, where PostgreSQL takes another type than the engine, or
+//! one at all: a date and an interval are a timestamp, an interval times a number is one, a text that is written out is
+//! what stands beside it, and a real beside a whole number has its double precision.
+
+use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+use super::super::own;
+use super::{call, is_comparison};
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+const TIME: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
+
+fn is_date(own: &DataType) -> bool {
+    matches!(own, DataType::Date32 | DataType::Date64)
+}
+
+fn is_time(own: &DataType) -> bool {
+    matches!(own, DataType::Timestamp(..))
+}
+
+fn is_clock(own: &DataType) -> bool {
+    matches!(own, DataType::Time32(_) | DataType::Time64(_))
+}
+
+fn is_span(own: &DataType) -> bool {
+    matches!(own, DataType::Interval(_))
+}
+
+fn is_number(own: &DataType) -> bool {
+    own.is_integer() || own.is_floating() || own.is_decimal()
+}
+
+/// What plans the operators. The planner asks for their types at once, so it has to be there and not in a rule.
+#[derive(Debug)]
+pub(super) struct Operations;
+
+impl ExprPlanner for Operations {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let Some(op) = operator(&expr.op) else { return Ok(PlannerResult::Original(expr)) };
+        let type_of = |part: &Expr| part.get_type(schema).ok();
+        Ok(match operation(&expr.left, op, &expr.right, &type_of) {
+            Some(operation) => PlannerResult::Planned(operation),
+            None => PlannerResult::Original(expr),
+        })
+    }
+}
+
+fn operator(op: &BinaryOperator) -> Option<Operator> {
+    Some(match op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        BinaryOperator::Multiply => Operator::Multiply,
+        BinaryOperator::Divide => Operator::Divide,
+        BinaryOperator::Modulo => Operator::Modulo,
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Lt => Operator::Lt,
+        BinaryOperator::LtEq => Operator::LtEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        _ => return None,
+    })
+}
+
+/// An operation as PostgreSQL has it; `None` where the engine's is the same.
+fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
+    use Operator::{Divide, Minus, Modulo, Multiply, Plus};
+    let arithmetic = matches!(op, Plus | Minus | Multiply | Divide | Modulo);
+    if !arithmetic && !is_comparison(op) {
+        return None;
+    }
+    let (one, other) = (type_of(left)?, type_of(right)?);
+    let both = |a: Expr, b: Expr| Some(binary_expr(a, op, b));
+    let time = |date: &Expr| cast(date.clone(), TIME);
+    match op {
+        Multiply if is_span(&one) && is_number(&other) => {
+            return Some(call(own::interval_times(), vec![left.clone(), right.clone()]));
+        }
+        Multiply if is_number(&one) && is_span(&other) => {
+            return Some(call(own::interval_times(), vec![right.clone(), left.clone()]));
+        }
+        Divide if is_span(&one) && is_number(&other) => {
+            return Some(call(own::interval_divided(), vec![left.clone(), right.clone()]));
+        }
+        Plus | Minus if is_date(&one) && is_span(&other) => return both(time(left), right.clone()),
+        Plus if is_span(&one) && is_date(&other) => return both(left.clone(), time(right)),
+        Plus if is_date(&one) && is_clock(&other) => return both(time(left), since_midnight(right)),
+        Plus if is_clock(&one) && is_date(&other) => return both(since_midnight(left), time(right)),
+        // Nanoseconds, which the engine would take, end in 2262.
+        _ if (op == Minus || is_comparison(op)) && is_date(&one) && is_time(&other) => {
+            return both(cast(left.clone(), other), right.clone());
+        }
+        _ if (op == Minus || is_comparison(op)) && is_time(&one) && is_date(&other) => {
+            return both(left.clone(), cast(right.clone(), one));
+        }
+        _ => {}
+    }
+    let takes_text = |own: &DataType| arithmetic && is_number(own) || *own == DataType::Boolean;
+    if is_text(left) && takes_text(&other) {
+        return both(cast(left.clone(), other), right.clone());
+    }
+    if is_text(right) && takes_text(&one) {
+        return both(left.clone(), cast(right.clone(), one));
+    }
+    let double = |part: &Expr| cast(part.clone(), DataType::Float64);
+    match (&one, &other) {
+        (DataType::Float32, whole) if arithmetic && whole.is_integer() => both(double(left), double(right)),
+        (whole, DataType::Float32) if arithmetic && whole.is_integer() => both(double(left), double(right)),
+        _ => None,
+    }
+}
+
+fn since_midnight(clock: &Expr) -> Expr {
+    let micros = cast(clock.clone(), DataType::Time64(TimeUnit::Microsecond));
+    cast(cast(micros, DataType::Int64), DataType::Duration(TimeUnit::Microsecond))
+}
+
+/// Whether an expression is a text that is written out, which has no type of its own in PostgreSQL.
+fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(ScalarValue::Utf8(Some(_)) | ScalarValue::Utf8View(Some(_)), _))
+}
+
+/// Functions that give whole numbers of decimals.
+const WHOLE: [&str; 4] = ["ceil", "floor", "round", "trunc"];
+/// Functions that reals have in double precision.
+const DOUBLE: [&str; 24] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "cot", "degrees", "exp",
+    "floor", "ln", "log", "log10", "power", "radians", "round", "sin", "sqrt", "trunc",
+];
+
+/// A call as PostgreSQL has it; `None` where the engine's is the same.
+pub(super) fn called(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<(Vec<Expr>, Option<DataType>)> {
+    let types: Vec<DataType> = args.iter().map(type_of).collect::<Option<_>>()?;
+    if DOUBLE.contains(&name) && types.contains(&DataType::Float32) {
+        let double = |(arg, own): (&Expr, &DataType)| match own {
+            DataType::Float32 => cast(arg.clone(), DataType::Float64),
+            _ => arg.clone(),
+        };
+        return Some((args.iter().zip(&types).map(double).collect(), None));
+    }
+    match (args, types.as_slice()) {
+        // One digit more before the point, to which it may be rounded, and none behind it.
+        ([number], [DataType::Decimal128(precision, scale)]) if WHOLE.contains(&name) && *scale > 0 => {
+            let wide = precision.saturating_add(1).min(38);
+            let whole = wide.saturating_sub(scale.unsigned_abs()).max(1);
+            let number = cast(number.clone(), DataType::Decimal128(wide, *scale));
+            Some((vec![number], Some(DataType::Decimal128(whole, 0))))
+        }
+        ([_, Expr::Literal(ScalarValue::Int64(Some(digits)), _)], [DataType::Decimal128(precision, scale), _])
+            if name == "trunc" && (0..i64::from(*scale)).contains(digits) =>
+        {
+            let kept = i8::try_from(*digits).ok()?;
+            Some((args.to_vec(), Some(DataType::Decimal128(precision - scale.abs_diff(kept), kept))))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! Casts to text, which write values as PostgreSQL does. Also those that the planner puts in, as of what stands beside
+//! a text before `||`.
+
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Cast, Expr, case, lit};
+
+use super::super::own;
+use super::call;
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+fn is_bytes(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, FixedSizeBinary, LargeBinary};
+    matches!(data_type, Binary | BinaryView | FixedSizeBinary(_) | LargeBinary)
+}
+
+/// What is cast, as text where the cast would write it in another way, and whether that changed it.
+pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Expr, bool) {
+    let texts = own::item(to).is_some_and(is_text);
+    if !is_text(to) && !texts {
+        return (expr, false);
+    }
+    match type_of(&expr) {
+        Some(from) if is_text(to) && own::differs(&from) => (call(own::written(), vec![expr]), true),
+        Some(from) if texts && own::item(&from).is_some_and(own::differs) => {
+            (call(own::written_each(), vec![expr]), true)
+        }
+        _ => (expr, false),
+    }
+}
+
+/// Whether the items of a list are shown in another way than the kernels show them.
+fn shows_items(list: &DataType) -> bool {
+    own::item(list).is_some_and(|item| *item == DataType::Boolean || own::differs(item))
+}
+
+/// What was written before the planner put casts in: bytes are text in hexadecimal digits where a cast says so, and
+/// what is put together shows of a boolean one letter and of a list its items.
+pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
+    let is = |part: &Expr, test: fn(&DataType) -> bool| type_of(part).as_ref().is_some_and(test);
+    Ok(match expr {
+        Expr::Cast(Cast { expr, field }) if is_text(field.data_type()) && is(&expr, is_bytes) => {
+            let expr = Box::new(call(own::written(), vec![*expr]));
+            Transformed::yes(Expr::Cast(Cast { expr, field }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, mut args })
+            if matches!(func.name(), "concat" | "concat_ws")
+                && args.iter().any(|arg| is(arg, |own| *own == DataType::Boolean || own::differs(own))) =>
+        {
+            for arg in &mut args {
+                if is(arg, |own| *own == DataType::Boolean) {
+                    let of = std::mem::take(arg);
+                    *arg = case(of).when(lit(true), lit("t")).when(lit(false), lit("f")).end()?;
+                } else if is(arg, own::differs) {
+                    *arg = call(own::written(), vec![std::mem::take(arg)]);
+                }
+            }
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, mut args })
+            if func.name() == "array_to_string" && args.first().is_some_and(|list| is(list, shows_items)) =>
+        {
+            if let Some(list) = args.first_mut() {
+                *list = call(own::written_each(), vec![std::mem::take(list)]);
+            }
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        other => Transformed::no(other),
+    })
+}

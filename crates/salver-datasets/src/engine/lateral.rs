@@ -1,0 +1,348 @@
+//! Joins with a query that is computed anew for each row: `cross join unnest(t.list)`, and `left join lateral (select
+//! ... where u.id > t.id order by ... limit 1)`. The engine has them where it can pull a condition out of the query,
+//! and so not past a limit, nor where the query reads no table, nor out of an aggregate unless it is an equality.
+//!
+//! Here the nodes of the query are put on top of the rows that it is computed for: in the place of its table stands a
+//! join of these with it, and what it limits is numbered for each of them.
+
+mod values;
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, NullHandling, Result};
+use datafusion::config::ConfigOptions;
+use datafusion::functions_aggregate::expr_fn::first_value;
+use datafusion::functions_nested::expr_fn::array_length;
+use datafusion::functions_window::expr_fn::row_number;
+use datafusion::logical_expr::expr::Sort as Key;
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprFunctionExt, FetchType, JoinType, Limit, LogicalPlan, LogicalPlanBuilder, Operator, SkipType,
+    Subquery, ident, lit, when,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+/// The names of the columns of the rows before a query, while they go through it.
+const BEFORE: &str = "__salver_before_";
+/// The number of a row before a query.
+const ROW: &str = "__salver_row";
+/// Whether there was a row for one before the query.
+const FOUND: &str = "__salver_found";
+/// The number of a row of those for the same row before the query.
+const PLACE: &str = "__salver_place";
+
+/// Stands before all other rules.
+#[derive(Debug)]
+pub(super) struct Lateral;
+
+impl AnalyzerRule for Lateral {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let each = |plan| joined(plan)?.transform_data(values::looked_up);
+        Ok(plan.transform_up_with_subqueries(each)?.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "lateral"
+    }
+}
+
+fn joined(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
+    let Some(query) = of_each_row(&join.right) else { return Ok(Transformed::no(plan)) };
+    let keeps = join.join_type == JoinType::Left;
+    let is_true = |filter: &Expr| *filter == lit(true);
+    let filter = join.filter.clone().filter(|filter| !is_true(filter));
+    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) || !join.on.is_empty() || keeps && filter.is_some() {
+        return Ok(Transformed::no(plan));
+    }
+    let Some(before) = Before::new(&join.left, &query.subquery, keeps)? else { return Ok(Transformed::no(plan)) };
+    let Some(made) = before.through(&query.subquery)? else { return Ok(Transformed::no(plan)) };
+    let mut columns = before.restored();
+    let own = made.schema().iter().skip(before.columns.len()).map(Expr::from).collect::<Vec<_>>();
+    let named = own.into_iter().zip(join.right.schema().iter());
+    columns.extend(named.map(|(own, (table, field))| own.alias_qualified(table.cloned(), field.name())));
+    let made = LogicalPlanBuilder::from(made).project(columns)?;
+    let made = if let Some(filter) = filter { made.filter(filter)? } else { made };
+    Ok(Transformed::yes(made.build()?))
+}
+
+/// The query on the right side of a join that names columns of its left side.
+fn of_each_row(right: &LogicalPlan) -> Option<&Subquery> {
+    match right {
+        LogicalPlan::Subquery(query) => Some(query),
+        LogicalPlan::SubqueryAlias(alias) => of_each_row(&alias.input),
+        _ => None,
+    }
+}
+
+/// Whether a condition compares with a column of a query around it in another way than by `=`.
+fn compares_outer(condition: &Expr) -> bool {
+    let is_equal = |part: &Expr| matches!(part, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }));
+    split_conjunction(condition).into_iter().any(|part| part.contains_outer() && !is_equal(part))
+}
+
+/// Whether a plan names columns of a query around it.
+fn names_outer(plan: &LogicalPlan) -> Result<bool> {
+    let found = plan.apply_with_subqueries(|node| {
+        Ok(if node.contains_outer_reference() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found == TreeNodeRecursion::Stop)
+}
+
+/// The rows before a query.
+struct Before<'p> {
+    rows: &'p LogicalPlan,
+    /// Their columns as they go through the query.
+    columns: Vec<Expr>,
+    /// Whether the query is limited or an aggregate, so that the rows have to be numbered.
+    numbered: bool,
+    /// Whether it is an aggregate, which has a row for each of none, too.
+    aggregated: bool,
+    /// Whether a row stays for which the query gives none.
+    keeps: bool,
+}
+
+impl<'p> Before<'p> {
+    /// `None` where the engine can do it by itself, or nobody can.
+    fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
+        let (mut limited, mut reads_nothing, mut aggregated, mut others) = (false, false, false, false);
+        let mut compares = false;
+        query.apply(|node| {
+            limited |= matches!(node, LogicalPlan::Limit(_));
+            reads_nothing |= matches!(node, LogicalPlan::EmptyRelation(_));
+            match node {
+                LogicalPlan::Aggregate(aggregate) => {
+                    aggregated |= aggregate.group_expr.is_empty();
+                    others |= !aggregate.group_expr.is_empty();
+                }
+                LogicalPlan::Filter(filter) => compares |= compares_outer(&filter.predicate),
+                LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => others = true,
+                _ => {}
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        if others || !(limited || reads_nothing || aggregated && compares) {
+            return Ok(None);
+        }
+        let mut columns: Vec<Expr> =
+            (0..rows.schema().fields().len()).map(|at| ident(format!("{BEFORE}{at}"))).collect();
+        let numbered = limited || aggregated;
+        if numbered {
+            columns.push(ident(ROW));
+        }
+        if keeps || aggregated {
+            columns.push(ident(FOUND));
+        }
+        Ok(Some(Self { rows, columns, numbered, aggregated, keeps }))
+    }
+
+    /// The rows with the names that they have inside.
+    fn renamed(&self) -> Result<LogicalPlanBuilder> {
+        let columns = self.rows.schema().iter().enumerate();
+        let columns = columns.map(|(at, column)| Expr::from(column).alias(format!("{BEFORE}{at}")));
+        let rows = LogicalPlanBuilder::from(self.rows.clone()).project(columns.collect::<Vec<_>>())?;
+        if !self.numbered {
+            return Ok(rows);
+        }
+        let number = row_number();
+        let made = number.schema_name().to_string();
+        let mut columns: Vec<Expr> = rows.schema().iter().map(Expr::from).collect();
+        columns.push(ident(made).alias(ROW));
+        rows.window(vec![number])?.project(columns)
+    }
+
+    /// Whether a row goes on for which there is none.
+    fn goes_on(&self) -> bool {
+        self.keeps || self.aggregated
+    }
+
+    /// The columns with their own names again.
+    fn restored(&self) -> Vec<Expr> {
+        let names = self.columns.iter().cloned().zip(self.rows.schema().iter());
+        names.map(|(column, (table, field))| column.alias_qualified(table.cloned(), field.name())).collect()
+    }
+
+    /// An expression of the query over rows that have the columns of those before it; `None` where it names others.
+    fn freed(&self, expr: &Expr) -> Result<Option<Expr>> {
+        let mut known = true;
+        let freed = expr.clone().transform_up(|part| match part {
+            Expr::OuterReferenceColumn(_, column) => match self.rows.schema().maybe_index_of_column(&column) {
+                Some(at) => Ok(Transformed::yes(ident(format!("{BEFORE}{at}")))),
+                None => {
+                    known = false;
+                    Ok(Transformed::no(Expr::Column(column)))
+                }
+            },
+            Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) => {
+                known = false;
+                Ok(Transformed::no(part))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(known.then_some(freed.data))
+    }
+
+    /// The query over the rows before it, whose columns come first.
+    fn through(&self, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+        Ok(match query {
+            LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => {
+                let rows = self.renamed()?;
+                let mut columns: Vec<Expr> = rows.schema().iter().map(Expr::from).collect();
+                columns.extend(self.goes_on().then(|| lit(true).alias(FOUND)));
+                Some(rows.project(columns)?.build()?)
+            }
+            LogicalPlan::Subquery(inner) => self.through(&inner.subquery)?,
+            LogicalPlan::Projection(projection) => {
+                let Some(input) = self.through(&projection.input)? else { return Ok(None) };
+                self.projected(query, input)?
+            }
+            LogicalPlan::SubqueryAlias(alias) if names_outer(query)? => {
+                let Some(input) = self.through(&alias.input)? else { return Ok(None) };
+                let own = alias
+                    .input
+                    .schema()
+                    .iter()
+                    .zip(alias.schema.iter())
+                    .map(|(own, (table, field))| Expr::from(own).alias_qualified(table.cloned(), field.name()));
+                let columns: Vec<Expr> = self.columns.iter().cloned().chain(own).collect();
+                Some(LogicalPlanBuilder::from(input).project(columns)?.build()?)
+            }
+            LogicalPlan::Unnest(unnest) => {
+                let Some(input) = self.through(&unnest.input)? else { return Ok(None) };
+                let mut options = unnest.options.clone();
+                let mut input = LogicalPlanBuilder::from(input);
+                if self.goes_on() {
+                    options.null_handling = NullHandling::PreserveAndExpandEmpty;
+                    let has = |list: &Column| array_length(Expr::Column(list.clone())).gt(lit(0_u64));
+                    let found = unnest.exec_columns.iter().map(has).reduce(Expr::or).unwrap_or_else(|| lit(true));
+                    let columns = input.schema().iter().map(|column| match Expr::from(column) {
+                        column if column == ident(FOUND) => column.and(found.clone()).alias(FOUND),
+                        column => column,
+                    });
+                    let columns: Vec<Expr> = columns.collect();
+                    input = input.project(columns)?;
+                }
+                Some(input.unnest_columns_with_options(unnest.exec_columns.clone(), options)?.build()?)
+            }
+            LogicalPlan::Filter(filter) if !names_outer(&filter.input)? => {
+                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
+                Some(self.with(&filter.input, condition)?)
+            }
+            LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+                let Some(input) = self.through(&aggregate.input)? else { return Ok(None) };
+                self.grouped(query, &aggregate.aggr_expr, input)?
+            }
+            LogicalPlan::Filter(filter) if !self.goes_on() => {
+                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
+                let Some(input) = self.through(&filter.input)? else { return Ok(None) };
+                Some(LogicalPlanBuilder::from(input).filter(condition)?.build()?)
+            }
+            LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input)?,
+            LogicalPlan::Limit(limit) => self.limited(limit, &limit.input)?,
+            other if !names_outer(other)? => Some(self.with(other, lit(true))?),
+            _ => None,
+        })
+    }
+
+    /// The rows before the query, each with those of a table for which the condition holds.
+    fn with(&self, table: &LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
+        let rows = self.renamed()?;
+        if !self.goes_on() {
+            return rows.join_on(table.clone(), JoinType::Inner, [condition])?.build();
+        }
+        let mut found: Vec<Expr> = vec![lit(true).alias(FOUND)];
+        found.extend(table.schema().iter().map(Expr::from));
+        let table = LogicalPlanBuilder::from(table.clone()).project(found)?.build()?;
+        rows.join_on(table, JoinType::Left, [condition])?.build()
+    }
+
+    /// The columns of a projection behind those that are there before.
+    fn projected(&self, projection: &LogicalPlan, input: LogicalPlan) -> Result<Option<LogicalPlan>> {
+        let LogicalPlan::Projection(own) = projection else { return Ok(None) };
+        let has_found = self.columns.contains(&ident(FOUND));
+        let mut columns = self.columns.clone();
+        for (expr, (table, field)) in own.expr.iter().zip(own.schema.iter()) {
+            let Some(freed) = self.freed(expr)? else { return Ok(None) };
+            let (freed, is_column) = (freed.unalias(), matches!(expr, Expr::Column(_)));
+            // Where there is no row, no constant stands in it either.
+            let freed = if has_found && !is_column { when(ident(FOUND), freed).end()? } else { freed };
+            columns.push(freed.alias_qualified(table.cloned(), field.name()));
+        }
+        Ok(Some(LogicalPlanBuilder::from(input).project(columns)?.build()?))
+    }
+
+    /// The aggregates of a query, for each row before it.
+    fn grouped(&self, query: &LogicalPlan, aggregates: &[Expr], input: LogicalPlan) -> Result<Option<LogicalPlan>> {
+        let rest = self.columns.iter().filter(|column| **column != ident(ROW) && **column != ident(FOUND));
+        let mut made: Vec<Expr> = rest.clone().map(|column| first_value(column.clone(), Vec::new())).collect();
+        let before = made.len();
+        for aggregate in aggregates {
+            let Some(freed) = self.freed(aggregate)? else { return Ok(None) };
+            let Expr::AggregateFunction(mut call) = freed.unalias() else { return Ok(None) };
+            let found = ident(FOUND);
+            call.params.filter = Some(Box::new(match call.params.filter.take() {
+                Some(filter) => filter.and(found),
+                None => found,
+            }));
+            made.push(Expr::AggregateFunction(call));
+        }
+        let rows = LogicalPlanBuilder::from(input).aggregate(vec![ident(ROW)], made)?;
+        let names: Vec<Expr> = rows.schema().iter().skip(1).map(Expr::from).collect();
+        let mut columns: Vec<Expr> =
+            names.iter().zip(rest).map(|(made, own)| made.clone().alias(own.schema_name().to_string())).collect();
+        columns.push(ident(ROW));
+        columns.push(lit(true).alias(FOUND));
+        let own = names.into_iter().skip(before).zip(query.schema().iter());
+        columns.extend(own.map(|(made, (table, field))| made.alias_qualified(table.cloned(), field.name())));
+        Ok(Some(rows.project(columns)?.build()?))
+    }
+
+    /// The first rows for each row before the query.
+    fn limited(&self, limit: &Limit, of: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+        let (SkipType::Literal(skip), FetchType::Literal(fetch)) = (limit.get_skip_type()?, limit.get_fetch_type()?)
+        else {
+            return Ok(None);
+        };
+        // A row without others has none to skip.
+        if self.goes_on() && (skip > 0 || fetch == Some(0)) {
+            return Ok(None);
+        }
+        match of {
+            LogicalPlan::Projection(projection) => {
+                let Some(input) = self.limited(limit, &projection.input)? else { return Ok(None) };
+                self.projected(of, input)
+            }
+            LogicalPlan::Sort(sort) if sort.fetch.is_none() => {
+                let mut keys = Vec::with_capacity(sort.expr.len());
+                for key in &sort.expr {
+                    let Some(expr) = self.freed(&key.expr)? else { return Ok(None) };
+                    keys.push(Key { expr, ..key.clone() });
+                }
+                let Some(input) = self.through(&sort.input)? else { return Ok(None) };
+                numbered(input, keys, skip, fetch).map(Some)
+            }
+            other => {
+                let Some(input) = self.through(other)? else { return Ok(None) };
+                numbered(input, Vec::new(), skip, fetch).map(Some)
+            }
+        }
+    }
+}
+
+/// The rows whose number in the order of the keys is within a limit.
+fn numbered(input: LogicalPlan, keys: Vec<Key>, skip: usize, fetch: Option<usize>) -> Result<LogicalPlan> {
+    let number = row_number().partition_by(vec![ident(ROW)]);
+    let number = if keys.is_empty() { number } else { number.order_by(keys) }.build()?;
+    let made = Column::from_name(number.schema_name().to_string());
+    let columns: Vec<Expr> = input.schema().iter().map(Expr::from).collect();
+    let mut all = columns.clone();
+    all.push(Expr::Column(made).alias(PLACE));
+    let mut rows = LogicalPlanBuilder::from(input).window(vec![number])?.project(all)?;
+    let count = |count: usize| lit(u64::try_from(count).unwrap_or(u64::MAX));
+    if skip > 0 {
+        rows = rows.filter(ident(PLACE).gt(count(skip)))?;
+    }
+    if let Some(fetch) = fetch {
+        rows = rows.filter(ident(PLACE).lt_eq(count(skip.saturating_add(fetch))))?;
+    }
+    rows.project(columns)?.build()
+}

@@ -1,0 +1,171 @@
+//! Regular expressions: SQL's own as those of the engine, and texts that are split by some.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::{Result, exec_err, plan_err};
+use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+use regex::{Regex, RegexBuilder};
+
+use super::row::RowFunction;
+
+/// Largest program that a pattern is compiled to, in bytes.
+const PROGRAM_BYTES_MAX: usize = 2 << 20;
+
+/// `similar_to_escape(pattern, escape)`: the pattern of a `similar to` as a regular expression.
+pub(super) fn similar_to_escape() -> ScalarUDF {
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let [patterns, escapes] = arrays else { return plan_err!("`similar_to_escape` takes a pattern and an escape") };
+        let (patterns, escapes) = (cast(patterns, &DataType::Utf8)?, cast(escapes, &DataType::Utf8)?);
+        let pairs = patterns.as_string::<i32>().iter().zip(escapes.as_string::<i32>());
+        let made = pairs.map(|(pattern, escape)| match (pattern, escape) {
+            (Some(pattern), Some(escape)) => translated(pattern, escape).map(Some),
+            _ => Ok(None),
+        });
+        Ok(Arc::new(made.collect::<Result<StringArray>>()?))
+    };
+    let signature = Signature::any(2, Volatility::Immutable);
+    RowFunction { name: "similar_to_escape", signature, returns: |_| Ok(DataType::Utf8), values }.function()
+}
+
+/// `regexp_split_to_array(text, pattern, flags)`.
+pub(super) fn regexp_split_to_array() -> ScalarUDF {
+    let signature = Signature::one_of(
+        vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
+        Volatility::Immutable,
+    );
+    RowFunction { name: "regexp_split_to_array", signature, returns: |_| Ok(list_of_texts()), values: split }.function()
+}
+
+fn list_of_texts() -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
+}
+
+/// Classes of letters in patterns, which are those of all alphabets, in the words of the engine.
+pub(crate) const CLASSES: [(&str, &str); 5] = [
+    ("[:alpha:]", "\\p{Alphabetic}"),
+    ("[:alnum:]", "\\p{Alphabetic}\\p{Nd}"),
+    ("[:lower:]", "\\p{Lowercase}"),
+    ("[:upper:]", "\\p{Uppercase}"),
+    ("[:space:]", "\\s"),
+];
+
+fn translated(pattern: &str, escape: &str) -> Result<String> {
+    let mut signs = escape.chars();
+    let (escape, None) = (signs.next(), signs.next()) else {
+        return exec_err!("the escape of a pattern is one character, and '{escape}' is none");
+    };
+    let mut made = String::with_capacity(pattern.len() + 16);
+    made.push_str("^(?s:");
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        if Some(c) == escape {
+            match rest.next() {
+                // Classes such as `\d` are as they are there.
+                Some(c) if c.is_alphanumeric() => made.extend(['\\', c]),
+                Some(c) => made.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+                None => return exec_err!("the pattern '{pattern}' ends with its escape"),
+            }
+            continue;
+        }
+        match c {
+            '%' => made.push_str(".*"),
+            '_' => made.push('.'),
+            '(' => made.push_str("(?:"),
+            '\\' | '.' | '^' | '$' => made.extend(['\\', c]),
+            '[' => class(&mut rest, &mut made),
+            c => made.push(c),
+        }
+    }
+    made.push_str(")$");
+    Ok(CLASSES.iter().fold(made, |made, (class, own)| made.replace(class, own)))
+}
+
+/// What stands between brackets, behind the first.
+fn class(rest: &mut std::str::Chars<'_>, made: &mut String) {
+    made.push('[');
+    if rest.as_str().starts_with('^') {
+        made.extend(rest.next());
+    }
+    let mut is_first = true;
+    while let Some(c) = rest.next() {
+        match c {
+            ']' if !is_first => {
+                made.push(']');
+                return;
+            }
+            '[' if rest.as_str().starts_with(':') => {
+                let end = rest.as_str().find(":]").map_or(rest.as_str().len(), |at| at + 2);
+                made.push('[');
+                made.extend(rest.by_ref().take(end));
+            }
+            '[' | ']' | '\\' | '&' | '~' => made.extend(['\\', c]),
+            c => made.push(c),
+        }
+        is_first = false;
+    }
+}
+
+fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    let texts = arrays.iter().map(|array| cast(array, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
+    let [values, patterns, flags @ ..] = texts.as_slice() else {
+        return plan_err!("`regexp_split_to_array` takes a text and a pattern");
+    };
+    let (values, patterns) = (values.as_string::<i32>(), patterns.as_string::<i32>());
+    let mut known: Option<(String, Regex)> = None;
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for row in 0..values.len() {
+        let flag = match flags {
+            [flags, ..] if flags.is_null(row) => None,
+            [flags, ..] => Some(flags.as_string::<i32>().value(row)),
+            [] => Some(""),
+        };
+        let (false, false, Some(flag)) = (values.is_null(row), patterns.is_null(row), flag) else {
+            lists.append_null();
+            continue;
+        };
+        let key = format!("{flag}\0{}", patterns.value(row));
+        let regex = match &known {
+            Some((other, regex)) if *other == key => regex,
+            _ => &known.insert((key, compiled(patterns.value(row), flag)?)).1,
+        };
+        pieces(values.value(row), regex).into_iter().for_each(|piece| lists.values().append_value(piece));
+        lists.append(true);
+    }
+    Ok(Arc::new(lists.finish()))
+}
+
+fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.size_limit(PROGRAM_BYTES_MAX).dot_matches_new_line(true);
+    for flag in flags.chars() {
+        match flag {
+            'i' => builder.case_insensitive(true),
+            'n' | 'm' => builder.multi_line(true).dot_matches_new_line(false),
+            's' | 'c' => &mut builder,
+            other => return exec_err!("a pattern has no flag `{other}` here; it may have `i`, `n` and `s`"),
+        };
+    }
+    match builder.build() {
+        Ok(regex) => Ok(regex),
+        Err(_) => exec_err!("'{pattern}' is no regular expression that can be run"),
+    }
+}
+
+/// The pieces between what matches: nothing matches in front of the first character or behind the last, nor right
+/// behind another match.
+fn pieces<'t>(text: &'t str, regex: &Regex) -> Vec<&'t str> {
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    for found in regex.find_iter(text) {
+        if found.is_empty() && (found.start() >= text.len() || found.start() == begin) {
+            continue;
+        }
+        pieces.push(&text[begin..found.start()]);
+        begin = found.end();
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}

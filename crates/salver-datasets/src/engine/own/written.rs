@@ -1,0 +1,257 @@
+//! Values as text, as PostgreSQL writes them: what a cast to text gives, and `||`, `concat` and `format`.
+
+mod moments;
+mod numbers;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringArray, StringBuilder};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Date32Type, DurationMicrosecondType, Field, Float32Type, Float64Type, IntervalMonthDayNano,
+    IntervalMonthDayNanoType, IntervalUnit, Time64NanosecondType, TimeUnit,
+};
+use datafusion::common::{Result, exec_err, plan_err};
+use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+
+use super::row::RowFunction;
+pub(super) use moments::time;
+
+/// The function that gives the text of a value.
+pub(in crate::engine) fn written() -> ScalarUDF {
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let [values] = arrays else { return plan_err!("one value is written") };
+        Ok(Arc::new(texts(values)?))
+    };
+    let signature = Signature::any(1, Volatility::Immutable);
+    RowFunction { name: "written", signature, returns: |_| Ok(DataType::Utf8), values }.function()
+}
+
+/// The function that gives the texts of the values of a list.
+pub(in crate::engine) fn written_each() -> ScalarUDF {
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let [values] = arrays else { return plan_err!("one list is written") };
+        let lists = lists(values)?;
+        let field = Arc::new(Field::new_list_field(DataType::Utf8, true));
+        let texts = Arc::new(shown(lists.values())?);
+        Ok(Arc::new(ListArray::try_new(field, lists.offsets().clone(), texts, lists.nulls().cloned())?))
+    };
+    let signature = Signature::any(1, Volatility::Immutable);
+    RowFunction { name: "written_each", signature, returns: |_| Ok(list_of_texts()), values }.function()
+}
+
+fn list_of_texts() -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
+}
+
+/// Whether the text of these values is another than the kernels make of them.
+pub(in crate::engine) fn differs(data_type: &DataType) -> bool {
+    use DataType::{Date32, Date64, Duration, Interval, Struct, Time32, Time64, Timestamp};
+    data_type.is_floating()
+        || matches!(
+            data_type,
+            Date32 | Date64 | Duration(_) | Interval(_) | Struct(_) | Time32(_) | Time64(_) | Timestamp(..)
+        )
+        || item(data_type).is_some()
+}
+
+/// The type of what is in a list.
+pub(in crate::engine) fn item(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => Some(item.data_type()),
+        _ => None,
+    }
+}
+
+fn lists(values: &ArrayRef) -> Result<ListArray> {
+    let Some(item) = item(values.data_type()) else { return plan_err!("{} is no list", values.data_type()) };
+    let list = DataType::List(Arc::new(Field::new_list_field(item.clone(), true)));
+    Ok(cast(values, &list)?.as_list::<i32>().clone())
+}
+
+/// The texts of values, as casts show them: of a boolean it is the word.
+pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
+    match values.data_type() {
+        DataType::Boolean => Ok(cast(values, &DataType::Utf8)?.as_string::<i32>().clone()),
+        _ => shown(values),
+    }
+}
+
+/// The texts of values, as they are shown in others.
+fn shown(values: &ArrayRef) -> Result<StringArray> {
+    let writer = writer(values)?;
+    let mut texts = StringBuilder::with_capacity(values.len(), values.len() * 16);
+    let mut text = String::new();
+    for row in 0..values.len() {
+        if is_null(values, row) {
+            texts.append_null();
+            continue;
+        }
+        text.clear();
+        writer(row, &mut text)?;
+        texts.append_value(&text);
+    }
+    Ok(texts.finish())
+}
+
+/// Writes the value of a row, which is not null, behind a text.
+pub(super) type Writer = Box<dyn Fn(usize, &mut String) -> Result<()>>;
+
+/// What writes the values of an array, as `concat` and lists show them: of a boolean it is one letter.
+pub(super) fn writer(values: &ArrayRef) -> Result<Writer> {
+    Ok(match values.data_type() {
+        DataType::Boolean => {
+            let values = values.as_boolean().clone();
+            Box::new(move |row, text| {
+                text.push(if values.value(row) { 't' } else { 'f' });
+                Ok(())
+            })
+        }
+        DataType::Float64 => {
+            let values = values.as_primitive::<Float64Type>().clone();
+            Box::new(move |row, text| {
+                numbers::double(values.value(row), text);
+                Ok(())
+            })
+        }
+        DataType::Float16 | DataType::Float32 => {
+            let values = cast(values, &DataType::Float32)?.as_primitive::<Float32Type>().clone();
+            Box::new(move |row, text| {
+                numbers::single(values.value(row), text);
+                Ok(())
+            })
+        }
+        DataType::Date32 | DataType::Date64 => {
+            let values = cast(values, &DataType::Date32)?.as_primitive::<Date32Type>().clone();
+            Box::new(move |row, text| moments::date(values.value(row), text))
+        }
+        DataType::Timestamp(unit, zone) => moments::writer(values, *unit, zone.as_deref())?,
+        DataType::Time32(_) | DataType::Time64(_) => {
+            let time = DataType::Time64(TimeUnit::Nanosecond);
+            let values = cast(values, &time)?.as_primitive::<Time64NanosecondType>().clone();
+            Box::new(move |row, text| {
+                moments::clock(values.value(row).unsigned_abs(), text);
+                Ok(())
+            })
+        }
+        DataType::Interval(_) => {
+            let interval = DataType::Interval(IntervalUnit::MonthDayNano);
+            let values = cast(values, &interval)?.as_primitive::<IntervalMonthDayNanoType>().clone();
+            Box::new(move |row, text| {
+                moments::interval(values.value(row), text);
+                Ok(())
+            })
+        }
+        // It is the time between two, which PostgreSQL counts in days and hours.
+        DataType::Duration(_) => {
+            let duration = DataType::Duration(TimeUnit::Microsecond);
+            let values = cast(values, &duration)?.as_primitive::<DurationMicrosecondType>().clone();
+            Box::new(move |row, text| {
+                let micros = values.value(row);
+                let Ok(days) = i32::try_from(micros / DAY_MICROS) else {
+                    return exec_err!("a time between two is too long to be written");
+                };
+                moments::interval(IntervalMonthDayNano::new(0, days, micros % DAY_MICROS * 1_000), text);
+                Ok(())
+            })
+        }
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            let values = cast(values, &DataType::Binary)?.as_binary::<i32>().clone();
+            Box::new(move |row, text| {
+                text.push_str("\\x");
+                values.value(row).iter().try_for_each(|byte| write!(text, "{byte:02x}")).map_err(Into::into)
+            })
+        }
+        DataType::Struct(_) => record(values)?,
+        list if item(list).is_some() => array(values)?,
+        _ => {
+            let values = cast(values, &DataType::Utf8)?.as_string::<i32>().clone();
+            Box::new(move |row, text| {
+                text.push_str(values.value(row));
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Whether a value is null: those of no type say so of none.
+pub(super) fn is_null(values: &ArrayRef, row: usize) -> bool {
+    values.data_type() == &DataType::Null || values.is_null(row)
+}
+
+const DAY_MICROS: i64 = 86_400_000_000;
+
+/// `{1,NULL,"a b"}`.
+fn array(values: &ArrayRef) -> Result<Writer> {
+    let lists = lists(values)?;
+    let items = Arc::clone(lists.values());
+    let is_nested = item(items.data_type()).is_some();
+    let write = writer(&items)?;
+    Ok(Box::new(move |row, text| {
+        text.push('{');
+        let (start, end) = (lists.value_offsets()[row], lists.value_offsets()[row + 1]);
+        for at in start..end {
+            if at > start {
+                text.push(',');
+            }
+            let at = usize::try_from(at).unwrap_or_default();
+            if is_null(&items, at) {
+                text.push_str("NULL");
+                continue;
+            }
+            let begin = text.len();
+            write(at, text)?;
+            let own = &text[begin..];
+            let is_plain = !own.is_empty()
+                && !own.eq_ignore_ascii_case("null")
+                && !own.contains(|c: char| matches!(c, '"' | '\\' | '{' | '}' | ',') || is_space(c));
+            if !is_nested && !is_plain {
+                let own = text.split_off(begin);
+                quote(&own, |c| matches!(c, '"' | '\\').then_some('\\'), text);
+            }
+        }
+        text.push('}');
+        Ok(())
+    }))
+}
+
+/// `(1,,"a b")`.
+fn record(values: &ArrayRef) -> Result<Writer> {
+    let fields = values.as_struct().columns().to_vec();
+    let writers = fields.iter().map(writer).collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(move |row, text| {
+        text.push('(');
+        for (number, (field, write)) in fields.iter().zip(&writers).enumerate() {
+            if number > 0 {
+                text.push(',');
+            }
+            if is_null(field, row) {
+                continue;
+            }
+            let begin = text.len();
+            write(row, text)?;
+            let own = &text[begin..];
+            if own.is_empty() || own.contains(|c: char| matches!(c, '"' | '\\' | '(' | ')' | ',') || is_space(c)) {
+                let own = text.split_off(begin);
+                quote(&own, |c| matches!(c, '"' | '\\').then_some(c), text);
+            }
+        }
+        text.push(')');
+        Ok(())
+    }))
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t'..='\r')
+}
+
+/// A text in double quotes, with what must stand before its signs.
+fn quote(own: &str, before: impl Fn(char) -> Option<char>, text: &mut String) {
+    text.push('"');
+    for c in own.chars() {
+        text.extend(before(c));
+        text.push(c);
+    }
+    text.push('"');
+}

@@ -1,0 +1,78 @@
+//! What to write in the place of PostgreSQL's functions that are not here.
+
+/// The functions, and what does the same.
+const INSTEAD: &[(&[&str], &str)] = &[
+    (
+        &["json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "array_to_json"],
+        "ask for `?format=json`, which makes JSON of all rows, or gather values with `array_agg`",
+    ),
+    (
+        &["row_to_json", "to_json", "to_jsonb"],
+        "ask for `?format=json`, which makes JSON of rows, or write `json_from_scalar(x)` for one value",
+    ),
+    (
+        &["json_build_object", "jsonb_build_object", "json_object", "jsonb_object"],
+        "write `named_struct('key', value, ...)`, which JSON shows as an object",
+    ),
+    (&["json_build_array", "jsonb_build_array"], "write `array[...]`, which JSON shows as an array"),
+    (
+        &["json_typeof", "jsonb_typeof"],
+        "compare what it gives, as in `json_get_int(x, 'key') is not null`, or `json_as_text`",
+    ),
+    (
+        &["json_each", "jsonb_each", "json_each_text", "jsonb_each_text", "json_to_record"],
+        "write `json_object_keys(x)` for the keys, and `x->>key` for each value",
+    ),
+    (
+        &["json_array_elements_text", "jsonb_array_elements_text"],
+        "write `json_array_elements(x)`, which gives each item as JSON",
+    ),
+    (
+        &["json_extract_path", "jsonb_extract_path", "jsonb_path_query", "jsonb_path_exists", "jsonb_path_query_first"],
+        "write a path of steps, as in `x->'a'->0->>'b'` or `x #>> '{a,0,b}'`",
+    ),
+    (
+        &["jsonb_set", "jsonb_insert", "json_strip_nulls", "jsonb_strip_nulls", "jsonb_pretty"],
+        "change JSON where the answer is read; here it is taken apart, with `->`, `->>` and `json_get`",
+    ),
+    (&["regexp_matches"], "write `regexp_match(text, pattern)` for the first match, or `regexp_split_to_table`"),
+    (
+        &["to_tsvector", "to_tsquery", "plainto_tsquery", "websearch_to_tsquery", "ts_rank", "ts_headline"],
+        "search with `ilike '%word%'` or `~* 'word'`",
+    ),
+    (&["similarity", "word_similarity", "soundex", "metaphone", "dmetaphone"], "write `levenshtein(a, b)`"),
+    (&["to_number"], "write `replace(x, ',', '')::decimal(12, 2)`"),
+    (&["timeofday"], "write `now()::text`"),
+    (&["justify_days", "justify_hours", "justify_interval"], "take it apart with `extract(epoch from x)`"),
+    (&["isfinite"], "leave it out: every time here is finite"),
+    (&["setseed"], "write `order by md5(id::text)` for an order that repeats"),
+    (&["random_normal"], "write `sqrt(-2 * ln(random())) * cos(2 * pi() * random())`"),
+    (&["scale", "min_scale", "trim_scale"], "cast it to the digits that you want, as in `x::decimal(12, 2)`"),
+    (&["sind", "cosd", "tand", "asind", "acosd", "atand", "cotd", "atan2d"], "write `sin(radians(x))` and the like"),
+    (&["pg_sleep", "pg_backend_pid", "pg_cancel_backend", "txid_current"], "leave it out: there is no session here"),
+    (
+        &["current_database", "current_schema", "current_setting", "pg_table_size", "pg_total_relation_size"],
+        "ask `information_schema.tables`",
+    ),
+    (&["nextval", "currval", "lastval"], "write `row_number() over ()`"),
+    (&["array_fill"], "write `array_repeat(x, n)`"),
+    (&["array_sample", "array_shuffle"], "write `array_agg(x order by random())` over `unnest`"),
+    (&["range_agg", "int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"], COMPARE),
+    (&["lower_inc", "upper_inc", "isempty"], COMPARE),
+    (&["xmlagg", "xmlelement", "xmlforest", "xpath"], "ask for JSON"),
+    (&["to_ascii", "unistr", "normalize", "casefold"], "write `translate(x, 'äöü', 'aou')` or `lower(x)`"),
+    (
+        &["get_byte", "set_byte", "get_bit", "set_bit", "bit_count"],
+        "write `encode(x, 'hex')`, and take it apart as text",
+    ),
+    (&["host", "inet", "network", "masklen", "broadcast", "abbrev"], "keep addresses as text: `split_part(x, '/', 1)`"),
+    (&["st_distance", "st_within", "st_intersects", "st_makepoint"], "compute with the coordinates"),
+];
+
+const COMPARE: &str = "keep the two ends, and compare them, as in `x >= a and x < b`";
+
+/// What to write in the place of a function.
+pub(super) fn of(name: &str) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    INSTEAD.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, instead)| *instead)
+}

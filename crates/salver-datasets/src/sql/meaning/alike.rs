@@ -1,0 +1,67 @@
+//! Columns that have one name: the second `i` is `i_1`, so that rows of JSON have both.
+
+use std::ops::ControlFlow;
+
+use ahash::AHashSet;
+use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, TypedString, Value, VisitorMut};
+
+use super::calls::simple;
+use super::{quoted, take};
+use crate::sql::names::fold;
+
+/// Gives columns of one name names of their own; with `all`, those without a name too, because the engine may have one
+/// name for several.
+pub(super) fn name(select: &mut Select, all: bool) {
+    let has_rest = select
+        .projection
+        .iter()
+        .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    let name_of = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(ident)) => Some(fold(ident)),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().map(fold),
+        SelectItem::UnnamedExpr(expr) => Some(expr.to_string()),
+        SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+        _ => None,
+    };
+    let names: AHashSet<String> = select.projection.iter().filter_map(name_of).collect();
+    let mut taken: AHashSet<String> = AHashSet::with_capacity(select.projection.len());
+    for item in &mut select.projection {
+        let Some(name) = name_of(item) else { continue };
+        let is_column = matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)));
+        let is_named = matches!(item, SelectItem::ExprWithAlias { .. });
+        // A column may be among those of `*`.
+        let is_first = !(all && has_rest && is_column) && taken.insert(name.clone());
+        let own = match is_first {
+            true if !all || is_column || is_named => continue,
+            true => name,
+            false => {
+                let free = |other: &String| !names.contains(other) && !taken.contains(other);
+                (1_usize..).map(|number| format!("{name}_{number}")).find(free).unwrap_or_else(|| name.clone())
+            }
+        };
+        taken.insert(own.clone());
+        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
+        *item = SelectItem::ExprWithAlias { expr: take(expr), alias: quoted(&own) };
+    }
+}
+
+/// Names all columns, and all casts by what they are to.
+pub(super) struct Namer;
+
+impl VisitorMut for Namer {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        name(select, true);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let (Expr::Cast { data_type, .. } | Expr::TypedString(TypedString { data_type, .. })) = expr else {
+            return ControlFlow::Continue(());
+        };
+        let words = Expr::value(Value::SingleQuotedString(data_type.to_string()));
+        *expr = Expr::Function(simple("as_written", vec![words, take(expr)]));
+        ControlFlow::Continue(())
+    }
+}

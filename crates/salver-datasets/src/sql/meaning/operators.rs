@@ -1,0 +1,78 @@
+//! Operators that the engine says with functions, fields of rows, and fields of times.
+
+use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Ident, UnaryOperator, Value};
+use salver_model::Error;
+
+use super::calls::simple;
+use super::rows::names_columns;
+use super::{expression, refused, take};
+
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::PGOverlap, right } => {
+            let parts = vec![take(left), take(right)];
+            *expr = expression("array_has_any(__1, __2)", parts)?;
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::PGStartsWith, right } => {
+            let parts = vec![take(left), take(right)];
+            *expr = expression("starts_with(__1, __2)", parts)?;
+        }
+        // The engine would read the sign as that of the first part alone.
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if matches!(**inner, Expr::Interval(_)) => {
+            **inner = Expr::Nested(Box::new(take(inner)));
+        }
+        // Texts are compared by their bytes.
+        Expr::Collate { expr: inner, collation } => {
+            let name = collation.to_string().replace('"', "");
+            if !matches!(name.as_str(), "C" | "POSIX" | "ucs_basic" | "C.UTF-8" | "C.utf8") {
+                return Err(refused(
+                    format!("there is no collation `{name}`: texts go by their bytes"),
+                    "leave `collate` out, or order by `lower(x)`",
+                ));
+            }
+            *expr = take(inner);
+        }
+        Expr::UnaryOp { op, expr: inner } => {
+            let words = match op {
+                UnaryOperator::BitwiseNot => "(__1 # -1)",
+                UnaryOperator::PGSquareRoot => "sqrt(__1)",
+                UnaryOperator::PGCubeRoot => "cbrt(__1)",
+                UnaryOperator::PGAbs => "abs(__1)",
+                _ => return Ok(()),
+            };
+            let inner = take(inner);
+            *expr = expression(words, vec![inner])?;
+        }
+        // The planner does not look for the names in a literal in the queries around it.
+        Expr::Array(array) if array.elem.iter().any(names_columns) => {
+            *expr = Expr::Function(simple("make_array", std::mem::take(&mut array.elem)));
+        }
+        Expr::Extract { field, expr: of, .. } => {
+            let field = Expr::value(Value::SingleQuotedString(field.to_string().to_lowercase()));
+            *expr = Expr::Function(simple("extract", vec![field, take(of)]));
+        }
+        // `(place).city` is what `place.city` is where no table has the name.
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let Some(mut path) = path(root) else { return Ok(()) };
+            for access in access_chain.iter() {
+                match access {
+                    AccessExpr::Dot(Expr::Identifier(field)) => path.push(field.clone()),
+                    _ => return Ok(()),
+                }
+            }
+            *expr = Expr::CompoundIdentifier(path);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The column that stands in parentheses.
+fn path(root: &Expr) -> Option<Vec<Ident>> {
+    let Expr::Nested(inner) = root else { return None };
+    match &**inner {
+        Expr::Identifier(column) => Some(vec![column.clone()]),
+        Expr::CompoundIdentifier(path) => Some(path.clone()),
+        nested => path(nested),
+    }
+}

@@ -1,0 +1,213 @@
+//! Functions that give rows. In a list of columns each row of them is a row, as is each item of `unnest`; in `from`
+//! they may take columns of what stands before them.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, Query, SelectItem, SetExpr, TableAlias, TableAliasColumnDef,
+    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+};
+use salver_model::Error;
+
+use super::calls::{arguments, name_of};
+use super::{expression, quoted, refused};
+use crate::sql::names::fold;
+
+/// Functions that give rows, and lists of these.
+const LISTS: [(&str, &str); 8] = [
+    ("generate_series", "generate_series"),
+    ("string_to_table", "string_to_array"),
+    ("regexp_split_to_table", "regexp_split_to_array"),
+    ("json_array_elements", "json_get_array"),
+    ("jsonb_array_elements", "json_get_array"),
+    ("json_object_keys", "json_object_keys"),
+    ("jsonb_object_keys", "json_object_keys"),
+    ("generate_subscripts", "generate_subscripts"),
+];
+
+fn list_of(name: &str) -> Option<&'static str> {
+    LISTS.iter().find(|(theirs, _)| *theirs == name).map(|(_, list)| *list)
+}
+
+/// The columns of a query, with a row for each that their functions give.
+pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return Ok(()) };
+    match VisitMut::visit(expr, &mut Unnested { queries: 0 }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Unnested {
+    /// How many queries are around what is being visited.
+    queries: usize,
+}
+
+impl VisitorMut for Unnested {
+    type Break = Box<Error>;
+
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
+        if self.queries > 0 {
+            return ControlFlow::Continue(());
+        }
+        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        let Some(name) = name_of(function) else { return ControlFlow::Continue(()) };
+        // Rows of rows are what a list of a list would be: `unnest(generate_series(1, 3))` says the same once.
+        if name == "unnest"
+            && let Some([Expr::Function(inner)]) = arguments(function).as_deref()
+            && name_of(inner).as_deref() == Some("unnest")
+        {
+            *expr = Expr::Function(inner.clone());
+            return ControlFlow::Continue(());
+        }
+        let Some(list) = list_of(&name) else { return ControlFlow::Continue(()) };
+        match items(list, function) {
+            Ok(list) => match expression("unnest(__1)", vec![list]) {
+                Ok(rows) => *expr = rows,
+                Err(error) => return ControlFlow::Break(error),
+            },
+            Err(error) => return ControlFlow::Break(error),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The call that gives the list of a function's rows.
+fn items(list: &str, function: &Function) -> Result<Expr, Box<Error>> {
+    let Some(arguments) = arguments(function) else {
+        return Err(refused(format!("`{}` takes values only", function.name), "write its arguments in their order"));
+    };
+    of(list, arguments)
+}
+
+fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
+    if list == "generate_subscripts" {
+        return expression("\"generate_series\"(1, array_length(__1))", arguments);
+    }
+    let places: Vec<String> = (1..=arguments.len()).map(|number| format!("__{number}")).collect();
+    // In quotes, so that it is not taken for rows once more.
+    expression(&format!("\"{list}\"({})", places.join(", ")), arguments)
+}
+
+/// A table of rows that a function gives: a query that is computed anew for each row before it, where it takes columns
+/// of these, or where it is one that the engine has as a list only.
+pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
+    let (lists, alias, name, ordinality) = match factor {
+        TableFactor::UNNEST { array_exprs, alias, with_ordinality, with_offset: false, .. } => {
+            if !*with_ordinality && !array_exprs.iter().any(names_columns) {
+                return Ok(());
+            }
+            (array_exprs.clone(), alias.clone(), "unnest".to_owned(), *with_ordinality)
+        }
+        TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+            let Some(found) = rows(&name.to_string(), &args.args, *with_ordinality)? else {
+                // The column has the name of the table, when that is all that is written.
+                if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty())
+                    && name.to_string().eq_ignore_ascii_case("generate_series")
+                {
+                    alias.columns = vec![TableAliasColumnDef { name: alias.name.clone(), data_type: None }];
+                }
+                return Ok(());
+            };
+            (vec![found], alias.clone(), name.to_string(), *with_ordinality)
+        }
+        TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+            let values = values(args).unwrap_or_default();
+            if name.to_string().eq_ignore_ascii_case("unnest") && !values.is_empty() {
+                (values, alias.clone(), name.to_string(), *with_ordinality)
+            } else {
+                let Some(found) = rows(&name.to_string(), args, true)? else { return Ok(()) };
+                (vec![found], alias.clone(), name.to_string(), *with_ordinality)
+            }
+        }
+        _ => return Ok(()),
+    };
+    *factor = table(lists, alias, &name.to_lowercase(), ordinality)?;
+    Ok(())
+}
+
+/// The list of a table function that can't stand as it is.
+fn rows(name: &str, args: &[FunctionArg], always: bool) -> Result<Option<Expr>, Box<Error>> {
+    let name = name.to_lowercase();
+    let Some(list) = list_of(&name) else { return Ok(None) };
+    let Some(values) = values(args) else { return Ok(None) };
+    if !always && name == "generate_series" && values.iter().all(is_number) {
+        return Ok(None);
+    }
+    of(list, values).map(Some)
+}
+
+fn values(args: &[FunctionArg]) -> Option<Vec<Expr>> {
+    let value = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    args.iter().map(value).collect()
+}
+
+/// `lateral (select unnest(list) as x) as u`.
+fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bool) -> Result<TableFactor, Box<Error>> {
+    let own = alias.as_ref().map_or_else(|| name.to_owned(), |alias| fold(&alias.name));
+    let given: Vec<String> = alias.iter().flat_map(|alias| &alias.columns).map(|column| fold(&column.name)).collect();
+    let mut columns: Vec<(Expr, String)> = Vec::with_capacity(lists.len() + 1);
+    let longest = lists.first().cloned();
+    let several = lists.len() > 1;
+    for list in lists {
+        let number = columns.len();
+        let unnamed = if several || alias.is_none() { name.to_owned() } else { own.clone() };
+        let unnamed = if number > 0 { format!("{unnamed}_{number}") } else { unnamed };
+        columns.push((expression("unnest(__1)", vec![list])?, given.get(number).cloned().unwrap_or(unnamed)));
+    }
+    if ordinality {
+        let (Some(list), false) = (longest, several) else {
+            return Err(refused("`with ordinality` counts the items of one list", "unnest one list"));
+        };
+        let numbers = expression("unnest(\"generate_series\"(1, array_length(__1)))", vec![list])?;
+        columns.push((numbers, given.get(1).cloned().unwrap_or_else(|| "ordinality".to_owned())));
+    }
+    let items = columns.into_iter().map(|(expr, name)| SelectItem::ExprWithAlias { expr, alias: quoted(&name) });
+    let made = expression("(select 1)", Vec::new())?;
+    let Expr::Subquery(mut subquery) = made else { return Err(Box::new(Error::internal("a rewriting is no query"))) };
+    if let SetExpr::Select(select) = &mut *subquery.body {
+        select.projection = items.collect();
+    }
+    let alias = TableAlias { explicit: true, name: quoted(&own), columns: Vec::new(), at: None };
+    Ok(TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None })
+}
+
+/// Whether an expression is a number that is written out.
+fn is_number(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => matches!(value.value, Value::Number(..)),
+        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_number(expr),
+        _ => false,
+    }
+}
+
+/// Whether an expression names a column.
+pub(super) fn names_columns(expr: &Expr) -> bool {
+    expr.visit(&mut Columns).is_break()
+}
+
+struct Columns;
+
+impl Visitor for Columns {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The table in `docs/sql.md` of what differs from PostgreSQL: each row has a statement that runs here and there. With
+//! `UPDATE=1` the page is written anew.
+
+use salver_testkit::servers::{self, Kind};
+
+use super::World;
+
+/// What differs, and a statement that shows it.
+const DIFFERENCES: &[(&str, &str)] = &[
+    ("a whole number that is written out is `bigint`", "select pg_typeof(1), 2147483647 + 1"),
+    ("`sum` of `bigint` is `bigint`; `sum(x::decimal(38, 0))` has room", "select pg_typeof(sum(i)) from n"),
+    ("`avg` of whole numbers is a float", "select pg_typeof(avg(i)), avg(i) from n where i < 3"),
+    ("`sqrt`, `ln`, `log`, `exp` and `power` of decimals are floats", "select sqrt(2.0), power(2.0, 3)"),
+    ("decimals divided have 16 digits behind the point, or as many as they had", "select 1 / 3.0"),
+    (
+        "`x::numeric` of a float or a text that is not written out has ten digits behind the point",
+        "select f::numeric from n where i = 1",
+    ),
+    ("the decimals of a column have as many digits behind the point", "select greatest(1, 2.50), least(1, 2.50)"),
+    ("a decimal is no `NaN`", "select 'NaN'::float8::numeric(20, 3)"),
+    ("a group of `-0.0` and `0.0` shows `0.0`", "select f from n where f = 0 and i = 3 group by f"),
+    ("`char(n)` is not filled up with blanks", "select 'ab'::char(4)"),
+    ("a text that is written out is `text`", "select pg_typeof('a')"),
+    ("`date_trunc` of a date has no time zone", "select pg_typeof(date_trunc('month', date '2024-01-31'))"),
+    (
+        "`generate_series` of dates gives dates",
+        "select generate_series(date '2024-01-01', date '2024-01-02', interval '1 day')",
+    ),
+    ("functions of floats such as `round` take a number of digits", "select round(2.345::float8, 2)"),
+    (
+        "of alternatives in a pattern the first that matches is taken, and not the longest",
+        "select regexp_match('foobar', 'foo|foobar')",
+    ),
+    ("`unnest` of lists of lists gives lists", "select unnest(array[array[1, 2], array[3, 4]])"),
+    (
+        "`json` and `uuid` are text, kept as it is written",
+        "select pg_typeof('{\"a\": 1}'::json), '{\"b\":1,\"a\":2}'::jsonb",
+    ),
+    ("a time has no `infinity`", "select 'infinity'::timestamp > timestamp '2024-01-01'"),
+    (
+        "`date_bin` goes by nanoseconds, which reach from 1677 to 2262",
+        "select date_bin('1 day', timestamp '9999-12-31', timestamp '2001-01-01')",
+    ),
+    ("`to_char` takes no intervals", "select to_char(interval '2 days', 'DD')"),
+    (
+        "`tablesample system` takes each row or not, as `bernoulli`; `repeatable` is refused",
+        "select count(*) from n tablesample bernoulli (100) repeatable (1)",
+    ),
+    ("`fetch first ... with ties`: filter by `rank()`", "select i from n order by i fetch first 2 rows with ties"),
+    (
+        "a window has no `exclude`",
+        "select sum(i) over (order by i rows 1 preceding exclude current row) from n where i = 1",
+    ),
+    (
+        "`like ... escape` with a pattern that is not written out takes the backslash only",
+        "select s like s escape '!' from n where i = 1",
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_tells_what_differs() {
+    let postgres = servers::database(Kind::Postgres, super::TABLE);
+    let world = World::new(false);
+    let mut table = "| what | statement | here | PostgreSQL |\n|---|---|---|---|\n".to_owned();
+    for (what, text) in DIFFERENCES {
+        let there = match postgres.try_run(&format!("{text};")) {
+            Ok(there) => cells(&there),
+            Err(error) => refusal(error.lines().next().unwrap_or_default()),
+        };
+        let here = match world.answer(text).await {
+            Ok(here) => cells(&here),
+            Err(error) => refusal(&error.message),
+        };
+        assert_ne!(here, there, "`{text}` is the same here and there");
+        let text = text.replace('|', "\\|");
+        table.push_str(&format!("| {what} | `{text}` | {here} | {there} |\n"));
+    }
+    salver_testkit::page::has_table("sql.md", "meaning::differences", &table);
+}
+
+/// Rows in one line.
+fn cells(rows: &str) -> String {
+    let rows: Vec<String> = rows
+        .trim_end_matches('\n')
+        .lines()
+        .map(|row| row.split('\t').map(|cell| format!("`{}`", cell.replace('|', "\\|"))).collect::<Vec<_>>().join(", "))
+        .collect();
+    rows.join("; ")
+}
+
+fn refusal(message: &str) -> String {
+    let message = message.rsplit_once("ERROR:  ").map_or(message, |(_, message)| message);
+    format!("refused: {}", message.replace('|', "\\|"))
+}

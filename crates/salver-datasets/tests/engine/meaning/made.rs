@@ -1,0 +1,69 @@
+//! Expressions of every type with values at their edges, here and in PostgreSQL. Both write what they make of them as
+//! text, and the texts are compared.
+
+use salver_testkit::servers::{self, Kind};
+
+use super::World;
+
+const EXPRESSIONS: &str = include_str!("expressions.txt");
+
+/// What PostgreSQL makes of an expression: its text, or why it refuses it.
+const TRY: &str = "create function try(e text) returns text language plpgsql as $$ declare r text; begin
+    execute 'select (' || e || ')::text' into r; return coalesce(r, '<null>');
+    exception when others then return 'refused: ' || sqlerrm; end $$;";
+
+/// An expression, and whether the digits it is written with count.
+struct Made {
+    text: String,
+    exactly: bool,
+}
+
+fn all() -> Vec<Made> {
+    let lines = || EXPRESSIONS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let values: Vec<(&str, &str)> =
+        lines().filter_map(|line| line.strip_prefix("= ")).filter_map(|line| line.split_once(' ')).collect();
+    let mut all = Vec::new();
+    for line in lines() {
+        let Some((types, words)) = line.split_once(' ').filter(|(types, _)| *types != "=") else { continue };
+        let (exactly, words) = words.strip_prefix('~').map_or((true, words), |words| (false, words));
+        let made = |value: &str| Made { text: words.replace("{}", value), exactly };
+        if types == "-" {
+            all.push(made(""));
+        }
+        all.extend(values.iter().filter(|(own, _)| types.contains(own)).map(|(_, value)| made(value)));
+    }
+    all
+}
+
+fn same(one: &str, other: &str, exactly: bool) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    match (number(one), number(other)) {
+        _ if one == other => true,
+        (Some(a), Some(b)) if !exactly => a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()),
+        _ => false,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn expressions_have_the_same_text() {
+    let all = all();
+    let postgres = servers::database(Kind::Postgres, TRY);
+    let tried: Vec<String> = all.iter().map(|made| format!("try($q${}$q$)", made.text)).collect();
+    let told = postgres.run(&format!("select array_to_json(array[{}]);", tried.join(",\n")));
+    let told: Vec<String> = serde_json::from_str(told.trim()).expect("a text of each");
+    assert_eq!(told.len(), all.len());
+    let world = World::new(false);
+    let mut wrong = Vec::new();
+    for (made, there) in all.iter().zip(&told) {
+        // More is taken here, such as numbers where there are whole ones only.
+        if there.starts_with("refused: ") {
+            continue;
+        }
+        let here = world.answer(&format!("select coalesce(({})::text, '<null>')", made.text)).await;
+        let here = here.unwrap_or_else(|error| format!("refused: {} ({:?})", error.message, error.hint));
+        if !same(&here, there, made.exactly) {
+            wrong.push(format!("`{}`\n  here: {here:?}\n  there: {there:?}", made.text));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+}
