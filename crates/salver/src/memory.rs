@@ -37,9 +37,16 @@ fn give_back() {
     unsafe { mi_collect(true) };
 }
 
+/// Gives the free pages of the calling thread to all others.
+fn share() {
+    // SAFETY: as above.
+    unsafe { mi_collect(false) };
+}
+
 /// Looks after the process's memory from now on. Beyond `bytes_max` it is short: what is free is given back, large rows
 /// are not made, and `relieve` is asked to let go of what nobody uses.
 pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
+    memory::give_back_by(share);
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
         let (mut least, mut last, mut ticks, mut times) = (u64::MAX, u64::MAX, 0, 0);
         let (mut looked, mut given_back) = (Instant::now(), Instant::now());

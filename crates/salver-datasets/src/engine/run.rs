@@ -14,7 +14,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, Stream, StreamExt};
 use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::{Batches, Code, Error, Result, memory};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 
@@ -31,7 +31,7 @@ pub(super) const BEGINNING_PER_THREAD: usize = 2;
 /// How long an answer is begun before others may be, too.
 const BEGINNING_MAX: Duration = Duration::from_millis(50);
 /// How long an answer is not begun because memory is short: what stalls gives way long before.
-const SHORT_MAX: Duration = Duration::from_secs(5);
+const SHORT_MAX: Duration = Duration::from_secs(2);
 /// How often it is looked whether memory is short still.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -137,8 +137,8 @@ impl Engine {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
-        let beginning = Arc::clone(&self.beginning);
-        let guarded = AssertUnwindSafe(pump(beginning, start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
+        let mut beginning = Some(Beginning::wait(&self.beginning).await);
+        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
         let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
@@ -156,6 +156,7 @@ impl Engine {
         let mut head: Vec<RecordBatch> = Vec::new();
         let (mut rows, mut bytes) = (0, 0);
         while let Some(batch) = next(rows_in.recv().await)? {
+            drop(beginning.take());
             rows += batch.num_rows();
             bytes += batch.columns().iter().map(|column| held_bytes(column)).sum::<u64>();
             if batch.num_rows() > 0 {
@@ -171,54 +172,54 @@ impl Engine {
     }
 }
 
-/// Waits until an answer may be begun. Hundreds that are begun at once have all of their first rows in memory before
-/// it is known how many these are; so they begin one after another, and none while memory is short.
-async fn turn_to_begin(beginning: Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    let patience = Instant::now() + SHORT_MAX;
-    let turn = beginning.acquire_owned().await.ok();
-    while memory::is_short() && Instant::now() < patience {
-        sleep(LOOK).await;
+/// A turn to begin an answer, which ends with the value, or after a while.
+struct Beginning(JoinHandle<()>);
+
+impl Drop for Beginning {
+    fn drop(&mut self) {
+        self.0.abort();
     }
-    turn
+}
+
+impl Beginning {
+    /// Waits until an answer may be begun. Hundreds that are begun at once have all of their first rows in memory
+    /// before it is known how many these are; so they begin one after another, and none while memory is short.
+    ///
+    /// The turn ends on the threads of who asks: those of the engine may all be busy with what others began.
+    async fn wait(beginning: &Arc<Semaphore>) -> Self {
+        let patience = Instant::now() + SHORT_MAX;
+        let turn = Arc::clone(beginning).acquire_owned().await;
+        while memory::is_short() && Instant::now() < patience {
+            sleep(LOOK).await;
+        }
+        Self(tokio::spawn(async move {
+            sleep(BEGINNING_MAX).await;
+            drop(turn);
+        }))
+    }
 }
 
 async fn pump(
-    beginning: Arc<Semaphore>,
     start: impl Future<Output = Result<SendableRecordBatchStream>> + Send,
     schema_out: oneshot::Sender<SchemaRef>,
     rows_out: mpsc::Sender<Result<Option<RecordBatch>>>,
     query_ms_max: u64,
 ) -> Result<()> {
     let mut left = if query_ms_max == 0 { Duration::MAX } else { Duration::from_millis(query_ms_max) };
-    let mut turn = turn_to_begin(beginning).await;
     let mut began = Instant::now();
-    let first = async move {
-        let mut stream = start.await?;
-        if schema_out.send(stream.schema()).is_err() {
-            return Ok(None);
-        }
-        let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
-        Ok(Some((stream, next)))
-    };
-    let mut first = std::pin::pin!(first);
-    let begun: Result<_> = tokio::select! {
-        begun = &mut first => begun,
-        () = sleep(BEGINNING_MAX) => {
-            turn = None;
-            first.await
-        }
-    };
-    drop(turn);
-    let Some((mut stream, mut next)) = begun? else { return Ok(()) };
+    let mut stream = start.await?;
+    if schema_out.send(stream.schema()).is_err() {
+        return Ok(());
+    }
     // The time in which rows wait for their reader does not count.
     loop {
+        let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
         let Some(batch) = next.map_err(|_| too_long(query_ms_max))? else { break };
         left = left.saturating_sub(began.elapsed());
         if rows_out.send(Ok(Some(batch.map_err(fault::execution)?))).await.is_err() {
             return Ok(());
         }
         began = Instant::now();
-        next = timeout(left, stream.next()).await;
     }
     // The end is said, and not told from the channel's end: work that was stopped must not look complete.
     let _ = rows_out.send(Ok(None)).await;

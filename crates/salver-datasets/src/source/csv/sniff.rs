@@ -52,8 +52,7 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
         return by_apostrophe.quote;
     }
     let without = Dialect { quote: None, ..dialect };
-    // Only where the usual one fails: in a file that is even with it, it is what it is.
-    if !is_even(head, dialect) && score(head, without).even == 100 { None } else { dialect.quote }
+    if is_torn(head, dialect) && score(head, without).even == 100 { None } else { dialect.quote }
 }
 
 /// How many records stand before the table, such as its title: those before the first that is as wide as most, where
@@ -132,11 +131,12 @@ fn score(head: Head<'_>, dialect: Dialect) -> Score {
     Score { even: even * 100 / (block.rows() - first), before: Reverse(first), width }
 }
 
-/// Whether all records are equally wide, if only by one field.
-fn is_even(head: Head<'_>, dialect: Dialect) -> bool {
+/// Whether a quote is opened that nothing closes, or that only a later line does, to no good.
+fn is_torn(head: Head<'_>, dialect: Dialect) -> bool {
     let block = records(head, dialect, RECORDS);
-    let Some(view) = block.view().filter(|_| block.rows() > 0) else { return false };
-    (1..block.rows()).all(|row| view.width(row) == view.width(0)) || score(head, dialect).even == 100
+    let Some(view) = block.view().filter(|_| block.rows() > 0) else { return true };
+    let mut fields = (0..block.rows()).flat_map(|row| (0..view.width(row)).filter_map(move |at| view.field(row, at)));
+    fields.any(|(text, is_quoted)| is_quoted && text.contains('\n')) && score(head, dialect).even < 100
 }
 
 /// Whether quotes stand around any field.
@@ -260,6 +260,8 @@ mod tests {
             ("a,b\n\"x,1\ny,2\n", None),
             ("a,b\n\"x\",1\n\"y\",2,3\n", Some(b'"')),
             // One column.
+            ("a,b\n1,2\n3,4\n\"Source: x, y\"\n", Some(b'"')),
+            ("a,b\n\"x,1\n\"y,2\nz,3\nz,4\n", None),
             ("of 2024\n\"a\"\n\"x,y\"\n\"x,z\"\n", Some(b'"')),
         ] {
             assert_eq!(quote(whole(text), dialect()), expected, "{text:?}");

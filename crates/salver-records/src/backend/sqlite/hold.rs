@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use salver_model::limits::SNAPSHOT_THREADS_MAX;
 use salver_model::records::{TableInfo, TableKind};
-use salver_model::{Error, Result};
+use salver_model::{Error, Result, memory};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
@@ -135,7 +135,11 @@ async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 
         Ok(turn) => Ok(turn),
         Err(_) => THREADS.queue.wait(THREADS.free.acquire()).await,
     };
-    let mut task = tokio::task::spawn_blocking(work);
+    let mut task = tokio::task::spawn_blocking(|| {
+        let done = work();
+        memory::give_back();
+        done
+    });
     let done = tokio::select! {
         done = &mut task => done,
         () = tokio::time::sleep(TURN_MAX) => {
