@@ -39,7 +39,22 @@ impl Value {
         }
         text.parse::<f64>().ok().filter(|f| f.is_finite()).map(Self::Float)
     }
+
+    /// As [`Value::number`], but a number with more digits than a float holds is [`Value::Bare`], with all of them.
+    #[must_use]
+    pub fn exact_number(text: &str) -> Option<Self> {
+        let number = Self::number(text)?;
+        let digits = text.split(['e', 'E']).next().unwrap_or(text).chars().filter(char::is_ascii_digit).count();
+        Some(if matches!(number, Self::Float(_)) && digits > FLOAT_DIGITS {
+            Self::Bare(text.to_owned())
+        } else {
+            number
+        })
+    }
 }
+
+/// So many digits of a decimal number come back out of a float of 64 bits.
+const FLOAT_DIGITS: usize = 15;
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

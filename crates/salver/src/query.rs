@@ -94,7 +94,7 @@ fn parameter(text: &str) -> Value {
         "null" => Value::Null,
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),
-        _ => Value::number(text).unwrap_or_else(|| Value::Text(text.to_owned())),
+        _ => Value::exact_number(text).unwrap_or_else(|| Value::Text(text.to_owned())),
     }
 }
 

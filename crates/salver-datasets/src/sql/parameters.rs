@@ -97,6 +97,8 @@ fn literal(value: &Value) -> Vec<Token> {
         Value::Float(x) if x.is_finite() => number(format!("{x:?}")),
         // There is no literal for these, but text casts to them.
         Value::Float(x) => vec![Token::SingleQuotedString(x.to_string())],
+        // More digits than a float holds.
+        Value::Bare(text) if Value::number(text).is_some() => number(text.trim_start_matches('+').to_owned()),
         Value::Text(text) | Value::Bare(text) => vec![Token::SingleQuotedString(text.clone())],
     }
 }

@@ -195,6 +195,12 @@ async fn numbers_of_parameters_are_exact() {
         let row = world.run("select $1 as x, f = $1 as y from n where i = 1", parameters).await.unwrap();
         assert_eq!(*row.schema().field(0).data_type(), DataType::Decimal128(2, 1));
         assert_eq!(shown(&row), "1.5\ttrue");
+        for digits in ["12345678901234567.89", "-0.12345678901234567890123", "1234567890123456789012345678901234567.8"]
+        {
+            let parameters = SqlParameters::Positional(vec![Value::exact_number(digits).unwrap()]);
+            let row = world.run("select $1::text as x, $1 + 0.1 - 0.1 = $1 as y", parameters).await.unwrap();
+            assert_eq!(shown(&row), format!("{digits}\ttrue"));
+        }
     }
 }
 

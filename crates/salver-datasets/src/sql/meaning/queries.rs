@@ -2,8 +2,9 @@
 //! columns that have one name.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, LimitClause, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, TableAlias,
-    TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
+    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, OrderByExpr, OrderByKind, Parens, Query, Select,
+    SelectItem, SetExpr, TableAlias, TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit,
+    Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
@@ -34,7 +35,51 @@ pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Erro
             Some(_) => return Err(refused("there is a `limit` and a `fetch`", "leave one of them out")),
         }
     }
+    if let SetExpr::Values(values) = &mut *query.body {
+        floats(&mut values.rows);
+    }
     order_by_all(query)
+}
+
+/// A column of `values` in which one is cast to a float has floats; the engine would make decimals of fifteen digits
+/// of them, where others are written with a point.
+fn floats(rows: &mut [Parens<Vec<Expr>>]) {
+    let columns = rows.first().map_or(0, |row| row.content.len());
+    for column in 0..columns {
+        let float = rows.iter().find_map(|row| match row.content.get(column) {
+            Some(Expr::Cast { data_type, .. }) if is_float(data_type) => Some(data_type.clone()),
+            _ => None,
+        });
+        let Some(float) = float else { continue };
+        for value in rows.iter_mut().filter_map(|row| row.content.get_mut(column)) {
+            if is_decimal(value) {
+                let (expr, data_type) = (Box::new(super::take(value)), float.clone());
+                *value = Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None };
+            }
+        }
+    }
+}
+
+fn is_float(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Float(_)
+            | DataType::Float4
+            | DataType::Float8
+            | DataType::Float64
+            | DataType::Real
+            | DataType::Double(_)
+            | DataType::DoublePrecision
+    )
+}
+
+/// Whether an expression is a number that is written with a point or an exponent.
+fn is_decimal(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits.contains(['.', 'e', 'E'])),
+        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_decimal(expr),
+        _ => false,
+    }
 }
 
 /// `order by all` as the positions of all columns.

@@ -135,6 +135,8 @@ pub(super) const SAME: &[&str] = &[
     "select round(f) from n where i in (1, 3, 4) order by i",
     "select (interval '1 hour' * i)::text, (interval '1 month' / 4)::text from n where i < 4 order by i",
     "select avg(d)::text is not null, sum(d)::text from n",
+    "select x::text, (x / 2)::text, (x * 3)::text from (values (1.5::float8), (2.25), (1e20), (0.1)) as v(x)",
+    "select x::text from (values (1.5::real), (2.25), (1e10)) as v(x)",
     // Names that the engine would make alike.
     "select round(2.5::float8), round(2.5::numeric), ceil(1.5), ceiling(1.5)",
     "select sum(i::float8), sum(i::numeric), sum(i) from n",
