@@ -143,19 +143,7 @@ pub(super) fn writer(values: &ArrayRef) -> Result<Writer> {
                 Ok(())
             })
         }
-        // It is the time between two, which PostgreSQL counts in days and hours.
-        DataType::Duration(_) => {
-            let duration = DataType::Duration(TimeUnit::Microsecond);
-            let values = cast(values, &duration)?.as_primitive::<DurationMicrosecondType>().clone();
-            Box::new(move |row, text| {
-                let micros = values.value(row);
-                let Ok(days) = i32::try_from(micros / DAY_MICROS) else {
-                    return exec_err!("a time between two is too long to be written");
-                };
-                moments::interval(IntervalMonthDayNano::new(0, days, micros % DAY_MICROS * 1_000), text);
-                Ok(())
-            })
-        }
+        DataType::Duration(_) => duration(values)?,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             let values = cast(values, &DataType::Binary)?.as_binary::<i32>().clone();
             Box::new(move |row, text| {
@@ -181,6 +169,20 @@ pub(super) fn is_null(values: &ArrayRef, row: usize) -> bool {
 }
 
 const DAY_MICROS: i64 = 86_400_000_000;
+
+/// The time between two, which PostgreSQL counts in days and hours.
+fn duration(values: &ArrayRef) -> Result<Writer> {
+    let duration = DataType::Duration(TimeUnit::Microsecond);
+    let values = cast(values, &duration)?.as_primitive::<DurationMicrosecondType>().clone();
+    Ok(Box::new(move |row, text| {
+        let micros = values.value(row);
+        let Ok(days) = i32::try_from(micros / DAY_MICROS) else {
+            return exec_err!("a time between two is too long to be written");
+        };
+        moments::interval(IntervalMonthDayNano::new(0, days, micros % DAY_MICROS * 1_000), text);
+        Ok(())
+    }))
+}
 
 /// `{1,NULL,"a b"}`.
 fn array(values: &ArrayRef) -> Result<Writer> {

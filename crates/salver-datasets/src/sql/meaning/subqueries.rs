@@ -29,6 +29,11 @@ pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<E
             *expr = row_in(columns, query, negated, names)?;
         }
         Expr::Subquery(query) => first(query),
+        // Whether there is one does not hang on their order, nor on how many are asked for.
+        Expr::Exists { subquery, .. } if is_limited_to_some(subquery) => {
+            subquery.order_by = None;
+            subquery.limit_clause = None;
+        }
         Expr::Function(function) if matches!(function.args, FunctionArguments::Subquery(_)) => {
             if !function.name.to_string().eq_ignore_ascii_case("array") {
                 return Ok(());
@@ -168,6 +173,17 @@ fn first(query: &mut Query) {
         *item = made;
         query.order_by = None;
         query.limit_clause = None;
+    }
+}
+
+/// Whether a query has a limit above 0 at most.
+fn is_limited_to_some(query: &Query) -> bool {
+    match &query.limit_clause {
+        None => true,
+        Some(LimitClause::LimitOffset { limit: Some(Expr::Value(limit)), offset: None, limit_by }) => {
+            limit_by.is_empty() && matches!(&limit.value, Value::Number(digits, _) if digits != "0")
+        }
+        Some(_) => false,
     }
 }
 

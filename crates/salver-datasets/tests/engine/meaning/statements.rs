@@ -169,6 +169,8 @@ pub(super) const SAME: &[&str] = &[
     "select i, (select sum(x) from unnest(array[n.i, n.i + 1]) as x) from n order by i",
     "select i from n where i < (select min(m.k) from m where m.k > n.i) order by i",
     "select i, (select m.v from m where m.k > n.i order by m.v, m.k limit 1) from n order by i",
+    "select i from n where exists (select 1 from m where m.k = n.i order by v limit 1) order by i",
+    "select i from n where exists (select 1 from m where m.k = n.i limit 0) order by i",
     // Others.
     "select make_interval(days => 10, secs => 1.5)::text, make_timestamp(2024, 2, 29, 13, 5, 7.25)",
     "select num_nulls(i, s, f), num_nonnulls(i, s, f) from n order by i",

@@ -34,7 +34,7 @@ impl Source {
         let is_of_day = matches!(field, Hour | Microseconds | Milliseconds | Minute | Second);
         let is_of_zone = matches!(field, Timezone | TimezoneHour | TimezoneMinute);
         let has = match of {
-            DataType::Date32 => !is_of_zone && !(of_extract && is_of_day),
+            DataType::Date32 => !(is_of_zone || of_extract && is_of_day),
             DataType::Time64(_) => is_of_day || field == Epoch,
             DataType::Timestamp(_, None) => !is_of_zone,
             DataType::Interval(_) | DataType::Duration(_) => {

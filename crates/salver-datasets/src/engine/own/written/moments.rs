@@ -81,10 +81,10 @@ fn east(offset: i32, text: &mut String) {
     let sign = if offset < 0 { '-' } else { '+' };
     let offset = offset.unsigned_abs();
     let _ = write!(text, "{sign}{:02}", offset / 3_600);
-    if offset % 3_600 > 0 {
+    if !offset.is_multiple_of(3_600) {
         let _ = write!(text, ":{:02}", offset / 60 % 60);
     }
-    if offset % 60 > 0 {
+    if !offset.is_multiple_of(60) {
         let _ = write!(text, ":{:02}", offset % 60);
     }
 }

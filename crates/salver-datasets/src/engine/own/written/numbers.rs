@@ -1,13 +1,11 @@
 //! Floats as text: the fewest digits that read back as the same number, with an exponent where PostgreSQL has one.
 
-use std::fmt::Write;
-
 /// A float of 64 bits.
 pub(super) fn double(x: f64, text: &mut String) {
     let halves = || Some([neighbour64(x, -1)?, x.abs() as u128, neighbour64(x, 1)?]);
     let digits = |digits: usize| format!("{x:.digits$e}");
     let reads_back = |text: &str| text.parse() == Ok(x);
-    shown(x, format!("{x:e}"), 15, halves, digits, reads_back, text);
+    text.push_str(&shown(x, format!("{x:e}"), 15, halves, digits, reads_back));
 }
 
 /// A float of 32 bits.
@@ -15,7 +13,7 @@ pub(super) fn single(x: f32, text: &mut String) {
     let halves = || Some([neighbour32(x, -1)?, x.abs() as u128, neighbour32(x, 1)?]);
     let digits = |digits: usize| format!("{x:.digits$e}");
     let reads_back = |text: &str| text.parse() == Ok(x);
-    shown(x.into(), format!("{x:e}"), 6, halves, digits, reads_back, text);
+    text.push_str(&shown(x.into(), format!("{x:e}"), 6, halves, digits, reads_back));
 }
 
 /// The whole numbers that a float may be are counted up to here.
@@ -37,13 +35,12 @@ fn shown(
     around: impl Fn() -> Option<[u128; 3]>,
     digits: impl Fn(usize) -> String,
     reads_back: impl Fn(&str) -> bool,
-    text: &mut String,
-) {
+) -> String {
     if x.is_nan() {
-        return text.push_str("NaN");
+        return "NaN".to_owned();
     }
     if x.is_infinite() {
-        return text.push_str(if x > 0.0 { "Infinity" } else { "-Infinity" });
+        return if x > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let mut scientific = shortest;
     // PostgreSQL takes no digits that lie in the middle between two floats, though they read back as the even one.
@@ -53,27 +50,23 @@ fn shown(
         let longer = (0..17).map(&digits).find(|longer| reads_back(longer) && !is_between(longer, around));
         scientific = longer.unwrap_or(scientific);
     }
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return text.push_str(&scientific) };
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or_default();
     if !(-4..exponents).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
-        let _ = write!(text, "{mantissa}e{sign}{:02}", exponent.unsigned_abs());
-        return;
+        return format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs());
     }
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    text.push_str(sign);
     match usize::try_from(exponent) {
         Ok(before) if digits.len() > before + 1 => {
             let (whole, fraction) = digits.split_at(before + 1);
-            let _ = write!(text, "{whole}.{fraction}");
+            format!("{sign}{whole}.{fraction}")
         }
-        Ok(before) => {
-            let _ = write!(text, "{digits:0<width$}", width = before + 1);
-        }
+        Ok(before) => format!("{sign}{digits:0<width$}", width = before + 1),
         Err(_) => {
             let zeros = "0".repeat(usize::try_from(-exponent - 1).unwrap_or_default());
-            let _ = write!(text, "0.{zeros}{digits}");
+            format!("{sign}0.{zeros}{digits}")
         }
     }
 }
