@@ -137,8 +137,10 @@ impl Engine {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
-        let mut beginning = Some(Beginning::wait(&self.beginning).await);
         let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
+        // Boxed, so that whoever waits below is not as large as the work.
+        let guarded = Box::pin(guarded);
+        let mut beginning = Some(Beginning::wait(&self.beginning).await);
         let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
