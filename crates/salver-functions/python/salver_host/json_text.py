@@ -12,7 +12,7 @@ import json
 import math
 import pathlib
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring as quoted
 
@@ -67,15 +67,22 @@ def plain(value):
     raise TypeError(f"a value of type {type(value).__qualname__} can't be written as JSON")
 
 
+def _again(value):
+    """What [`plain`] gives, for writers that another stands behind: what can be read only once is left to the last."""
+    if isinstance(value, Iterator):
+        raise TypeError("an iterator is read once")
+    return plain(value)
+
+
 def _compact():
     """The standard encoder with its settings looked up once, and not for each value."""
     if json.encoder.c_make_encoder is None:
         encoder = json.JSONEncoder(
-            default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+            default=_again, ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
         return encoder.encode
     under_way = {}
-    encode = json.encoder.c_make_encoder(under_way, plain, quoted, None, ":", ",", False, False, False)
+    encode = json.encoder.c_make_encoder(under_way, _again, quoted, None, ":", ",", False, False, False)
 
     def compact(value):
         try:
@@ -93,9 +100,9 @@ _standard = _compact()
 def _encoded(value):
     if orjson is not None:
         try:
-            return orjson.dumps(value, plain, orjson.OPT_PASSTHROUGH_DATACLASS)
+            return orjson.dumps(value, _again, orjson.OPT_PASSTHROUGH_DATACLASS)
         except TypeError:
-            pass  # It refuses whole numbers beyond 64 bits, and keys that are no text.
+            pass  # It refuses whole numbers beyond 64 bits, keys that are no text, and iterators.
     try:
         return _bytes(_standard(value))
     except (TypeError, ValueError):

@@ -92,6 +92,12 @@ async def async_fails():
     yield 1
     raise KeyError("gone")
 def mapped(n: int): return map(str, range(n))
+def nested(x: float): return {"a": (i for i in [1, x]), "b": [map(str, [1]), zip([1], [x])], "c": iter([]), "d": x}
+def nested_fails():
+    def items():
+        yield 1
+        raise ValueError("in an item")
+    return {"a": items()}
 def coroutine(): return later()
 async def later(): return [1]
 async def future():
@@ -139,6 +145,16 @@ class Answers(unittest.TestCase):
                 # True is the same key as 1.
                 expected = text.replace('"1":"a"', '"1":"d"') if name == "keys" else text
                 self.assertEqual(self.text(name), expected)
+
+    def test_iterators_in_values_are_read_once(self):
+        whole = b'{"a":[1,2.0],"b":[["1"],[[1,2.0]]],"c":[],"d":2.0}'
+        self.assertEqual(self.call("nested", {"x": 2.0}).body, whole)
+        for number in ("NaN", "Infinity"):
+            answer = self.call("nested", '{"x":%s}' % number)
+            self.assertEqual(answer.body, whole.replace(b"2.0", b"null"), answer)
+        answer = self.call("nested_fails")
+        self.assertEqual((answer.kind, answer.why), (b"X", 0))
+        self.assertEqual(answer.detail.splitlines()[-1], "ValueError: in an item")
 
     def test_what_is_no_json(self):
         for name, said in {

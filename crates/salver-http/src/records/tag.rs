@@ -87,7 +87,8 @@ pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
     if inside.contains(['"', ',']) || headers.get_all(header::IF_MATCH).iter().count() > 1 {
         return Err(refuse());
     }
-    Ok(Some(inside.split('-').next().unwrap_or_default().to_owned()))
+    // A tag that is a star in quotes is nobody's, and not the star.
+    Ok(Some(inside.split('-').next().filter(|row| *row != "*").unwrap_or_default().to_owned()))
 }
 
 #[cfg(test)]
@@ -124,6 +125,7 @@ mod tests {
         let given = |text: &str| if_match(&headers(header::IF_MATCH, &HeaderValue::from_str(text).unwrap()));
         assert_eq!(given("W/\"a\"").unwrap().as_deref(), Some(""));
         assert_eq!(given("*").unwrap().as_deref(), Some("*"));
+        assert_eq!(given("\"*\"").unwrap().as_deref(), Some(""));
         for bad in ["a", "\"a\", \"b\"", "\"a"] {
             assert!(given(bad).is_err(), "{bad}");
         }

@@ -55,7 +55,8 @@ pub(super) fn show(number: &str, pattern: &str) -> Result<String> {
     let negative = negative && (whole.bytes().chain(fraction.bytes())).any(|b| b != b'0');
     let whole = whole.trim_start_matches('0');
     let too_long = whole.len() > before;
-    let whole = if too_long { "#".repeat(before) } else { format!("{whole:0>before$}") };
+    // By hand: the formatter takes no width beyond 65,535.
+    let whole = if too_long { "#".repeat(before) } else { "0".repeat(before - whole.len()) + whole };
     let fraction = if too_long { "#".repeat(behind) } else { fraction };
     // Where the number begins: at its first digit, or at the first zero of the pattern.
     let mut position = 0;
@@ -147,7 +148,8 @@ fn last_needed(places: &[Place], fraction: &str, bare: bool) -> usize {
 /// Digits before and behind the point, of which there are `behind`; what is half goes away from zero.
 fn rounded(digits: &str, behind: usize) -> (String, String) {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let kept = fraction.get(..behind).map_or_else(|| format!("{fraction:0<behind$}"), str::to_owned);
+    let padded = || fraction.to_owned() + &"0".repeat(behind - fraction.len());
+    let kept = fraction.get(..behind).map_or_else(padded, str::to_owned);
     let mut all: Vec<u8> = std::iter::once(b'0').chain(whole.bytes()).chain(kept.bytes()).collect();
     if fraction.as_bytes().get(behind).is_some_and(|digit| *digit >= b'5') {
         for digit in all.iter_mut().rev() {
@@ -245,5 +247,7 @@ mod tests {
         ] {
             assert_eq!(show(number, pattern).ok().as_deref(), Some(expected), "{number} {pattern}");
         }
+        let wide = "9".repeat(70_000);
+        assert_eq!(show("1.5", &format!("{wide}.{wide}")).unwrap().trim(), format!("1.5{}", "0".repeat(69_999)));
     }
 }
