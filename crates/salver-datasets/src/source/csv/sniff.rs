@@ -261,7 +261,7 @@ mod tests {
             ("a,b\n\"x\",1\n\"y\",2,3\n", Some(b'"')),
             // One column.
             ("a,b\n1,2\n3,4\n\"Source: x, y\"\n", Some(b'"')),
-            ("a,b\n\"x,1\n\"y,2\nz,3\nz,4\n", None),
+            ("a,b\n\"x,1\ny,\"2\nz,3\n", None),
             ("of 2024\n\"a\"\n\"x,y\"\n\"x,z\"\n", Some(b'"')),
         ] {
             assert_eq!(quote(whole(text), dialect()), expected, "{text:?}");
