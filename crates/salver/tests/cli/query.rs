@@ -151,7 +151,7 @@ fn errors_name_the_thing_and_the_way_out() {
 #[test]
 fn a_reader_that_leaves_ends_it_quietly() {
     let place = Place::new();
-    let sql = "select a.value from generate_series(1, 3000000) a";
+    let sql = "select a.value from generate_series(1, 3000000) as a(value)";
     let mut child = place
         .command(&["query", sql, ".", "-f", "ndjson"])
         .stdin(Stdio::null())

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use super::server::Server;
 
 /// Ten billion rows: more than any test waits for.
-const ENDLESS: &str = "select count(*) from generate_series(1,100000) a cross join generate_series(1,100000) b \
-                       where a.value + b.value = -1";
+const ENDLESS: &str = "select count(*) from generate_series(1,100000) a(value) \
+                       cross join generate_series(1,100000) b(value) where a.value + b.value = -1";
 
 fn refused(answer: &super::server::Answer, status: u16, slug: &str) {
     assert_eq!(answer.status, status, "{}", String::from_utf8_lossy(&answer.body));
@@ -122,7 +122,7 @@ fn a_failure_in_the_middle_never_looks_whole() {
 fn a_client_that_does_not_read_costs_little() {
     let mut server = Server::of(&[("t.csv", b"a\n1\n")]);
     let sql = "select a.value as a, b.value as b, 'some words to make the row longer' as c \
-               from generate_series(1,10000) a cross join generate_series(1,10000) b";
+               from generate_series(1,10000) a(value) cross join generate_series(1,10000) b(value)";
     let request = format!("POST /api/sql HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{sql}", sql.len());
     let mut stalled = Vec::new();
     for _ in 0..4 {
@@ -133,7 +133,8 @@ fn a_client_that_does_not_read_costs_little() {
         stalled.push(stream);
     }
     // Time for the four to run ahead, measured in work: two million rows of the same kind, read to the end.
-    let other = "select a.value as a, b.value as b from generate_series(1,2000) a cross join generate_series(1,1000) b";
+    let other = "select a.value as a, b.value as b from generate_series(1,2000) a(value) \
+                 cross join generate_series(1,1000) b(value)";
     assert_eq!(server.post("/api/sql", other).json().as_array().map(Vec::len), Some(2_000_000));
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child().id())).expect("a status");
     let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("the peak");
