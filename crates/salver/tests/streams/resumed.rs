@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -18,6 +18,8 @@ use super::process::{PRELOADED, Process};
 
 /// How often the program is killed.
 const ROUNDS: usize = 6;
+/// A guard against hanging, no measurement.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A disk that takes its time: each promise that what was written is there comes 10 to 60 ms later.
 const SLOW_DISK: &str = r#"
@@ -88,7 +90,7 @@ fn page(client: &mut Client, reader: &mut Reader) -> Option<()> {
 }
 
 fn group(client: &mut Client, reader: &mut Reader) -> Option<()> {
-    let page = said(client, "GET", "/api/streams/events/groups/g/events?limit=50", None)?;
+    let page = said(client, "GET", "/api/streams/events/groups/g/events?limit=500", None)?;
     reader.take_all("group", &page["events"]);
     let next = page["next"].as_u64().expect("an offset");
     said(client, "POST", "/api/streams/events/groups/g/commit", Some(&json!({ "offset": next }).to_string()))?;
@@ -156,6 +158,14 @@ fn append(address: &str, ack: &str, numbers: &AtomicUsize, acknowledged: &Mutex<
     }
 }
 
+/// Appends the last event: its offset.
+fn last(address: &str, numbers: &AtomicUsize) -> u64 {
+    let number = numbers.fetch_add(1, Ordering::Relaxed);
+    let body = json!({ "number": number }).to_string();
+    let answer = said(&mut Client::new(address), "POST", "/api/streams/events?ack=disk", Some(&body));
+    answer.expect("taken")["first_offset"].as_u64().expect("an offset")
+}
+
 #[test]
 fn who_resumes_sees_all_and_no_offset_shows_two_things() {
     let mut process = Process::start("[[stream]]\nname = \"events\"\n");
@@ -167,9 +177,16 @@ fn who_resumes_sees_all_and_no_offset_shows_two_things() {
     for round in 0..=ROUNDS {
         let address = process.address().to_owned();
         let is_over = AtomicBool::new(false);
+        // In the last round nobody writes but this, and all read to it.
+        let end = (round == ROUNDS).then(|| last(&address, &numbers));
+        let patience = Instant::now() + PATIENCE;
         std::thread::scope(|scope| {
             let (address, is_over, numbers, acknowledged) = (&address, &is_over, &numbers, &acknowledged);
-            if round < ROUNDS {
+            let goes_on = move |reader: &Reader| match end {
+                Some(end) => reader.next <= end && Instant::now() < patience,
+                None => !is_over.load(Ordering::Acquire),
+            };
+            if end.is_none() {
                 for ack in ["disk", "disk", "memory"] {
                     scope.spawn(move || append(address, ack, numbers, acknowledged, is_over));
                 }
@@ -177,23 +194,23 @@ fn who_resumes_sees_all_and_no_offset_shows_two_things() {
             for ((_, look), reader) in looks.iter().zip(&readers) {
                 scope.spawn(move || {
                     let (mut client, mut reader) = (Client::new(address), reader.lock().expect("one reader"));
-                    while look(&mut client, &mut reader).is_some() && !is_over.load(Ordering::Acquire) {}
+                    while look(&mut client, &mut reader).is_some() && goes_on(&reader) {}
                 });
             }
-            let followed = scope.spawn(|| tail(address, &mut readers[4].lock().expect("one reader")));
-            // In the last round nobody writes, and all read to the end.
-            std::thread::sleep(Duration::from_millis(if round < ROUNDS {
-                300 + 70 * (round as u64 % 4)
-            } else {
-                1_500
-            }));
-            if round < ROUNDS {
+            scope.spawn(|| {
+                let mut reader = readers[4].lock().expect("one reader");
+                tail(address, &mut reader);
+                while end.is_some() && goes_on(&reader) {
+                    tail(address, &mut reader);
+                }
+            });
+            if end.is_none() {
+                std::thread::sleep(Duration::from_millis(300 + 70 * (round as u64 % 4)));
                 process.kill();
+                is_over.store(true, Ordering::Release);
             }
-            is_over.store(true, Ordering::Release);
-            let _ = followed.join();
         });
-        if round < ROUNDS {
+        if end.is_none() {
             process.restart();
         }
     }
