@@ -58,6 +58,8 @@ pub(crate) struct Pieces {
     /// How many bytes are still to come, where that is known.
     left: Option<u64>,
     ended: bool,
+    /// Whether what came before the end was given a moment to go out.
+    flushed: bool,
     /// The request they answer, once it is on its way.
     turn: Option<Turn>,
 }
@@ -73,6 +75,15 @@ impl Pieces {
         };
         if let Some(turn) = &mut self.turn {
             if polled.is_pending() { turn.work() } else { turn.wait() }
+        }
+        let is_broken = matches!(polled, Poll::Ready(Some(outlet::Part::Failed(_)) | None));
+        if is_broken && !std::mem::replace(&mut self.flushed, true) {
+            // A connection that breaks off takes along what it has not sent, which may be the head of the answer.
+            if let Poll::Ready(part) = polled {
+                self.first = part;
+            }
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         polled.map(|received| match received {
             Some(outlet::Part::Bytes(bytes)) => {
@@ -177,6 +188,8 @@ pub(crate) struct Encoding {
     pub(crate) style: Style,
     /// The compression.
     pub(crate) coding: Coding,
+    /// How many milliseconds of work it may take; 0 for any number.
+    pub(crate) ms_max: u64,
 }
 
 /// A body that encodes `head`, which may be counted in a `share`, and then `rest` while it is sent. `failed` hears of

@@ -103,11 +103,11 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// How rows become bytes for this client.
+    /// How rows become bytes for this client, however long that takes.
     pub(crate) fn encoding(&self, format: Format, title: &str) -> Encoding {
         let nulls = if self.app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
         let title = if format == Format::Html { title.to_owned() } else { String::new() };
-        Encoding { format, style: Style { nulls, title }, coding: self.coding() }
+        Encoding { format, style: Style { nulls, title }, coding: self.coding(), ms_max: 0 }
     }
 
     /// The compression this client takes.

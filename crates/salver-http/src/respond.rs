@@ -13,7 +13,7 @@ use salver_model::observation::Observation;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Name, Result, Rows, Version};
 
-use crate::body::{self, Body};
+use crate::body::{self, Body, Encoding};
 use crate::cache::{Finished, Flight};
 use crate::caution;
 use crate::conditional;
@@ -124,7 +124,8 @@ pub(crate) async fn rows(
     } else {
         None
     };
-    let encoding = exchange.encoding(heading.choice.format, &heading.title);
+    let ms_max = exchange.app.service.limits().query_ms_max;
+    let encoding = Encoding { ms_max, ..exchange.encoding(heading.choice.format, &heading.title) };
     let headers = head_of(exchange, heading, &rows, links, encoding.coding);
     let service = Arc::clone(&exchange.app.service);
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
@@ -147,7 +148,7 @@ pub(crate) fn rows_now(
         return None;
     }
     Some(finish(exchange, heading, rows, batches, links).map(|finished| {
-        if rows.repeatable {
+        if rows.repeatable && exchange.app.cache.was_asked(&exchange.key) {
             exchange.app.cache.put(&exchange.key, Arc::clone(&finished));
         }
         self::finished(exchange, &finished)

@@ -210,8 +210,8 @@ const ROWS: &[Setting] = &[
         "How many wrong passwords may come from an address in a minute; more are answered with 429.", &[]),
     // Limits
     row(Section::Limits, "query_ms_max", Kind::Milliseconds, ["60000", r#""5s""#],
-        "Longest work on one query: waiting for its data, and making its rows. What a slow client takes to read them \
-            does not count.",
+        "Longest work on one query: waiting for its data, and making its rows; writing them may take as long again. \
+            What a slow client takes to read them does not count.",
         &["timeout", "query_timeout"]),
     row(Section::Limits, "rows_max", Kind::Count(0), ["0", "100000"],
         "Most rows one answer may have; 0 is no bound.",
@@ -233,7 +233,7 @@ const ROWS: &[Setting] = &[
             directory is.",
         &[]),
     row(Section::Limits, "cache_bytes_max", Kind::Bytes, ["134217728", r#""512MiB""#],
-        "Memory for finished bodies; 0 keeps none.",
+        "Memory for finished answers; 0 keeps none. Those made within a millisecond are kept from the second time on.",
         &[]),
     row(Section::Limits, "connections_max", Kind::Count(1), ["10000", "1000"],
         "Most connections open at once, as far as the system has descriptors for them. When all are taken, the next \

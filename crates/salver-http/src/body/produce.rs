@@ -5,7 +5,7 @@
 //! for a while, the source is parked, and what is left of the body is the pieces that were made.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
 use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
-use salver_model::{Error, Result};
+use salver_model::{Code, Error, Result};
 
 use super::source::{Feed, Source};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
@@ -41,7 +41,8 @@ pub(super) async fn produce<S: Source>(
     let lane = Lane::new(&schema, encoding)?;
     let is_text = encoding.format.is_text();
     let (feed, jobs) = (Feed::new(source), FuturesOrdered::new());
-    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None }.run().await
+    let budget = Budget::of(encoding.ms_max);
+    Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, budget }.run().await
 }
 
 struct Producer<S> {
@@ -53,6 +54,29 @@ struct Producer<S> {
     is_text: bool,
     /// Bytes of a row of the last piece, encoded.
     row_bytes: Option<usize>,
+    budget: Budget,
+}
+
+/// How long the pieces may take to make.
+struct Budget {
+    ms_max: u64,
+    left: Duration,
+}
+
+impl Budget {
+    /// 0 stands for any time.
+    fn of(ms_max: u64) -> Self {
+        let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };
+        Self { ms_max, left }
+    }
+
+    fn spend(&mut self, took: Duration) -> Result<()> {
+        self.left = self.left.checked_sub(took).ok_or_else(|| {
+            Error::new(Code::Timeout, format!("writing the answer took longer than {} ms", self.ms_max))
+                .with_hint("ask for fewer rows, export the table, or raise `limits.query_ms_max`")
+        })?;
+        Ok(())
+    }
 }
 
 /// A piece that is being made.
@@ -64,6 +88,7 @@ struct Done {
     /// How long it was before it was compressed, and of how many rows it is made.
     plain_bytes: usize,
     rows: usize,
+    took: Duration,
     chain: Option<Box<Chain>>,
 }
 
@@ -89,7 +114,7 @@ impl<S: Source> Producer<S> {
             tokio::select! {
                 biased;
                 done = jobs.next(), if has_jobs => if let Some(done) = done {
-                    self.pass(done?);
+                    self.pass(done?)?;
                 },
                 answer = feed.answer(), if is_asked => answer?,
                 () = outlet.taken(), if is_blocked => {}
@@ -122,12 +147,14 @@ impl<S: Source> Producer<S> {
         true
     }
 
-    fn pass(&mut self, done: Done) {
+    fn pass(&mut self, done: Done) -> Result<()> {
+        self.budget.spend(done.took)?;
         self.row_bytes = done.plain_bytes.checked_div(done.rows).or(self.row_bytes);
         if let Some(chain) = done.chain {
             self.lane.take_back(chain);
         }
         self.outlet.send(done.piece);
+        Ok(())
     }
 
     /// Waits for the client, first with everything at hand, then without what can be had again.
@@ -181,7 +208,7 @@ struct Chain {
 
 impl Lane {
     fn new(schema: &SchemaRef, encoding: &Encoding) -> Result<Self> {
-        let Encoding { format, style, coding } = encoding;
+        let Encoding { format, style, coding, .. } = encoding;
         if format.is_text() && *coding == Coding::Identity {
             let encoder = Arc::new(TextEncoder::new(*format, schema, style));
             return Ok(Self::Free { encoder, has_begun: false });
@@ -205,20 +232,24 @@ impl Lane {
                 let encoder = Arc::clone(encoder);
                 let is_first = !std::mem::replace(has_begun, true);
                 Box::pin(off_the_loop(move || {
+                    let begun = Instant::now();
                     if is_first {
                         encoder.begin(&mut piece);
                     }
                     encoder.rows(&batch, is_first, &mut piece)?;
-                    Ok(Done { plain_bytes: piece.len(), rows: batch.num_rows(), piece, chain: None })
+                    let (plain_bytes, rows) = (piece.len(), batch.num_rows());
+                    Ok(Done { piece, plain_bytes, rows, took: begun.elapsed(), chain: None })
                 }))
             }
             Self::Bound(chain) => {
                 let chain = chain.take();
                 Box::pin(off_the_loop(move || {
+                    let begun = Instant::now();
                     let mut chain =
                         chain.ok_or_else(|| Error::internal("a piece was begun before the last was done"))?;
                     let plain_bytes = chain.write(&batch, &mut piece)?;
-                    Ok(Done { piece, plain_bytes, rows: batch.num_rows(), chain: Some(chain) })
+                    let (rows, took) = (batch.num_rows(), begun.elapsed());
+                    Ok(Done { piece, plain_bytes, rows, took, chain: Some(chain) })
                 }))
             }
         }

@@ -31,7 +31,7 @@ pub(super) async fn answer(app: &Arc<App>, head: &Parts, file: &Arc<dyn Function
     };
     match finish(ask(app, file, call).await) {
         Ok(finished) => {
-            flight.land(&app.cache, &key, &finished);
+            flight.keep(&app.cache, &key, &finished);
             again(head, &finished)
         }
         Err(response) => {

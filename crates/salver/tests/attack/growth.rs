@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::thread;
 
-use crate::attack::siege::Siege;
+use crate::attack::siege::{Siege, resident_bytes};
 use crate::server::{Answer, Server};
 
 /// Memory for datasets and queries in these tests.
@@ -332,4 +332,29 @@ fn spilling_ends_at_its_bound() {
         assert_eq!(answer.status, 503, "{text}");
         assert!(text.contains("limits.spill_bytes_max"), "{text}");
     });
+}
+
+/// Whoever asks something else each time does not fill the memory with answers that nobody will ask for again.
+#[test]
+fn requests_that_never_come_back_leave_nothing() {
+    let siege = Siege::of("", &[("t.csv", b"a\n1\n2\n")]);
+    let ask = |numbers: std::ops::Range<u32>| {
+        let mut requests = String::new();
+        for number in numbers.clone() {
+            let close = if number + 1 == numbers.end { "connection: close\r\n" } else { "" };
+            let host = siege.server().address();
+            requests.push_str(&format!("GET /api/tables/t?limit={number} HTTP/1.1\r\nhost: {host}\r\n{close}\r\n"));
+        }
+        let answers = siege.server().raw(requests.as_bytes());
+        let whole = answers.windows(15).filter(|bytes| *bytes == b"HTTP/1.1 200 OK").count();
+        assert_eq!(whole, numbers.len());
+    };
+    ask(1..1_000);
+    let before = resident_bytes(siege.server().pid());
+    for round in 1..=40 {
+        ask(round * 1_000..(round + 1) * 1_000);
+    }
+    let grown = resident_bytes(siege.server().pid()).saturating_sub(before);
+    // Kept, they would have 80 MB.
+    assert!(grown < 24 << 20, "{grown} bytes more");
 }

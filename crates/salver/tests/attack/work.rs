@@ -233,3 +233,32 @@ fn planning_ends_too() {
         siege.is_at_rest(&text[..80]);
     }
 }
+
+#[test]
+fn writing_an_answer_ends_with_the_limit_too() {
+    // Rows at hand, which take seconds to pack.
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut word = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut rows = "text\n".to_owned();
+    for _ in 0..400_000 {
+        rows.push_str(&(0..8).map(|_| format!("{:016x}", word())).collect::<String>());
+        rows.push('\n');
+    }
+    let siege = Siege::of("[limits]\nquery_ms_max = 200\n", &[("large.csv", rows.as_bytes())]);
+    for target in ["/api/tables/large", "/api/sql?q=select%20*%20from%20large"] {
+        let mut stream = siege.server().connect();
+        let head = format!("GET {target} HTTP/1.1\r\nhost: {}\r\n", siege.server().address());
+        stream.write_all(format!("{head}accept-encoding: gzip\r\nconnection: close\r\n\r\n").as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        // How it breaks off is for the system to say.
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 200 "), "{target}: {}", String::from_utf8_lossy(&answer[..200]));
+        assert!(!answer.ends_with(b"\r\n0\r\n\r\n"), "{target}: whole after {} bytes", answer.len());
+        siege.is_at_rest(target);
+    }
+}

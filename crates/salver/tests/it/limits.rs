@@ -182,3 +182,17 @@ fn ends_with_every_connection_taken() {
     assert!(server.child().wait().is_ok_and(|status| status.success()));
     drop(held);
 }
+
+/// What was sent before an answer breaks off is sent: without its head the client knows nothing at all.
+#[test]
+fn an_answer_that_breaks_off_has_begun() {
+    let server = Server::of(&[("t.csv", b"a\n1\n")]);
+    for round in 0..60 {
+        let text = format!("select 1/(value - {}) as x from generate_series(1,200000) a(value)", 9_000 + round);
+        let head = format!("POST /api/sql HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", server.address());
+        let answer = server.raw(format!("{head}content-length: {}\r\n\r\n{text}", text.len()).as_bytes());
+        let begun = answer.starts_with(b"HTTP/1.1 200 ") || answer.starts_with(b"HTTP/1.1 400 ");
+        assert!(begun, "round {round}: {} bytes", answer.len());
+        assert!(!answer.ends_with(b"0\r\n\r\n"), "round {round}: whole");
+    }
+}
