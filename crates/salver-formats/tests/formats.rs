@@ -12,5 +12,6 @@ mod formats {
     mod page;
     mod places;
     mod random;
+    mod received;
     mod sample;
 }

@@ -109,14 +109,24 @@ def _of_numpy(value):
 
 def _of_pandas(value):
     if hasattr(value, "columns"):
-        names = [str(name) for name in value.columns]
+        names = _own_names(str(name) for name in value.columns)
         columns = [_column(value.iloc[:, index]) for index in range(len(names))]
         return [dict(zip(names, row)) for row in zip(*columns)]
     if hasattr(value, "isna") and hasattr(value, "tolist"):
         return _column(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    return str(value) if hasattr(value, "freqstr") else None  # A period, and what is left: `pandas.NA`.
+    return None if type(value).__name__ == "NAType" else str(value)  # A period, an interval.
+
+
+def _own_names(names):
+    """The names of columns, each its own: an object of JSON would keep the last of two values in silence."""
+    names, seen = list(names), set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"two columns are called {name!r}: rows of JSON need a name for each")
+        seen.add(name)
+    return names
 
 
 def _column(series):
@@ -128,6 +138,7 @@ def _column(series):
 
 
 def _of_pyarrow(value):
+    _own_names(getattr(value, "column_names", None) or getattr(getattr(value, "schema", None), "names", ()))
     return value.to_pylist() if hasattr(value, "to_pylist") else value.as_py()
 
 

@@ -81,6 +81,8 @@ class Tables(unittest.TestCase):
             def inside(): return {"rows": FRAME[["n"]], "index": FRAME.index}
             def none(): return FRAME[FRAME.n > 5]
             def same_names(): return pd.concat([FRAME[["n"]], FRAME[["x"]]], axis=1).iloc[:1]
+            def twice(): return FRAME[["n", "x", "n"]]
+            def interval(): return pd.DataFrame({"i": pd.cut([1], [0, 2])})
             def told(rows: pd.DataFrame, s: pd.Series = None):
                 return [type(rows).__name__, list(rows.columns), rows["a"].sum(), None if s is None else s.max()]
         ''')
@@ -89,8 +91,9 @@ class Tables(unittest.TestCase):
             "frame": b"[" + first + b',{"n":2,"x":null,"t":null,"d":null}]',
             "series": b"[0.30000000000000004,null]", "scalars": b'[3,null,null,"2026-01-02T03:04:05",2.0]',
             "inside": b'{"rows":[{"n":1},{"n":2}],"index":[0,1]}', "none": b"[]",
-            "same_names": b'[{"n":1,"x":0.30000000000000004}]',
+            "same_names": b'[{"n":1,"x":0.30000000000000004}]', "interval": b'[{"i":"(0, 2]"}]',
         })
+        self.assertIn("two columns are called 'n'", str(vars(call("twice"))))
         told = call("told", {"rows": [{"a": 1, "b": 2}, {"a": 3}], "s": [1, 5]}).json()
         self.assertEqual(told, ["DataFrame", ["a", "b"], 4, 5])
         self.assertEqual(call("told", {"rows": {"a": [1, 2]}}).json(), ["DataFrame", ["a"], 3, None])
@@ -191,10 +194,12 @@ class Tables(unittest.TestCase):
             def table(): return pa.table({"d": [decimal.Decimal("1.50"), None], "t": [datetime.date(2026, 1, 2)] * 2})
             def array(): return pa.array([1, None])
             def scalar(): return pa.scalar(3)
+            def twice(): return pa.table([[1], [2]], names=["a", "a"])
         ''')
         self.bodies(call, {
             "table": b'[{"d":1.50,"t":"2026-01-02"},{"d":null,"t":"2026-01-02"}]', "array": b"[1,null]", "scalar": b"3",
         })
+        self.assertIn("two columns are called 'a'", str(vars(call("twice"))))
 
     @needs("matplotlib")
     def test_pictures(self):

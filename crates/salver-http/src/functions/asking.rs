@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, Response, header};
+use salver_formats::check_arrow_stream;
 use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result};
@@ -12,7 +14,7 @@ use super::arguments::Arguments;
 use super::preference::Preference;
 use super::{arguments, jobs, pure, refusal, respond};
 use crate::app::App;
-use crate::body::Body;
+use crate::body::{Body, off_the_loop};
 use crate::exchange::header_fields;
 use crate::receive;
 use crate::receive::Incoming;
@@ -46,6 +48,9 @@ impl Asking<'_> {
         let body = receive::whole(self.app, headers, body).await?;
         let query = self.head.uri.query().unwrap_or_default();
         let Arguments { named, body: rest, table } = arguments::read(endpoint, values, query, headers, &body)?;
+        if let Some(name) = &table {
+            self.check_table(name, body.clone()).await?;
+        }
         let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
@@ -64,6 +69,15 @@ impl Asking<'_> {
             return jobs::open(self, file, function, call, preference).await;
         }
         Ok(pure::answer(self.app, self.head, file, call).await)
+    }
+
+    /// That the body is the table it says it is: whoever calls the function believes it.
+    async fn check_table(&self, name: &str, body: Bytes) -> Result<()> {
+        let bytes_max = self.app.service.limits().body_bytes_max;
+        off_the_loop(move || check_arrow_stream(&body, bytes_max)).await.map_err(|mut error| {
+            error.message = format!("the body is not right for `{name}`: {}", error.message);
+            error
+        })
     }
 
     /// Hands the request to an application, as one for `path`.

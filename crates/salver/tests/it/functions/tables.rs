@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, Date32Array, Float64Array, Int32Array, RecordBatch, RecordBatchOptions,
+    ArrayRef, AsArray, BooleanArray, Date32Array, Float64Array, Int32Array, NullArray, RecordBatch, RecordBatchOptions,
     StringArray, TimestampMicrosecondArray,
 };
 use arrow::compute::cast;
@@ -162,6 +162,12 @@ fn tables_that_fit_nowhere_are_refused() {
     for bad in [&b"no Arrow"[..], &body[..body.len() / 2]] {
         let (status, told) = message(&ask("r/same", bad));
         assert!(status == 400 && told.starts_with("the body is not right for `data`: it can't be read as"), "{told}");
+    }
+    // What it claims is not believed, whoever would read it.
+    let nulls = stream(&columns(vec![("data", Arc::new(NullArray::new(10_000_000)))]));
+    for target in ["r/same", "py/anything?n=1"] {
+        let (status, told) = message(&ask(target, &nulls));
+        assert!(status == 400 && told.contains("it tells of 20000000 values"), "{target}: {status} {told}");
     }
     assert_eq!(batches(&ask("r/same", &body)).len(), 1);
 }

@@ -1,0 +1,124 @@
+//! Checks a stream of Arrow that a client sent, so that whoever reads it next may believe it.
+//!
+//! Readers of Arrow trust the lengths that a stream tells, and take memory for them. So the frames are walked first
+//! (<https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>) and what
+//! they claim is held against what they have; then every value is read once by a reader that checks offsets and texts.
+
+use std::panic;
+
+use arrow::buffer::Buffer;
+use arrow::error::ArrowError;
+use arrow::ipc::reader::StreamDecoder;
+use arrow::ipc::{Message, RecordBatch, root_as_message};
+use salver_model::{Code, Error, Result};
+
+/// What stands before the length of a message.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+/// Most values for each byte, beside [`BARE_MAX`]: a boolean takes a bit, and may stand in several structures.
+const VALUES_PER_BYTE: u64 = 64;
+/// Most values that take no bytes at all, such as nulls.
+const BARE_MAX: u64 = 1_000_000;
+
+/// Checks the whole of a stream whose batches, unpacked, have `bytes_max` at most.
+///
+/// # Errors
+/// `InvalidBody` when it is damaged, `BodyTooLarge` when it unpacks to more.
+pub fn check_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<()> {
+    let mut claimed = Claimed::default();
+    let mut rest = bytes;
+    while let Some((message, body, after)) = next(rest)? {
+        match batch_of(&message) {
+            Some(batch) => claimed.add(&batch, body)?,
+            None if message.header_as_schema().is_some() => {}
+            None => return Err(damaged("one of its messages is neither a schema nor rows")),
+        }
+        rest = after;
+    }
+    if claimed.bytes > bytes_max {
+        return Err(Error::new(Code::BodyTooLarge, format!("it has {} bytes when unpacked", claimed.bytes))
+            .with_hint(format!("{bytes_max} are allowed; `limits.body_bytes_max` is the limit")));
+    }
+    if claimed.values > claimed.bytes.saturating_mul(VALUES_PER_BYTE).saturating_add(BARE_MAX) {
+        return Err(damaged(format!("it tells of {} values, and has {} bytes", claimed.values, claimed.bytes)));
+    }
+    // Of what can't be, the reader makes panics here and there.
+    let read = panic::catch_unwind(|| read(bytes));
+    read.unwrap_or_else(|_| Err(ArrowError::IpcError("it can't be read".to_owned()))).map_err(damaged)
+}
+
+/// What the batches of a stream claim to be.
+#[derive(Default)]
+struct Claimed {
+    /// Bytes of their buffers, unpacked.
+    bytes: u64,
+    /// Values of their columns, and of those within.
+    values: u64,
+}
+
+impl Claimed {
+    fn add(&mut self, batch: &RecordBatch<'_>, body: &[u8]) -> Result<()> {
+        let lengths = batch.nodes().into_iter().flatten().map(|node| node.length());
+        for length in lengths.chain([batch.length()]) {
+            let length = u64::try_from(length).map_err(|_| damaged("it tells of less than no values"))?;
+            self.values = self.values.saturating_add(length);
+        }
+        for buffer in batch.buffers().into_iter().flatten() {
+            let (start, len) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()));
+            let (Ok(start), Ok(len)) = (start, len) else { return Err(damaged("it tells of places that can't be")) };
+            let held = start.checked_add(len).and_then(|end| body.get(start..end));
+            let held = held.ok_or_else(|| damaged("it tells of bytes behind its end"))?;
+            // A packed buffer begins with its length when unpacked, or with -1 when it is not packed after all.
+            let unpacked = match held.first_chunk::<8>().filter(|_| batch.compression().is_some()) {
+                Some(prefix) => match i64::from_le_bytes(*prefix) {
+                    -1 => len as u64,
+                    length => u64::try_from(length).map_err(|_| damaged("it tells of less than no bytes"))?,
+                },
+                None => len as u64,
+            };
+            self.bytes = self.bytes.saturating_add(unpacked);
+        }
+        Ok(())
+    }
+}
+
+/// The next message, its body, and what follows; `None` at the end.
+fn next(bytes: &[u8]) -> Result<Option<(Message<'_>, &[u8], &[u8])>> {
+    let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let (length, bytes) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+    let length = u32::from_le_bytes(*length) as usize;
+    if length == 0 {
+        return Ok(None);
+    }
+    let (message, bytes) = bytes.split_at_checked(length).ok_or_else(cut)?;
+    let message = root_as_message(message).map_err(damaged)?;
+    let length = usize::try_from(message.bodyLength()).map_err(|_| damaged("it tells of less than no bytes"))?;
+    let (body, after) = bytes.split_at_checked(length).ok_or_else(cut)?;
+    Ok(Some((message, body, after)))
+}
+
+fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
+    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
+}
+
+fn read(bytes: &[u8]) -> Result<(), ArrowError> {
+    let (mut decoder, mut rest) = (StreamDecoder::new(), Buffer::from(bytes));
+    while !rest.is_empty() {
+        decoder.decode(&mut rest)?;
+    }
+    decoder.finish()?;
+    match decoder.schema() {
+        Some(_) => Ok(()),
+        None => Err(ArrowError::IpcError("it has no schema".to_owned())),
+    }
+}
+
+fn cut() -> Error {
+    damaged("it is cut off")
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::new(Code::InvalidBody, format!("it can't be read as an Arrow stream: {what}"))
+}
