@@ -1,7 +1,8 @@
 //! Who asks, proved: by a key, a signed token, name and password with each request, or a session of a user who logged
 //! in. One proof is enough; what is given must be right.
 //!
-//! The first of these in a request decides: the header of keys, a token, name and password, the cookie of a session.
+//! The first of these in a request decides: the header of keys, a token, name and password, the cookie of a session. A
+//! header that comes twice proves nothing: who stands in between may have looked at the other.
 //! Secrets are compared by their keyed hashes, so that the time it takes tells nothing of them.
 
 mod api_key;
@@ -121,7 +122,11 @@ impl Auth {
 
     /// Who asks, when that is known at once; `None` means "use [`Auth::identify`]", which tells the same.
     pub(crate) fn identify_now(&self, headers: &HeaderMap) -> Option<Result<Identity>> {
-        let Some(given) = self.given(headers) else { return Some(self.nobody()) };
+        let given = match self.given(headers) {
+            Ok(Some(given)) => given,
+            Ok(None) => return Some(self.nobody()),
+            Err(error) => return Some(Err(error)),
+        };
         match self.judge(&given) {
             Verdict::Known(identity) => Some(identity),
             Verdict::Ask => None,
@@ -133,7 +138,7 @@ impl Auth {
     /// # Errors
     /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; what a database says.
     pub(crate) async fn identify(&self, service: &Service, address: IpAddr, headers: &HeaderMap) -> Result<Identity> {
-        let Some(given) = self.given(headers) else { return self.nobody() };
+        let Some(given) = self.given(headers)? else { return self.nobody() };
         match (self.judge(&given), given) {
             (Verdict::Known(identity), _) => identity,
             (Verdict::Ask, Given::Key(key)) => match &self.users {
@@ -188,26 +193,32 @@ impl Auth {
     }
 
     /// The first proof in a request.
-    fn given<'h>(&self, headers: &'h HeaderMap) -> Option<Given<'h>> {
-        let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("\0"));
-        if let Some(key) = self.key_header.as_ref().and_then(text).filter(|key| !key.is_empty()) {
-            return Some(Given::Key(key));
-        }
-        let token = |name: &HeaderName| scheme(text(name)?, "bearer");
-        if self.basic.is_some()
-            && let Some(own) = token(&header::AUTHORIZATION).filter(|token| Logins::is_own(token))
+    fn given<'h>(&self, headers: &'h HeaderMap) -> Result<Option<Given<'h>>> {
+        if let Some(name) = &self.key_header
+            && let Some(key) = once(headers, name)?.filter(|key| !key.is_empty())
         {
-            return Some(Given::Login(own));
+            return Ok(Some(Given::Key(key)));
         }
-        if let Some(token) = self.jwt.as_ref().and_then(|(_, names)| names.iter().find_map(token)) {
-            return Some(Given::Token(token));
+        let authorization = match (&self.basic, &self.jwt) {
+            (None, None) => None,
+            _ => once(headers, &header::AUTHORIZATION)?,
+        };
+        if self.basic.is_some()
+            && let Some(own) = authorization.and_then(bearer).filter(|token| Logins::is_own(token))
+        {
+            return Ok(Some(Given::Login(own)));
+        }
+        for name in self.jwt.iter().flat_map(|(_, names)| names) {
+            if let Some(token) = once(headers, name)?.and_then(bearer) {
+                return Ok(Some(Given::Token(token)));
+            }
         }
         if self.basic.is_some()
-            && let Some(credentials) = text(&header::AUTHORIZATION).and_then(|text| scheme(text, "basic"))
+            && let Some(credentials) = authorization.and_then(|text| scheme(text, "basic"))
         {
-            return Some(Given::Password(credentials));
+            return Ok(Some(Given::Password(credentials)));
         }
-        self.users.as_ref()?.session_of(headers).map(Given::Session)
+        Ok(self.users.as_ref().and_then(|users| users.session_of(headers)).map(Given::Session))
     }
 
     /// What can be said of a proof by computing alone.
@@ -254,6 +265,21 @@ impl Auth {
 /// A name as somebody may read it.
 fn loosely(name: &str) -> String {
     name.trim().to_lowercase()
+}
+
+/// The one value of a header; what is no text is no proof either.
+fn once<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().map(|value| value.to_str().unwrap_or("\0"));
+    if values.next().is_some() {
+        return Err(Error::new(Code::AuthenticationFailed, format!("the header `{name}` came more than once"))
+            .with_hint("send one proof of who you are"));
+    }
+    Ok(value)
+}
+
+fn bearer(text: &str) -> Option<&str> {
+    scheme(text, "bearer")
 }
 
 /// What stands behind the name of an authentication scheme.

@@ -60,6 +60,8 @@ pub(crate) struct Said<'h> {
     hosts: bool,
     /// Whether a browser asks on behalf of a page; of anything else [`Gate::admit_page`] has nothing to say.
     pub(crate) of_page: bool,
+    /// How the body is packed on the way (RFC 9112, section 6.1), beside its chunks.
+    pub(crate) packed: Option<&'h HeaderValue>,
 }
 
 impl<'h> Said<'h> {
@@ -72,6 +74,8 @@ impl<'h> Said<'h> {
                 said.host = Some(value);
             } else if *name == header::ORIGIN || *name == origin::FETCH_SITE {
                 said.of_page = true;
+            } else if *name == header::TRANSFER_ENCODING && !value.as_bytes().eq_ignore_ascii_case(b"chunked") {
+                said.packed = Some(value);
             }
         }
         said

@@ -189,6 +189,11 @@ fn screen<B>(app: &App, request: &Request<B>) -> Result<()> {
     if below_base(app, request.uri().path()) != Some("/health") {
         app.gate.admit_host(request.version(), &said)?;
     }
+    if let Some(packed) = said.packed {
+        let packed = String::from_utf8_lossy(packed.as_bytes());
+        return Err(Error::new(Code::UnsupportedMediaType, format!("the body comes as `{packed}`"))
+            .with_hint("`Transfer-Encoding` is `chunked` here; say `Content-Encoding: gzip` where a page takes that"));
+    }
     if !said.of_page {
         return Ok(());
     }

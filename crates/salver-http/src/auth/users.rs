@@ -308,7 +308,7 @@ impl Users {
         mut query: RecordQuery,
     ) -> Result<Option<(Bytes, Row)>> {
         table.clone_into(&mut query.table);
-        (query.filter, query.size) = (Some(equals(column, value)), Some(1));
+        (query.filter, query.size) = (Some(equals(column, value)), Some(2));
         let caller = Caller::default();
         let document = match self.database.read_now(&caller, &query, None) {
             Some(Ok(document)) => document,
@@ -319,13 +319,16 @@ impl Users {
             DocumentBody::Whole(bytes) => bytes,
             DocumentBody::Stream(pieces) => service.bounded(&Caller::default(), pieces.try_concat()).await?,
         };
-        let inside = bytes.strip_prefix(b"{\"records\":[").and_then(|rest| rest.strip_suffix(b"]}"));
-        let inside = inside.ok_or_else(|| Error::internal("a list of users is none"))?;
-        if inside.is_empty() {
-            return Ok(None);
+        let list = bytes.strip_prefix(b"{\"records\":").and_then(|rest| rest.strip_suffix(b"}"));
+        let list = list.ok_or_else(|| Error::internal("a list of users is none"))?;
+        let mut rows: Vec<Row> =
+            serde_json::from_slice(list).map_err(|error| Error::internal("a user is no object").with_source(error))?;
+        let Some(row) = rows.pop() else { return Ok(None) };
+        if !rows.is_empty() {
+            tracing::warn!(table, column, "two users have one value in this column: neither is let in by it");
+            return Err(super::failed("user"));
         }
-        let row = serde_json::from_slice(inside)
-            .map_err(|error| Error::internal("a user is no object").with_source(error))?;
+        let inside = &list[1..list.len() - 1];
         Ok(Some((Bytes::copy_from_slice(inside), row)))
     }
 }

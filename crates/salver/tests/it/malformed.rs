@@ -1,6 +1,6 @@
 //! Whatever is thrown at the doors: a clear 4xx, never a 5xx, a panic, a hang or an empty reply.
 
-use super::server::Server;
+use super::server::{Answer, Server};
 
 /// xorshift64*, seeded: the same garbage every run, so that a failure can be found again.
 struct Random(u64);
@@ -196,4 +196,21 @@ fn extremes() {
     let answer = server.get(&format!("/api/tables/t?columns=id&filter[id]in={}", many.join(",")));
     assert_eq!(answer.text(), r#"[{"id":1},{"id":2},{"id":3}]"#);
     assert_eq!(server.get("/health").status, 200);
+}
+
+/// What a body is packed with on the way is not taken for the body.
+#[test]
+fn transfer_codings_are_chunks_or_refused() {
+    let server = server();
+    let head = format!("POST /api/sql HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", server.address());
+    for (coding, status) in [
+        ("transfer-encoding: chunked", 200),
+        ("transfer-encoding: Chunked", 200),
+        ("transfer-encoding: gzip, chunked", 415),
+        ("transfer-encoding: gzip\r\ntransfer-encoding: chunked", 415),
+    ] {
+        let request = format!("{head}{coding}\r\n\r\n8\r\nselect 1\r\n0\r\n\r\n");
+        let answer = Answer::parse(&server.raw(request.as_bytes()));
+        assert_eq!(answer.status, status, "{coding}: {}", answer.text());
+    }
 }

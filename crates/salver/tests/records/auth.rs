@@ -134,6 +134,11 @@ fn callers_are_kept_apart() {
         assert_eq!(list(&[]).body, r#"{"records":[]}"#, "{kind:?}");
         assert_eq!(list(&[("x-api-key", "wrong")]).status, 403, "{kind:?}");
         assert_eq!(program.ask("GET", "/tables/tags", &[("x-api-key", "wrong")], None).status, 401, "{kind:?}");
+        // Who stands in between may have looked at either.
+        for both in [[north, south], [north, ("x-api-key", "wrong")], [("x-api-key", "wrong"), north], [north, north]] {
+            let answer = list(&both);
+            assert!(answer.status == 403 && answer.body.contains("more than once"), "{kind:?}: {}", answer.body);
+        }
         // A tag of one is nothing to the other.
         if let Some(tag) = of_north.header("etag") {
             assert_eq!(list(&[north, ("if-none-match", tag)]).status, 304, "{kind:?}");

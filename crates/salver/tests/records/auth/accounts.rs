@@ -237,6 +237,10 @@ fn keys_in_the_table() {
         let _ = program.database().run("update users set api_key = 'another key' where id = 1");
         program.until("the old key is out", |_| ask(key).status == 403);
         assert_eq!(ask("another key").status, 200, "{kind:?}");
+        // Of two users who have one key, nobody can say who asks.
+        let _ = program.database().run("update users set api_key = 'one key' where id in (1, 2)");
+        program.until("that key is out too", |_| ask("another key").status == 403);
+        assert_eq!(ask("one key").said(), (403, failed("user").as_str()), "{kind:?}");
     }
 }
 
