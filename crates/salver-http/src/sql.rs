@@ -45,7 +45,9 @@ fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
                 query.text = value;
                 given = true;
             }
-            "params" if *exchange.method != Method::POST => query.parameters = bind(&json(value.as_bytes())?)?,
+            "params" if *exchange.method != Method::POST => {
+                query.parameters = bind(&json(value.as_bytes())?, &mut numbers(value.as_bytes()))?;
+            }
             _ => {
                 return Err(Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
                     .with_hint("GET takes `q`, `params` (a JSON array or object) and `format`; POST takes `format`"));
@@ -77,7 +79,8 @@ fn posted(exchange: &Exchange<'_>) -> Result<SqlQuery> {
     for (name, value) in &object {
         match (name.as_str(), value) {
             ("sql" | "query", Json::String(text)) => query.text.clone_from(text),
-            ("params" | "parameters", value) => query.parameters = bind(value)?,
+            // Nothing else in the body may be a number.
+            ("params" | "parameters", value) => query.parameters = bind(value, &mut numbers(&exchange.body))?,
             _ => {
                 return Err(Error::new(Code::InvalidBody, format!("`{name}` is not expected here")).with_hint(EXAMPLE));
             }
@@ -93,12 +96,47 @@ fn json(bytes: &[u8]) -> Result<Json> {
         .map_err(|error| Error::new(Code::InvalidBody, format!("the JSON is malformed: {error}")).with_hint(EXAMPLE))
 }
 
-fn bind(value: &Json) -> Result<SqlParameters> {
+/// The numbers in a text of JSON as they are written, in order. The parser keeps what a float holds of them.
+fn numbers(text: &[u8]) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let (first, behind) = rest.split_first()?;
+            rest = match first {
+                b'"' => behind_text(behind),
+                b'-' | b'0'..=b'9' => {
+                    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                    let length = rest.iter().take_while(|byte| is_of_number(byte)).count();
+                    let (number, behind) = rest.split_at(length);
+                    rest = behind;
+                    return std::str::from_utf8(number).ok();
+                }
+                _ => behind,
+            };
+        }
+    })
+}
+
+/// What follows a text that has begun.
+fn behind_text(mut rest: &[u8]) -> &[u8] {
+    loop {
+        rest = match rest {
+            [b'\\', _, behind @ ..] => behind,
+            [b'"', behind @ ..] => return behind,
+            [_, behind @ ..] => behind,
+            [] => return rest,
+        }
+    }
+}
+
+fn bind<'t>(value: &Json, numbers: &mut impl Iterator<Item = &'t str>) -> Result<SqlParameters> {
     Ok(match value {
         Json::Null => SqlParameters::None,
-        Json::Array(values) => SqlParameters::Positional(values.iter().map(scalar).collect::<Result<_>>()?),
+        Json::Array(values) => {
+            SqlParameters::Positional(values.iter().map(|value| scalar(value, numbers)).collect::<Result<_>>()?)
+        }
         Json::Object(values) => SqlParameters::Named(
-            values.iter().map(|(name, value)| Ok((name.clone(), scalar(value)?))).collect::<Result<_>>()?,
+            values.iter().map(|(name, value)| Ok((name.clone(), scalar(value, numbers)?))).collect::<Result<_>>()?,
         ),
         _ => {
             return Err(Error::new(Code::InvalidBody, "`params` is an array, or an object of names").with_hint(EXAMPLE));
@@ -106,17 +144,19 @@ fn bind(value: &Json) -> Result<SqlParameters> {
     })
 }
 
-fn scalar(value: &Json) -> Result<Value> {
+fn scalar<'t>(value: &Json, numbers: &mut impl Iterator<Item = &'t str>) -> Result<Value> {
     Ok(match value {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),
         Json::String(text) => Value::Text(text.clone()),
-        Json::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(int), _, _) => Value::Int(int),
-            (None, Some(int), _) => Value::UInt(int),
-            (None, None, Some(float)) => Value::Float(float),
-            (None, None, None) => return Err(Error::new(Code::InvalidBody, format!("{number} is out of range"))),
-        },
+        Json::Number(number) => {
+            // A name that is given twice leaves a number over: then the next are not those that stand there.
+            let written = numbers.next().filter(|text| text.parse() == Ok(number.as_f64().unwrap_or(f64::NAN)));
+            written
+                .and_then(Value::exact_number)
+                .or_else(|| Value::number(&number.to_string()))
+                .ok_or_else(|| Error::new(Code::InvalidBody, format!("{number} is out of range")).with_hint(EXAMPLE))?
+        }
         Json::Array(_) | Json::Object(_) => {
             return Err(Error::new(Code::InvalidBody, "a parameter must be null, a boolean, a number or text")
                 .with_hint("pass a list as several parameters"));

@@ -152,3 +152,33 @@ fn a_value_that_fails_is_the_statements_fault_wherever_the_rows_are() {
         }
     }
 }
+
+/// Parameters are what was sent, to the last digit.
+#[test]
+fn parameters_keep_their_digits() {
+    let server = Server::of(&[("t.csv", b"a\n1\n")]);
+    let long = "12345678901234567.89";
+    let told = format!(r#"[{{"x":"{long}","y":"-0.00000000000000000000012345"}}]"#);
+    for body in [
+        format!(r#"{{"sql":"select $1::text as x, $2::text as y","params":[{long},-0.00000000000000000000012345]}}"#),
+        format!(
+            r#"{{"params":{{"b":-0.00000000000000000000012345,"a":{long}}},"sql":"select $a::text as x, $b::text as y"}}"#
+        ),
+        format!(
+            r#"{{"sql":"select $1::text as x, $3::text as y, \"2\" from (select '1.5' as \"2\") t","params":[{long},"7",1]}}"#
+        ),
+    ] {
+        let answer = server.post_json("/api/sql", &body);
+        let is_third = body.contains("1.5");
+        let expected = if is_third { format!(r#"[{{"x":"{long}","y":"1","2":"1.5"}}]"#) } else { told.clone() };
+        assert_eq!((answer.status, answer.text()), (200, expected.as_str()), "{body}");
+    }
+    let target = format!("/api/sql?q=select%20$1::text%20as%20x&params=[{long}]");
+    assert_eq!(server.get(&target).text(), format!(r#"[{{"x":"{long}"}}]"#));
+    // The second of one name counts, and nothing of the first.
+    let twice = format!(r#"{{"sql":"select $a::text as x","params":{{"a":{long},"a":2}}}}"#);
+    assert_eq!(server.post_json("/api/sql", &twice).text(), r#"[{"x":"2"}]"#);
+    let row = server
+        .post_json("/api/sql", r#"{"sql":"select $1 as x, $2 as y, $3 as z","params":[1.5,-3,18446744073709551615]}"#);
+    assert_eq!(row.text(), r#"[{"x":1.5,"y":-3,"z":18446744073709551615}]"#);
+}
