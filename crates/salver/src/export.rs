@@ -100,6 +100,12 @@ fn to_file(
         session.confirm(client)?;
         let fetched = fetch_all(client, &session, layout, &state, &mut progress, interrupted);
         progress.clear();
+        if fetched.is_err() && state.rows() == 0 {
+            // There is nothing to go on from.
+            state.finish();
+            session.end(client);
+            return fetched;
+        }
         tell_of_an_end(fetched, &state, path, interrupted)?;
     }
     let rows = state.rows();
@@ -188,6 +194,9 @@ fn fetch_stream(
             return Ok(());
         }
         let batch = fetch::batch(client, session, layout, Place { stream, offset, rows_max })?;
+        if offset == 0 {
+            sink::fits(layout, &batch.bytes)?;
+        }
         part.append(&batch)?;
         state.done(stream, &part)?;
         go_on(batch.rows);

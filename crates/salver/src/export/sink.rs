@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Read, Write};
 
+use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
 use salver_formats::{Encoder, Style};
 use salver_model::{Code, Error};
@@ -21,6 +22,21 @@ pub(super) struct Sink<W> {
     pub(super) rows: u64,
 }
 
+/// That the output has types for the columns that were fetched, before all of their rows are.
+pub(super) fn fits(layout: Layout, fetched: &[u8]) -> Result<(), Failure> {
+    if let Layout::Rows(format) = layout {
+        let reader = StreamReader::try_new(fetched, None).map_err(damaged)?;
+        drop(Encoder::new(format, &reader.schema(), &Style::default())?);
+    }
+    Ok(())
+}
+
+fn damaged(error: ArrowError) -> Error {
+    Error::new(Code::Source, "rows that were fetched can't be read as Arrow")
+        .with_hint("begin anew with `--restart`")
+        .with_source(error)
+}
+
 impl<W: Write> Sink<W> {
     pub(super) fn new(layout: Layout, out: W, name: &str) -> Self {
         Self { out, name: name.to_owned(), layout, encoder: None, rows: 0 }
@@ -36,11 +52,6 @@ impl<W: Write> Sink<W> {
 
     /// Writes the rows of one Arrow stream.
     pub(super) fn rows(&mut self, stream: impl Read) -> Result<(), Failure> {
-        let damaged = |error| {
-            Error::new(Code::Source, "rows that were fetched can't be read as Arrow")
-                .with_hint("begin anew with `--restart`")
-                .with_source(error)
-        };
         let reader = StreamReader::try_new(stream, None).map_err(damaged)?;
         if self.encoder.is_none() {
             self.encoder = Some(Encoder::new(self.layout.format(), &reader.schema(), &Style::default())?);

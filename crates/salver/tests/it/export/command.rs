@@ -2,7 +2,10 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use arrow::array::{ArrayRef, DurationMicrosecondArray, RecordBatch};
+use arrow::ipc::writer::StreamWriter;
 use salver_formats::Format;
 
 use super::rows::{arrow_file, file, rows, stream, text};
@@ -109,6 +112,14 @@ fn what_goes_wrong_is_said() {
     check(&["http://127.0.0.1:1/"], 2, "names no entry");
     check(&["a", "--url", "localhost"], 2, "`localhost` is not the address of a server");
     check(&["http://127.0.0.1:1/a", "--patience", "0"], 1, "can't reach http://127.0.0.1:1");
+    // What the format can't hold is said before everything is fetched, and nothing is left of the try.
+    let spans: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![1, 2]));
+    let table = RecordBatch::try_from_iter([("d", spans)]).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &table.schema()).unwrap();
+    writer.write(&table).unwrap();
+    let spans = Server::of(&[("spans.arrows", &writer.into_inner().unwrap())]);
+    let url = format!("http://{}", spans.address());
+    check(&["spans", "--url", &url, "-o", "x.parquet"], 1, "Parquet has no type for column `d`");
     assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
 }
 
