@@ -7,6 +7,8 @@
 mod agree;
 #[path = "engine/contract.rs"]
 mod contract;
+#[path = "engine/far_times.rs"]
+mod far_times;
 #[path = "engine/fuzz.rs"]
 mod fuzz;
 #[path = "engine/growing.rs"]
