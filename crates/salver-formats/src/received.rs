@@ -26,13 +26,13 @@ const BARE_MAX: u64 = 1_000_000;
 pub fn check_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<()> {
     let mut claimed = Claimed::default();
     let mut rest = bytes;
-    while let Some((message, body, after)) = next(rest)? {
-        match batch_of(&message) {
-            Some(batch) => claimed.add(&batch, body)?,
-            None if message.header_as_schema().is_some() => {}
+    while let Some(frame) = Frame::first_of(rest)? {
+        match batch_of(&frame.message) {
+            Some(batch) => claimed.add(&batch, frame.body)?,
+            None if frame.message.header_as_schema().is_some() => {}
             None => return Err(damaged("one of its messages is neither a schema nor rows")),
         }
-        rest = after;
+        rest = frame.after;
     }
     if claimed.bytes > bytes_max {
         return Err(Error::new(Code::BodyTooLarge, format!("it has {} bytes when unpacked", claimed.bytes))
@@ -81,22 +81,32 @@ impl Claimed {
     }
 }
 
-/// The next message, its body, and what follows; `None` at the end.
-fn next(bytes: &[u8]) -> Result<Option<(Message<'_>, &[u8], &[u8])>> {
-    let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
-    if bytes.is_empty() {
-        return Ok(None);
+/// A message of the stream.
+struct Frame<'a> {
+    message: Message<'a>,
+    body: &'a [u8],
+    /// What follows.
+    after: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    /// `None` at the end.
+    fn first_of(bytes: &'a [u8]) -> Result<Option<Self>> {
+        let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let (length, bytes) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if length == 0 {
+            return Ok(None);
+        }
+        let (message, bytes) = bytes.split_at_checked(length).ok_or_else(cut)?;
+        let message = root_as_message(message).map_err(damaged)?;
+        let length = usize::try_from(message.bodyLength()).map_err(|_| damaged("it tells of less than no bytes"))?;
+        let (body, after) = bytes.split_at_checked(length).ok_or_else(cut)?;
+        Ok(Some(Self { message, body, after }))
     }
-    let (length, bytes) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
-    let length = u32::from_le_bytes(*length) as usize;
-    if length == 0 {
-        return Ok(None);
-    }
-    let (message, bytes) = bytes.split_at_checked(length).ok_or_else(cut)?;
-    let message = root_as_message(message).map_err(damaged)?;
-    let length = usize::try_from(message.bodyLength()).map_err(|_| damaged("it tells of less than no bytes"))?;
-    let (body, after) = bytes.split_at_checked(length).ok_or_else(cut)?;
-    Ok(Some((message, body, after)))
 }
 
 fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
