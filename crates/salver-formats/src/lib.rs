@@ -29,6 +29,6 @@ pub use coding::{Coding, Compressor};
 pub use encoder::{Encoder, encode};
 pub use format::{Choice, Format};
 pub use negotiate::{names_before, negotiate};
-pub use received::check_arrow_stream;
+pub use received::receive_arrow_stream;
 pub use style::{Nulls, Style};
 pub use text::TextEncoder;

@@ -1,15 +1,20 @@
-//! Checks a stream of Arrow that a client sent, so that whoever reads it next may believe it.
+//! Takes in a stream of Arrow that a client sent, so that whoever reads it next may believe it.
 //!
 //! Readers of Arrow trust the lengths that a stream tells, and take memory for them. So the frames are walked first
 //! (<https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>) and what
-//! they claim is held against what they have; then every value is read once by a reader that checks offsets and texts.
+//! they claim is held against what they have; then every value is read once by a reader that checks offsets and texts,
+//! and written again in the one form that all readers know.
+
+mod spread;
 
 use std::panic;
 
+use arrow::array::RecordBatch as Rows;
 use arrow::buffer::Buffer;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamDecoder;
-use arrow::ipc::{Message, RecordBatch, root_as_message};
+use arrow::ipc::writer::StreamWriter;
+use arrow::ipc::{Endianness, Message, RecordBatch, root_as_message};
 use salver_model::{Code, Error, Result};
 
 /// What stands before the length of a message.
@@ -18,32 +23,65 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 const VALUES_PER_BYTE: u64 = 64;
 /// Most values that take no bytes at all, such as nulls.
 const BARE_MAX: u64 = 1_000_000;
+/// How many times the bytes that are allowed the values may have when each is written out.
+const SPREAD_MAX: u64 = 32;
 
-/// Checks the whole of a stream whose batches, unpacked, have `bytes_max` at most.
+/// Checks the whole of a stream whose batches, unpacked, have `bytes_max` at most, and writes it anew.
 ///
 /// # Errors
-/// `InvalidBody` when it is damaged, `BodyTooLarge` when it unpacks to more.
-pub fn check_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<()> {
+/// `InvalidBody` when it is damaged or has a column of a type whose values may lie on one another, `BodyTooLarge` when
+/// it unpacks to more.
+pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     let mut claimed = Claimed::default();
     let mut rest = bytes;
     while let Some(frame) = Frame::first_of(rest)? {
-        match batch_of(&frame.message) {
-            Some(batch) => claimed.add(&batch, frame.body)?,
-            None if frame.message.header_as_schema().is_some() => {}
-            None => return Err(damaged("one of its messages is neither a schema nor rows")),
+        match (batch_of(&frame.message), frame.message.header_as_schema()) {
+            (Some(batch), _) => claimed.add(&batch, frame.body)?,
+            (None, Some(schema)) if schema.endianness() == Endianness::Little => {}
+            (None, Some(_)) => return Err(damaged("its numbers have their highest byte first")),
+            (None, None) => return Err(damaged("one of its messages is neither a schema nor rows")),
         }
         rest = frame.after;
     }
     if claimed.bytes > bytes_max {
-        return Err(Error::new(Code::BodyTooLarge, format!("it has {} bytes when unpacked", claimed.bytes))
-            .with_hint(format!("{bytes_max} are allowed; `limits.body_bytes_max` is the limit")));
+        return Err(too_large(claimed.bytes, bytes_max, "when unpacked"));
     }
     if claimed.values > claimed.bytes.saturating_mul(VALUES_PER_BYTE).saturating_add(BARE_MAX) {
         return Err(damaged(format!("it tells of {} values, and has {} bytes", claimed.values, claimed.bytes)));
     }
     // Of what can't be, the reader makes panics here and there.
-    let read = panic::catch_unwind(|| read(bytes));
-    read.unwrap_or_else(|_| Err(ArrowError::IpcError("it can't be read".to_owned()))).map_err(damaged)
+    panic::catch_unwind(|| rewrite(bytes, bytes_max)).unwrap_or_else(|_| Err(damaged("its values can't be")))
+}
+
+fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
+    let (mut decoder, mut rest) = (StreamDecoder::new(), Buffer::from(bytes));
+    let mut batches: Vec<Rows> = Vec::new();
+    while !rest.is_empty() {
+        batches.extend(decoder.decode(&mut rest).map_err(damaged)?);
+    }
+    decoder.finish().map_err(damaged)?;
+    let schema = decoder.schema().ok_or_else(|| damaged("it has no schema"))?;
+    if let Some(field) = schema.fields().iter().find(|field| spread::is_shared(field.data_type())) {
+        let (name, data_type) = (field.name(), field.data_type());
+        return Err(damaged(format!("columns of the type of `{name}` are not taken, which is {data_type}"))
+            .with_hint("send lists, texts or structures instead"));
+    }
+    let spread =
+        batches.iter().flat_map(Rows::columns).map(|column| spread::bytes(column)).fold(0, u64::saturating_add);
+    if spread > bytes_max.saturating_mul(SPREAD_MAX) {
+        return Err(too_large(spread, bytes_max.saturating_mul(SPREAD_MAX), "when each of its values is written out"));
+    }
+    let write = || -> Result<Vec<u8>, ArrowError> {
+        let mut writer = StreamWriter::try_new(Vec::with_capacity(bytes.len()), &schema)?;
+        batches.iter().try_for_each(|batch| writer.write(batch))?;
+        writer.into_inner()
+    };
+    write().map_err(damaged)
+}
+
+fn too_large(bytes: u64, bytes_max: u64, when: &str) -> Error {
+    Error::new(Code::BodyTooLarge, format!("it has {bytes} bytes {when}"))
+        .with_hint(format!("{bytes_max} are allowed; `limits.body_bytes_max` is the limit"))
 }
 
 /// What the batches of a stream claim to be.
@@ -111,18 +149,6 @@ impl<'a> Frame<'a> {
 
 fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
     message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
-}
-
-fn read(bytes: &[u8]) -> Result<(), ArrowError> {
-    let (mut decoder, mut rest) = (StreamDecoder::new(), Buffer::from(bytes));
-    while !rest.is_empty() {
-        decoder.decode(&mut rest)?;
-    }
-    decoder.finish()?;
-    match decoder.schema() {
-        Some(_) => Ok(()),
-        None => Err(ArrowError::IpcError("it has no schema".to_owned())),
-    }
 }
 
 fn cut() -> Error {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use arrow::array::{
     ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Int32Array, Int64Array, ListArray, NullArray,
-    RecordBatch, RecordBatchOptions, StringArray, StringViewArray, StructArray,
+    RecordBatch, RecordBatchOptions, RunArray, StringArray, StringViewArray, StructArray,
 };
 use arrow::datatypes::{Field, Float64Type, Int32Type, Schema};
 use arrow::error::ArrowError;
 use arrow::ipc::CompressionType;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
-use salver_formats::check_arrow_stream;
+use salver_formats::receive_arrow_stream;
 use salver_model::Code;
 
 use super::sample::batch;
@@ -60,13 +60,15 @@ fn every_way() -> [Vec<u8>; 3] {
 }
 
 fn code(bytes: &[u8]) -> Option<Code> {
-    check_arrow_stream(bytes, BYTES_MAX).err().map(|error| error.code)
+    receive_arrow_stream(bytes, BYTES_MAX).err().map(|error| error.code)
 }
 
 #[test]
 fn whole_streams_pass() {
     for stream in every_way() {
-        assert_eq!(check_arrow_stream(&stream, BYTES_MAX).map_err(|error| error.message), Ok(()));
+        let taken = receive_arrow_stream(&stream, BYTES_MAX).unwrap();
+        let batches = StreamReader::try_new(&taken[..], None).unwrap().map(Result::unwrap).collect::<Vec<_>>();
+        assert_eq!(batches, [table(), table()]);
     }
     let empty = RecordBatch::new_empty(table().schema());
     assert_eq!(code(&stream(&empty, None)), None);
@@ -102,12 +104,12 @@ fn damage_anywhere_is_told_or_does_no_harm() {
 
 /// What is wrong with how a damaged stream is taken: what passes can be read without a fault, whatever it says now.
 fn fault_of(damaged: &[u8]) -> Option<String> {
-    match code(damaged) {
-        Some(Code::InvalidBody | Code::BodyTooLarge) => None,
-        Some(code) => Some(format!("{code:?}")),
-        None => {
+    match receive_arrow_stream(damaged, BYTES_MAX).map_err(|error| error.code) {
+        Err(Code::InvalidBody | Code::BodyTooLarge) => None,
+        Err(code) => Some(format!("{code:?}")),
+        Ok(taken) => {
             let read = || -> Result<usize, ArrowError> {
-                StreamReader::try_new(damaged, None)?.map(|batch| Ok(batch?.num_rows())).sum()
+                StreamReader::try_new(&taken[..], None)?.map(|batch| Ok(batch?.num_rows())).sum()
             };
             match std::panic::catch_unwind(read) {
                 Ok(Ok(rows)) if rows <= 1_100_000 => None,
@@ -127,4 +129,23 @@ fn what_it_claims_is_held_against_what_it_has() {
     // Nulls take no bytes.
     let nulls: ArrayRef = Arc::new(NullArray::new(10_000_000));
     assert_eq!(code(&stream(&batch(&[("nulls", nulls)]), None)), Some(Code::InvalidBody));
+}
+
+#[test]
+fn values_that_lie_on_one_another_are_counted_or_refused() {
+    // One text of 100 kB, a thousand times.
+    let long = "x".repeat(100_000);
+    let texts: StringViewArray = std::iter::repeat_n(Some(&long[..]), 1_000).collect();
+    let one = StringViewArray::from(vec![&long[..]]);
+    let views = vec![one.views()[0]; 1_000];
+    let shared = StringViewArray::new(views.into(), one.data_buffers().to_vec(), None);
+    assert_eq!(shared, texts);
+    let shared = batch(&[("shared", Arc::new(shared) as ArrayRef)]);
+    assert_eq!(code(&stream(&shared, None)), Some(Code::BodyTooLarge));
+    let keyed: DictionaryArray<Int32Type> = std::iter::repeat_n(Some(&long[..]), 1_000).collect();
+    assert_eq!(code(&stream(&batch(&[("keyed", Arc::new(keyed) as ArrayRef)]), None)), Some(Code::BodyTooLarge));
+    let runs = RunArray::<Int32Type>::try_new(&Int32Array::from(vec![3]), &StringArray::from(vec!["x"])).unwrap();
+    let runs = batch(&[("runs", Arc::new(runs) as ArrayRef)]);
+    let refused = receive_arrow_stream(&stream(&runs, None), BYTES_MAX).unwrap_err();
+    assert!(refused.message.contains("columns of the type of `runs` are not taken"), "{}", refused.message);
 }

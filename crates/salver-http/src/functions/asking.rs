@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, Response, header};
-use salver_formats::check_arrow_stream;
+use salver_formats::receive_arrow_stream;
 use salver_model::functions::{Call, Interface};
 use salver_model::ports::Functions;
 use salver_model::{Caller, Code, Error, Result};
@@ -48,9 +48,13 @@ impl Asking<'_> {
         let body = receive::whole(self.app, headers, body).await?;
         let query = self.head.uri.query().unwrap_or_default();
         let Arguments { named, body: rest, table } = arguments::read(endpoint, values, query, headers, &body)?;
-        if let Some(name) = &table {
-            self.check_table(name, body.clone()).await?;
-        }
+        let (body, rest) = match &table {
+            Some(name) => {
+                let taken = self.take_table(name, body).await?;
+                (taken.clone(), taken)
+            }
+            None => (body, rest),
+        };
         let seen = if endpoint.takes_request {
             Call { body, ..self.whole(self.head.uri.path().to_owned()) }
         } else {
@@ -71,10 +75,11 @@ impl Asking<'_> {
         Ok(pure::answer(self.app, self.head, file, call).await)
     }
 
-    /// That the body is the table it says it is: whoever calls the function believes it.
-    async fn check_table(&self, name: &str, body: Bytes) -> Result<()> {
+    /// The table that the body is, written anew: whoever calls the function believes it.
+    async fn take_table(&self, name: &str, body: Bytes) -> Result<Bytes> {
         let bytes_max = self.app.service.limits().body_bytes_max;
-        off_the_loop(move || check_arrow_stream(&body, bytes_max)).await.map_err(|mut error| {
+        let taken = off_the_loop(move || receive_arrow_stream(&body, bytes_max)).await;
+        taken.map(Bytes::from).map_err(|mut error| {
             error.message = format!("the body is not right for `{name}`: {}", error.message);
             error
         })
