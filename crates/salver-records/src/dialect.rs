@@ -22,6 +22,11 @@ pub(crate) enum Dialect {
     Mysql,
 }
 
+/// Whether SQLite neither declares nor changes what a column of this declared type holds.
+pub(crate) fn is_untyped(native: &str) -> bool {
+    native.is_empty() || native.eq_ignore_ascii_case("any")
+}
+
 impl Dialect {
     pub(crate) fn of(kind: DatabaseKind) -> Self {
         match kind {

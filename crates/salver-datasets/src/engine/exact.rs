@@ -14,6 +14,7 @@ mod multiplied;
 mod quotient;
 mod rounded;
 mod spans;
+mod stamps;
 mod sums;
 mod texts;
 mod totals;

@@ -7,7 +7,7 @@ use salver_model::spec::DatabaseSpec;
 use super::decimal::Decimal;
 use super::{moment, wkt};
 use crate::condition::{Far, far_of_postgres, only_noughts_behind};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, is_untyped};
 use crate::json::{Form, base64};
 use crate::statement::Bind;
 
@@ -77,6 +77,14 @@ impl Target<'_> {
     }
 
     fn text(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
+        // A number that was read from there is one when it comes back.
+        if self.dialect == Dialect::Sqlite && is_untyped(&column.native) {
+            match field {
+                Field::Number(digits) => return Ok(untyped_number(digits)),
+                Field::Bool(truth) => return Ok(Bind::Int(i64::from(*truth))),
+                _ => {}
+            }
+        }
         let text = match field {
             Field::Text(text) | Field::Number(text) => text.as_str(),
             Field::Bool(true) => "true",
@@ -178,6 +186,22 @@ impl Target<'_> {
         }
         Ok(Bind::Bytes(bytes))
     }
+}
+
+/// A number for a column that keeps it as what it is; digits that no number of SQLite holds stay a text.
+fn untyped_number(digits: &str) -> Bind {
+    if let Ok(whole) = digits.parse() {
+        return Bind::Int(whole);
+    }
+    match digits.parse::<f64>() {
+        Ok(float) if float.is_finite() && (is_short(digits) || format!("{float}") == digits) => Bind::Float(float),
+        _ => Bind::Text(digits.to_owned()),
+    }
+}
+
+/// Whether a float has room for all the digits.
+fn is_short(digits: &str) -> bool {
+    Decimal::parse(digits).is_some_and(|decimal| decimal.fits_float())
 }
 
 /// Whether a column of SQLite with this declared type leaves text as it is (<https://www.sqlite.org/datatype3.html>).

@@ -8,8 +8,7 @@ use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filt
 
 use super::compare::Operand;
 use super::{WHOLE_ROWS_MAX, column, condition, keyset};
-use crate::dialect::Dialect;
-use crate::dialect::Sql;
+use crate::dialect::{Dialect, Sql, is_untyped};
 use crate::statement::Read;
 
 /// The statement of a query, and what comes back from it.
@@ -394,11 +393,6 @@ fn push_groups(groups: Vec<Operand>, sql: &mut Sql) {
         sql.separate(&mut first, ", ");
         operand.push_ordered(sql);
     }
-}
-
-/// Whether SQLite neither declares nor changes what a column of this declared type holds.
-fn is_untyped(native: &str) -> bool {
-    native.is_empty() || native == "any"
 }
 
 fn sortable(operand: Operand) -> Result<Operand> {

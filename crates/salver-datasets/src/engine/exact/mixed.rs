@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{call, is_comparison, moments, multiplied, quotient, rewritten, texts};
+use super::{call, is_comparison, moments, multiplied, quotient, rewritten, stamps, texts};
 
 /// Stands before the rule that gives the sides of operators one type.
 #[derive(Debug)]
@@ -35,7 +35,8 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
-    texts::written(expr, &type_of)?.transform_data(|expr| numbers(expr, &type_of))
+    let expr = texts::written(expr, &type_of)?.transform_data(|expr| Ok(stamps::compared(expr, &type_of)))?;
+    expr.transform_data(|expr| numbers(expr, &type_of))
 }
 
 fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {

@@ -26,6 +26,15 @@ pub(super) const SAME: &[&str] = &[
     "select sum(d), min(d), max(d) from n",
     "select sum(distinct d) from n",
     "select avg(d) over (order by i rows 1 preceding) from n where i is not null order by i",
+    // Times beside texts reach as far as times alone.
+    "select i from n where t = '9999-12-31 23:59:59.999999'",
+    "select i from n where '1600-01-01' > t",
+    "select i from n where t < '9999-12-31 23:59:59.999999' order by i",
+    "select i from n where t between '1400-01-01' and '1969-12-31 23:59:59' order by i",
+    "select i from n where t in ('1500-01-01', '9999-12-31 23:59:59.999999') order by i",
+    "select i from n where t not in ('1500-01-01', '0001-01-01') order by i",
+    "select i from n where t is distinct from '9999-12-31' order by i",
+    "select t = '2024-03-05 14:07:09.5', t > '2024-03-05 14:07:09.499999' from n where i = 1",
     // Casts round.
     "select 1.5::int, 2.5::int, -1.5::int, -2.5::int",
     "select 1.5::float8::int, 2.5::float8::int, -2.5::float8::bigint",
