@@ -5,6 +5,7 @@
 //! made, which tells [`Idle`] when the client took nothing for as long as one wants to wait, [`Outlet::send`],
 //! [`Outlet::end`].
 
+mod budget;
 mod outlet;
 mod produce;
 mod source;
@@ -15,7 +16,7 @@ mod turns;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -31,6 +32,7 @@ use tokio::sync::mpsc;
 
 use crate::connections::Turn;
 
+use budget::Budget;
 pub(crate) use outlet::{Idle, Outlet};
 use source::Batches;
 pub(crate) use source::Source;
@@ -216,17 +218,27 @@ pub(crate) fn rows(
     made(None, failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
-/// A body of pieces that are text already. `failed` hears of an error in the middle.
-pub(crate) fn pieces(mut texts: DocumentStream, coding: Coding, failed: impl FnOnce(&Error) + Send + 'static) -> Body {
+/// A body of pieces that are text already, which may take `ms_max` milliseconds to make; 0 for any number. `failed`
+/// hears of an error in the middle.
+pub(crate) fn pieces(
+    mut texts: DocumentStream,
+    coding: Coding,
+    ms_max: u64,
+    failed: impl FnOnce(&Error) + Send + 'static,
+) -> Body {
     made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
+        let (mut budget, mut begun) = (Budget::of(ms_max), Instant::now());
         while let Some(text) = texts.next().await {
+            let made = begun.elapsed();
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
+            begun = Instant::now();
             outlet.send(match &mut compressor {
                 Some(compressor) => compressor.write(&text?, false)?,
                 None => text?,
             });
+            budget.spend(made)?;
         }
         if let Some(compressor) = compressor {
             outlet.send(compressor.finish()?);

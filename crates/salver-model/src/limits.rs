@@ -128,6 +128,8 @@ pub const SEGMENT_BYTES: u64 = 128 * 1024 * 1024;
 /// Most bytes of a stream's quarantine on disk; the oldest events in it make room. Less when the stream itself has
 /// less.
 pub const QUARANTINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Most events of one body that go to the quarantine before the rest of it is refused.
+pub const QUARANTINED_MAX: u64 = 100_000;
 /// Largest event of a stream, in bytes.
 pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
 /// Deepest nesting of an event.

@@ -44,7 +44,15 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
     let interrupted = signals::interrupted()?;
     let client = Client::new(&target.base, &arguments.work, &interrupted)?;
     match arguments.output.as_deref() {
-        Some(path) => to_file(arguments, &target, &client, layout, path, &interrupted),
+        Some(path) => {
+            // What a link leads to is written, and not the link.
+            let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+                let message = format!("`{}` is no file that parts could come together in", path.display());
+                return Err(usage(message, "leave `--output` out, and say where standard output goes"));
+            }
+            to_file(arguments, &target, &client, layout, path, &interrupted)
+        }
         None => to_stdout(arguments, &target, &client, layout, &interrupted),
     }
 }

@@ -1,6 +1,6 @@
 //! `salver query`: one statement through the same service as a server's, and the rows to standard output or a file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,12 +156,18 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
         let stdout = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
         return write_to(stdout, "standard output", rows, format).await;
     };
+    let what = format!("`{}`", path.display());
+    let writing = |error| Failure::writing(&what, error);
+    // What a link leads to is written, and not the link.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        let out = OpenOptions::new().write(true).open(path).map_err(writing)?;
+        return write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
+    }
     // Under another name until it is whole: half an answer must not look like one.
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
-    let what = format!("`{}`", path.display());
-    let writing = |error| Failure::writing(&what, error);
     let out = BufWriter::with_capacity(WRITE_BYTES, File::create(&part).map_err(writing)?);
     let done = write_to(out, &what, rows, format).await;
     let done = done.and_then(|()| std::fs::rename(&part, path).map_err(writing));

@@ -14,8 +14,9 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
 use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
 use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
-use salver_model::{Code, Error, Result};
+use salver_model::{Error, Result};
 
+use super::budget::Budget;
 use super::source::{Feed, Source};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
 use crate::weight;
@@ -55,28 +56,6 @@ struct Producer<S> {
     /// Bytes of a row of the last piece, encoded.
     row_bytes: Option<usize>,
     budget: Budget,
-}
-
-/// How long the pieces may take to make.
-struct Budget {
-    ms_max: u64,
-    left: Duration,
-}
-
-impl Budget {
-    /// 0 stands for any time.
-    fn of(ms_max: u64) -> Self {
-        let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };
-        Self { ms_max, left }
-    }
-
-    fn spend(&mut self, took: Duration) -> Result<()> {
-        self.left = self.left.checked_sub(took).ok_or_else(|| {
-            Error::new(Code::Timeout, format!("writing the answer took longer than {} ms", self.ms_max))
-                .with_hint("ask for fewer rows, export the table, or raise `limits.query_ms_max`")
-        })?;
-        Ok(())
-    }
 }
 
 /// A piece that is being made.

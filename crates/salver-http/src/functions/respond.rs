@@ -80,7 +80,7 @@ pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
 /// A body that is sent while it is made.
 fn streamed(app: &Arc<App>, pieces: DocumentStream) -> Body {
     let app = Arc::clone(app);
-    body::pieces(pieces, Coding::Identity, move |error| {
+    body::pieces(pieces, Coding::Identity, 0, move |error| {
         app.service.observer().observe(&Observation::RequestFailed { error });
     })
 }

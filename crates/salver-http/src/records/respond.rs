@@ -50,7 +50,7 @@ pub(super) async fn document(
             let service = std::sync::Arc::clone(&call.app.service);
             let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
             let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
-            (body::pieces(pieces, coding, failed), coding)
+            (body::pieces(pieces, coding, call.app.service.limits().query_ms_max, failed), coding)
         }
     };
     let mut response = Response::new(body);

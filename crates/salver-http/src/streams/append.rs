@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use salver_model::limits::QUARANTINED_MAX;
 use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, Framing, Receipt};
 use salver_model::{Code, Error, Result};
@@ -116,6 +117,12 @@ pub(super) async fn take(
         tally.add(receipt);
         if is_last {
             return if framing == Framing::Start && tally.is_empty() { Err(nothing()) } else { Ok(()) };
+        }
+        if tally.quarantined() > QUARANTINED_MAX {
+            // A few bytes that are packed may stand for millions of them.
+            let message = format!("more than {QUARANTINED_MAX} events of the body are none of the stream's");
+            return Err(Error::new(Code::InvalidEvent, message)
+                .with_hint("the rest was not read; what was sent lies in the stream's quarantine"));
         }
         rest = text.slice(consumed..);
         envelope.before = tally.count();

@@ -77,7 +77,7 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
     let service = Arc::clone(&call.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not packed: a packer would keep the last events until more come.
-    let body = body::pieces(Box::pin(texts), Coding::Identity, failed);
+    let body = body::pieces(Box::pin(texts), Coding::Identity, 0, failed);
     let mut response = respond::whole(StatusCode::OK, form.media_type(), body);
     // The word by which nginx and its kin are told not to collect an answer first.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));

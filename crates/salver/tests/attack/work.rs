@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use salver_testkit::servers::{Kind, database};
+
 use super::siege::{Siege, ticks};
 use crate::server::Server;
 
@@ -260,5 +262,26 @@ fn writing_an_answer_ends_with_the_limit_too() {
         assert!(answer.starts_with(b"HTTP/1.1 200 "), "{target}: {}", String::from_utf8_lossy(&answer[..200]));
         assert!(!answer.ends_with(b"\r\n0\r\n\r\n"), "{target}: whole after {} bytes", answer.len());
         siege.is_at_rest(target);
+    }
+}
+
+#[test]
+fn lists_of_records_end_with_the_limit_too() {
+    let toml = "[limits]\nquery_ms_max = 300\n[[database]]\nname = \"b\"\nurl = \"sqlite:b.db\"\n";
+    let rows = "with recursive n(id) as (select 1 union all select id + 1 from n where id < 1000000)";
+    let table = "create table t (id integer primary key, v text)";
+    let made = database(Kind::Sqlite, &format!("{table}; {rows} insert into t select id, hex(randomblob(40)) from n;"));
+    let file = std::fs::read(made.url().trim_start_matches("sqlite:")).expect("the database");
+    let siege = Siege::of(toml, &[("b.db", &file)]);
+    for coding in ["identity", "gzip"] {
+        let mut stream = siege.server().connect();
+        let head = format!("GET /api/records/t HTTP/1.1\r\nhost: {}\r\n", siege.server().address());
+        let head = format!("{head}accept-encoding: {coding}\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.starts_with(b"HTTP/1.1 200 "), "{coding}: {} bytes", answer.len());
+        assert!(!answer.ends_with(b"\r\n0\r\n\r\n"), "{coding}: whole after {} bytes", answer.len());
+        siege.is_at_rest(coding);
     }
 }

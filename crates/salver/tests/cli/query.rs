@@ -175,3 +175,26 @@ fn nothing_is_left_behind() {
     place.run(&["query", ADULTS, "."]).good();
     assert_eq!(place.left_behind(), [""; 0]);
 }
+
+/// What stands where the answer goes stays what it is: a link leads to the same file, a pipe has its reader.
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_stay_what_they_are() {
+    let place = Place::new();
+    place.write("target.csv", "old");
+    std::os::unix::fs::symlink("target.csv", place.path().join("link.csv")).unwrap();
+    assert_eq!(place.run(&["query", "select 1 as a", "-o", "link.csv"]).good(), "");
+    assert!(place.path().join("link.csv").is_symlink());
+    assert_eq!(std::fs::read_to_string(place.path().join("target.csv")).unwrap(), "a\n1\n");
+    let pipe = place.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    assert_eq!(place.run(&["query", "select 1 as a", "-o", "pipe", "-f", "csv"]).good(), "");
+    assert_eq!(reader.join().unwrap(), "a\n1\n");
+    assert!(!std::fs::metadata(&pipe).unwrap().is_file());
+    let run = place.run(&["export", "http://127.0.0.1:1/a", "-o", "pipe", "-f", "csv"]);
+    assert!(run.code == Some(2) && run.err.contains("is no file that parts could come together in"), "{run:?}");
+}

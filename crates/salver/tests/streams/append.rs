@@ -234,3 +234,20 @@ fn a_client_that_stalls_is_told_so() {
     assert!(head.starts_with("http/1.1 400"), "{head}");
     assert_eq!(ns(&doors), [1]);
 }
+
+/// A few bytes that are packed stand for millions of values that are no events: the rest of such a body is not read.
+#[test]
+fn a_body_of_nothing_but_mistakes_is_refused_from_somewhere_on() {
+    let doors = Doors::open(STREAM);
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all("7\n".repeat(4_000_000).as_bytes()).unwrap();
+    let answer = doors.post("/api/streams/events", &[("content-encoding", "gzip")], &packer.finish().unwrap());
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    let told = answer.json();
+    assert_eq!(told["error"], "invalid_event", "{told}");
+    assert!(told["message"].as_str().unwrap().contains("more than 100000 events"), "{told}");
+    let quarantined = told["quarantined"].as_u64().unwrap();
+    assert!((100_000..2_000_000).contains(&quarantined), "{quarantined}");
+    // The stream goes on.
+    assert_eq!(doors.post("/api/streams/events", &[], br#"{"a":1}"#).status, 200);
+}

@@ -57,6 +57,11 @@ impl Tally {
         }
     }
 
+    /// How many went to the quarantine.
+    pub(super) fn quarantined(&self) -> u64 {
+        self.sum.quarantined
+    }
+
     /// The sum itself.
     pub(in crate::streams) fn sum(&self) -> &Receipt {
         &self.sum

@@ -42,7 +42,7 @@ pub(super) fn answer(call: &Call<'_>, cluster: &str, name: &str, body: Incoming)
         Some((Ok(text), conversation))
     });
     // What goes wrong is told in the answer, record by record.
-    let body = body::pieces(Box::pin(texts), Coding::Identity, |_| ());
+    let body = body::pieces(Box::pin(texts), Coding::Identity, 0, |_| ());
     Ok(respond::whole(StatusCode::OK, JSON, body))
 }
 

@@ -1,0 +1,31 @@
+//! How long an answer may be worked on while it is sent.
+
+use std::time::Duration;
+
+use salver_model::{Code, Error, Result};
+
+/// What is left of the time that the pieces of one answer may take to make.
+pub(super) struct Budget {
+    ms_max: u64,
+    left: Duration,
+}
+
+impl Budget {
+    /// 0 stands for any time.
+    pub(super) fn of(ms_max: u64) -> Self {
+        let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };
+        Self { ms_max, left }
+    }
+
+    /// Takes the time of one piece off.
+    ///
+    /// # Errors
+    /// `Timeout`.
+    pub(super) fn spend(&mut self, took: Duration) -> Result<()> {
+        self.left = self.left.checked_sub(took).ok_or_else(|| {
+            Error::new(Code::Timeout, format!("writing the answer took longer than {} ms", self.ms_max))
+                .with_hint("ask for fewer rows, export the table, or raise `limits.query_ms_max`")
+        })?;
+        Ok(())
+    }
+}
