@@ -8,6 +8,7 @@ mod averages;
 mod checked;
 mod extremes;
 mod floats;
+mod membership;
 mod mixed;
 mod moments;
 mod multiplied;
@@ -31,6 +32,8 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
 use datafusion::optimizer::AnalyzerRule;
+
+use super::own;
 
 pub(crate) use averages::avg;
 use extremes::{max, min};
@@ -124,6 +127,13 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let (left, right) = (Box::new(spans::length(*left)), Box::new(spans::length(*right)));
             Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })))
         }
+        // Several numbers divided give one: the engine would take a column for a constant whose quotient is.
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right })
+            if [&left, &right].iter().all(|part| type_of(part).is_some_and(|own| own.is_integer())) =>
+        {
+            let quotient = Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right });
+            Ok(Transformed::yes(call(own::kept(), vec![quotient])))
+        }
         Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
             Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
             inner => Ok(Transformed::yes(call(checked::negative(), vec![inner]))),
@@ -132,8 +142,11 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
             let (expr, writes) = texts::before_cast(expr, field.data_type(), &type_of);
             let changed = rounds || writes;
+            let cuts = type_of(&expr).is_some_and(|from| cuts_times(&from, field.data_type()));
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
-            Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
+            // So it is with the times of a day.
+            let cast = if cuts { call(own::kept(), vec![cast]) } else { cast };
+            Ok(if changed || cuts { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::TryCast(TryCast { expr, field }) => {
             let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
@@ -149,6 +162,18 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             Ok(Transformed::yes(rounded::function(args)))
         }
         other => floats::expression(other, &type_of),
+    }
+}
+
+/// Whether several times become one.
+fn cuts_times(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::Timestamp(..), DataType::Date32 | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_)) => {
+            true
+        }
+        (DataType::Date64, DataType::Date32) => true,
+        (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
+        _ => false,
     }
 }
 

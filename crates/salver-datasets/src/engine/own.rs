@@ -4,6 +4,7 @@ mod age;
 mod as_written;
 mod digests;
 mod fields;
+mod kept;
 mod numerals;
 mod parts;
 mod pattern;
@@ -24,6 +25,7 @@ mod zones;
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
+pub(super) use kept::kept;
 pub(crate) use regular::CLASSES;
 pub(super) use scaled::{interval_divided, interval_times};
 pub(super) use written::{differs, item, written, written_each};

@@ -97,7 +97,7 @@ impl Dialect for Grammar {
     }
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
-        if let Some(between) = symmetric(parser, left) {
+        if let Some(between) = symmetric(parser, left).or_else(|| distinct(parser, left, precedence)) {
             return Some(between);
         }
         let op = match &parser.peek_token_ref().token {
@@ -175,6 +175,24 @@ fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, Parser
 /// Words before which a query may begin.
 const BEFORE_QUERY: [Keyword; 5] =
     [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
+
+/// `is [not] distinct from` with what binds more tightly than `is`; the parser takes all that follows for its right side.
+fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+    let is_word = |parser: &Parser<'_>, at: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(at).token, Token::Word(word) if word.keyword == keyword);
+    let negated = is_word(parser, 1, Keyword::NOT);
+    let behind = 1 + usize::from(negated);
+    let words = [(0, Keyword::IS), (behind, Keyword::DISTINCT), (behind + 1, Keyword::FROM)];
+    if !words.into_iter().all(|(at, keyword)| is_word(parser, at, keyword)) {
+        return None;
+    }
+    for _ in 0..behind + 2 {
+        parser.next_token();
+    }
+    Some(parser.parse_subexpr(precedence).map(|right| {
+        let (left, right) = (Box::new(left.clone()), Box::new(right));
+        if negated { Expr::IsNotDistinctFrom(left, right) } else { Expr::IsDistinctFrom(left, right) }
+    }))
+}
 
 /// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is
 /// computed is the engine's choice.

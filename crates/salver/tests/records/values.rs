@@ -166,3 +166,27 @@ fn increments() {
         assert_eq!(read, r#"{"id":1,"whole":3,"ratio":0.6,"exact":"1234567.250"}"#, "{kind:?}");
     }
 }
+
+/// What is read of a column without a type is the same when it is written back.
+#[test]
+fn numbers_stay_numbers_where_sqlite_declares_nothing() {
+    let made = database(Kind::Sqlite, "create table u (id integer primary key, v, w any)");
+    let program = Program::over(made, "", "writable = true");
+    for (value, kind) in [
+        ("7", "integer"),
+        ("-9223372036854775808", "integer"),
+        ("-2.5", "real"),
+        ("0.30000000000000004", "real"),
+        ("\"7\"", "text"),
+        ("12345678901234567890.5", "text"),
+    ] {
+        let made = program.ask("POST", "/records/u", &[], Some(&format!("{{\"v\":{value},\"w\":{value}}}")));
+        assert_eq!(made.status, 200, "{value}: {}", made.body);
+        let kinds = program.database().run("select typeof(v), typeof(w) from u order by id desc limit 1");
+        assert_eq!(kinds.trim(), format!("{kind}\t{kind}"), "{value}");
+        if kind != "text" {
+            let read = program.get(&format!("/records/u/{}", made.body));
+            assert!(read.body.contains(&format!("\"v\":{value},\"w\":{value}")), "{}", read.body);
+        }
+    }
+}

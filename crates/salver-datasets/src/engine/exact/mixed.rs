@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{call, is_comparison, moments, multiplied, quotient, rewritten, stamps, texts};
+use super::{call, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts};
 
 /// Stands before the rule that gives the sides of operators one type.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(in crate::engine) struct Mixed;
 
 impl AnalyzerRule for Mixed {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &mixed, &|plan, _| multiplied::counted(united(plan)?))
+        rewritten(plan, &mixed, &|plan, _| multiplied::counted(membership::decided(united(plan)?)?))
     }
 
     fn name(&self) -> &'static str {

@@ -1,0 +1,67 @@
+//! `x in (select ...)` beside other terms of a condition. It is unknown where `x` is null or a null is among the values,
+//! and the engine has false for it, which is another thing below `not`, `or` and `is null`.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::functions_aggregate::expr_fn::count;
+use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, lit, not, when,
+};
+
+/// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for unknown.
+pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Filter(filter) = plan else { return Ok(plan) };
+    let mut changed = false;
+    let mut terms = Vec::new();
+    for term in split_conjunction_owned(filter.predicate.clone()) {
+        let is_alone = match &term {
+            Expr::InSubquery(_) => true,
+            Expr::Not(inner) => matches!(**inner, Expr::InSubquery(_)),
+            _ => false,
+        };
+        if is_alone {
+            terms.push(term);
+            continue;
+        }
+        let term = term.transform_up(|part| match part {
+            Expr::InSubquery(one) if may_be_unknown(&one, &filter)? => Ok(Transformed::yes(in_words(one)?)),
+            other => Ok(Transformed::no(other)),
+        })?;
+        changed |= term.transformed;
+        terms.push(term.data);
+    }
+    match conjunction(terms) {
+        Some(predicate) if changed => Ok(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)),
+        _ => Ok(LogicalPlan::Filter(filter)),
+    }
+}
+
+fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {
+    let has_nulls = one.subquery.subquery.schema().fields().first().is_none_or(|field| field.is_nullable());
+    Ok(has_nulls || one.expr.nullable(filter.input.schema())?)
+}
+
+/// The membership as a `case`: true where the engine finds it, and what is left decided by counting.
+fn in_words(one: InSubquery) -> Result<Expr> {
+    let InSubquery { expr, subquery, negated } = one;
+    let column = Expr::from(subquery.subquery.schema().qualified_field(0));
+    let counted = |counts: Expr| -> Result<Expr> {
+        let plan = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone())
+            .aggregate(Vec::<Expr>::new(), vec![count(lit(1)).alias("rows"), count(column.clone()).alias("values")])?
+            .project(vec![counts])?
+            .build()?;
+        Ok(Expr::ScalarSubquery(Subquery { subquery: plan.into(), ..subquery.clone() }))
+    };
+    use datafusion::prelude::col;
+    let rows = counted(col("rows"))?;
+    let nulls = counted((col("rows") - col("values")).alias("nulls"))?;
+    let found = Expr::InSubquery(InSubquery { expr: expr.clone(), subquery: subquery.clone(), negated: false });
+    let unknown = expr.as_ref().clone().is_null().or(nulls.gt(lit(0_i64)));
+    let member = when(found, lit(true))
+        .when(rows.eq(lit(0_i64)), lit(false))
+        .when(unknown, lit(datafusion::common::ScalarValue::Boolean(None)))
+        .otherwise(lit(false))?;
+    Ok(if negated { not(member) } else { member })
+}
