@@ -31,6 +31,8 @@ mod measure;
 mod measure_held;
 #[path = "engine/paging.rs"]
 mod paging;
+#[path = "engine/pruning.rs"]
+mod pruning;
 #[path = "engine/queries.rs"]
 mod queries;
 #[path = "engine/read_only.rs"]

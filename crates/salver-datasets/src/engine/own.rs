@@ -10,6 +10,7 @@ mod pattern;
 mod patterned;
 mod percentiles;
 mod quoted;
+mod ranges;
 mod read;
 mod regular;
 mod row;

@@ -179,6 +179,27 @@ pub(super) const SAME: &[&str] = &[
     "select E'a\nb' ~ 'a.b', regexp_count(E'a\nb', '.'), E'a\nb' similar to 'a_b'",
     "select date '2024-01-31' + interval '1 month', interval '1 month' + date '2024-01-31'",
     "select timestamp '2024-03-10 12:34:56.75'::timestamp(0), date '0044-03-15' + time '12:00'",
+    // Parts of times, which become ranges of them.
+    "select i from n where extract(year from t) = 2024 order by i",
+    "select i from n where not (extract(year from t) = 2024) order by i",
+    "select i from n where extract(year from t) <> 2024 order by i",
+    "select i from n where extract(year from t) = 2024.5 order by i",
+    "select i from n where extract(year from t) > 2023.5 order by i",
+    "select i from n where extract(year from t) >= 2024 order by i",
+    "select i from n where extract(year from t) < 1970 or date_part('year', t) > 2024 order by i",
+    "select i from n where date_part('year', t) in (1970, 9999) order by i",
+    "select i from n where date_part('year', t) between 1500 and 1970 order by i",
+    "select i from n where extract(year from t) is distinct from 2024 order by i",
+    "select i from n where extract(year from t) = 0 or extract(year from t) = -1",
+    "select i from n where extract(year from t::date) = 2024 order by i",
+    "select i from n where extract(year from t at time zone 'America/New_York') = 1969 order by i",
+    "select i from n where date_trunc('month', t) = '2024-02-01' order by i",
+    "select i from n where date_trunc('month', t) = '2024-02-10' order by i",
+    "select i from n where date_trunc('month', t) < '2024-02-10' order by i",
+    "select i from n where date_trunc('month', t) >= '2024-02-10' order by i",
+    "select i from n where date_trunc('year', t) <= timestamp '2024-01-01' order by i",
+    "select i from n where date_trunc('day', t) = date '2024-02-29' order by i",
+    "select i from n where date_trunc('millennium', t) = '2001-01-01' order by i",
 ];
 
 /// Those that are refused, and what is said.
