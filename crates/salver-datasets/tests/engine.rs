@@ -5,6 +5,8 @@
 
 #[path = "engine/agree.rs"]
 mod agree;
+#[path = "engine/bounds.rs"]
+mod bounds;
 #[path = "engine/contract.rs"]
 mod contract;
 #[path = "engine/fuzz.rs"]

@@ -124,9 +124,43 @@ pub(super) fn too_many_readings() -> Error {
         .with_hint("check that each of them is closed, and use `WITH` to name parts of the statement")
 }
 
+/// What a statement is refused with that the parser can't go deeper into.
+pub(super) fn too_deep_to_read() -> Error {
+    Error::new(
+        Code::InvalidSql,
+        format!(
+            "the statement nests deeper than {SQL_DEPTH_MAX} brackets and {UNBRACKETED_MAX} signs, `not` and `case`"
+        ),
+    )
+    .with_hint("use `WITH` to name its parts")
+}
+
+/// Levels that the parser counts for one bracket: a subquery in `from` is a table and a query.
+const LEVELS_OF_BRACKET: usize = 2;
+/// Levels of a statement around the first bracket, and of a word within the last.
+const LEVELS_AROUND: usize = 8;
+/// Deepest nesting of what has no brackets: signs, `not`, `case`.
+const UNBRACKETED_MAX: usize = LEVELS_OF_BRACKET * SQL_DEPTH_MAX;
+/// The parser's own levels, so that what is counted here is what bounds a statement.
+pub(super) const PARSER_LEVELS_MAX: usize = LEVELS_OF_BRACKET * SQL_DEPTH_MAX + LEVELS_AROUND;
+
+/// Levels of a chain that are no operators: the query it stands in, and its last operand.
+const LEVELS_OF_CHAIN: usize = 2;
+/// Levels that other words for what was written may have more.
+const LEVELS_REWRITTEN: usize = 40;
+
 /// Checks a parsed statement.
 pub(super) fn check(statement: &Statement) -> Result<()> {
-    let mut measure = Measure { frames: vec![Frame::default()], ..Measure::default() };
+    measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN)
+}
+
+/// Checks a statement that was put into other words.
+pub(super) fn check_rewritten(statement: &Statement) -> Result<()> {
+    measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN + LEVELS_REWRITTEN)
+}
+
+fn measure(statement: &Statement, levels_max: usize) -> Result<()> {
+    let mut measure = Measure { levels_max, frames: vec![Frame::default()], ..Measure::default() };
     match Visit::visit(statement, &mut measure) {
         ControlFlow::Continue(()) => relations(measure.frames.pop().map_or(0, |frame| frame.own.relations)),
         ControlFlow::Break(error) => Err(*error),
@@ -168,6 +202,8 @@ struct Frame {
 
 #[derive(Default)]
 struct Measure {
+    /// How deep an expression may be.
+    levels_max: usize,
     /// How deep the expression is that is being visited, and what each of its levels added.
     depth: usize,
     levels: Vec<usize>,
@@ -197,7 +233,7 @@ impl Measure {
     fn enter(&mut self, levels: usize) -> Flow {
         self.depth += levels;
         self.levels.push(levels);
-        if self.depth > SQL_CHAIN_MAX {
+        if self.depth > self.levels_max {
             let message = format!("an expression of the statement is a chain of more than {SQL_CHAIN_MAX} operators");
             let hint = "use an `IN` list, or name its parts in a subquery";
             return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
