@@ -9,6 +9,8 @@ mod agree;
 mod bounds;
 #[path = "engine/contract.rs"]
 mod contract;
+#[path = "engine/extremes.rs"]
+mod extremes;
 #[path = "engine/fuzz.rs"]
 mod fuzz;
 #[path = "engine/growing.rs"]
