@@ -2,6 +2,8 @@
 //! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
 //! the parsed statement, before anything else looks at it.
 
+mod nesting;
+
 use std::ops::ControlFlow;
 
 use ahash::{AHashMap, AHashSet};
@@ -15,8 +17,9 @@ use salver_model::limits::{
 };
 use salver_model::{Code, Error, Result};
 
-/// Words behind which `<` begins the type of what is inside, and no comparison.
-const NESTED_TYPES: [&str; 6] = ["ARRAY", "LIST", "MAP", "NULLABLE", "STRUCT", "TABLE"];
+use nesting::Nesting;
+pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
+
 /// Words that put another query behind the one before.
 const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
 
@@ -71,78 +74,11 @@ pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result
     relations(combined)
 }
 
-/// What is open at a place in the text.
-#[derive(Default)]
-struct Nesting {
-    brackets: usize,
-    types: usize,
-    /// `[1][2][3]` or `[][][]` so far.
-    indexes: usize,
-    after_index: bool,
-    after_type: bool,
-}
-
-impl Nesting {
-    fn see(&mut self, token: &Token) -> Result<()> {
-        let begins_type = std::mem::take(&mut self.after_type);
-        let goes_on = std::mem::take(&mut self.after_index);
-        match token {
-            Token::LBracket => {
-                self.indexes = if goes_on { self.indexes + 1 } else { 1 };
-                self.brackets += 1;
-            }
-            Token::LParen | Token::LBrace => self.brackets += 1,
-            Token::RBracket => {
-                self.after_index = true;
-                self.brackets = self.brackets.saturating_sub(1);
-            }
-            Token::RParen | Token::RBrace => self.brackets = self.brackets.saturating_sub(1),
-            Token::Lt if begins_type => self.types += 1,
-            Token::Gt => self.types = self.types.saturating_sub(1),
-            Token::ShiftRight => self.types = self.types.saturating_sub(2),
-            Token::Word(word) => {
-                self.after_type = NESTED_TYPES.iter().any(|own| word.value.eq_ignore_ascii_case(own));
-            }
-            _ => {}
-        }
-        if self.brackets.max(self.types).max(self.indexes) > SQL_DEPTH_MAX {
-            return Err(too_deep());
-        }
-        Ok(())
-    }
-}
-
-/// What a statement is refused with that nests too deep.
-pub(super) fn too_deep() -> Error {
-    Error::new(Code::InvalidSql, format!("the statement nests deeper than {SQL_DEPTH_MAX} levels"))
-        .with_hint("use `WITH` to name its parts")
-}
-
 /// What a statement is refused with that can be read in too many ways.
 pub(super) fn too_many_readings() -> Error {
     Error::new(Code::InvalidSql, "the statement can be read in too many ways: its calls and brackets nest too deep")
         .with_hint("check that each of them is closed, and use `WITH` to name parts of the statement")
 }
-
-/// What a statement is refused with that the parser can't go deeper into.
-pub(super) fn too_deep_to_read() -> Error {
-    Error::new(
-        Code::InvalidSql,
-        format!(
-            "the statement nests deeper than {SQL_DEPTH_MAX} brackets and {UNBRACKETED_MAX} signs, `not` and `case`"
-        ),
-    )
-    .with_hint("use `WITH` to name its parts")
-}
-
-/// Levels that the parser counts for one bracket: a subquery in `from` is a table and a query.
-const LEVELS_OF_BRACKET: usize = 2;
-/// Levels of a statement around the first bracket, and of a word within the last.
-const LEVELS_AROUND: usize = 8;
-/// Deepest nesting of what has no brackets: signs, `not`, `case`.
-const UNBRACKETED_MAX: usize = LEVELS_OF_BRACKET * SQL_DEPTH_MAX;
-/// The parser's own levels, so that what is counted here is what bounds a statement.
-pub(super) const PARSER_LEVELS_MAX: usize = LEVELS_OF_BRACKET * SQL_DEPTH_MAX + LEVELS_AROUND;
 
 /// Levels of a chain that are no operators: the query it stands in, and its last operand.
 const LEVELS_OF_CHAIN: usize = 2;

@@ -215,7 +215,10 @@ pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
     let is_choice =
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::MATERIALIZED, quote_style: None, .. }));
-    let is = |token: &Token, own: &str| matches!(token, Token::Word(Word { value, quote_style: None, .. }) if value.eq_ignore_ascii_case(own));
+    let is = |token: &Token, own: &str| match token {
+        Token::Word(Word { value, quote_style: None, .. }) => value.eq_ignore_ascii_case(own),
+        _ => false,
+    };
     if !tokens.iter().any(|token| is_table(&token.token) || is_choice(&token.token) || is(&token.token, "exclude")) {
         return tokens;
     }

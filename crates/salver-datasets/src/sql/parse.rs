@@ -59,7 +59,7 @@ fn fault(error: ParserError) -> Error {
     let hint = match text.split_once("found: ").map_or("", |(_, found)| found) {
         found if found.starts_with("EOF") => "the statement ends too early",
         found if found.to_ascii_lowercase().starts_with("exclude") => {
-            "a window has no `exclude` here; take away what it leaves out, as in `sum(x) over (...) - x` for `current row`"
+            "a window has no `exclude` here; take away what it leaves out, as `current row` in `sum(x) over (...) - x`"
         }
         _ => "check the spelling there",
     };

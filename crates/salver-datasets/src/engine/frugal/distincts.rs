@@ -1,6 +1,6 @@
-//! Distinct values of several columns. An aggregate of distinct values holds all of them and can't spill; groups can. So
-//! every distinct value becomes a group of its own, for each of the columns in a grouping set of its own, and what is
-//! left to do is to aggregate the groups of each set:
+//! Distinct values of several columns. An aggregate of distinct values holds all of them and can't spill; groups can.
+//! So every distinct value becomes a group of its own, for each of the columns in a grouping set of its own, and what
+//! is left to do is to aggregate the groups of each set:
 //!
 //! `select k, count(distinct a), sum(distinct b), max(c) from t group by k` is
 //!

@@ -1,5 +1,5 @@
-//! The one value that is no date of 64 bits: the least of the numbers. The engine can't show it (`ScalarValue`, DataFusion
-//! 55, panics), so that no cast makes it.
+//! The one value that is no date of 64 bits: the least of the numbers. The engine can't show it (`ScalarValue` panics,
+//! DataFusion 55), so that no cast makes it.
 
 use std::sync::Arc;
 

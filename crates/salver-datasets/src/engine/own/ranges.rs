@@ -1,5 +1,5 @@
-//! Conditions on the year or the beginning of a time as ranges of times, which tell the reader of a file what it need not
-//! read: `extract(year from t) = 2024` is `t >= '2024-01-01' and t < '2025-01-01'`.
+//! Conditions on the year or the beginning of a time as ranges of times, which tell the reader of a file what it need
+//! not read: `extract(year from t) = 2024` is `t >= '2024-01-01' and t < '2025-01-01'`.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use chrono::{Months, NaiveDate, NaiveDateTime, TimeDelta};

@@ -28,8 +28,8 @@ pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
     let (s2, e2) = (first("__3", "__4"), last("__3", "__4"));
     let words = format!(
         "(case when {s1} > {s2} then case when {s1} < {e2} then true when {e2} is null or {e1} is null then null \
-         else false end when {s1} < {s2} then case when {s2} < {e1} then true when {e1} is null or {e2} is null then null \
-         else false end when {s1} = {s2} and {e1} is not null and {e2} is not null then true end)"
+         else false end when {s1} < {s2} then case when {s2} < {e1} then true when {e1} is null or {e2} is null \
+         then null else false end when {s1} = {s2} and {e1} is not null and {e2} is not null then true end)"
     );
     *expr = take(&mut expression(&words, parts)?);
     Ok(())

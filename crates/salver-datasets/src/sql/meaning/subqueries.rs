@@ -140,8 +140,8 @@ fn put(made: &mut Expr, query: &Query) {
     }
 }
 
-/// The only row of `select x from t ... order by y limit 1`, or of one behind an `offset`, as an aggregate, which the engine can look up for each row
-/// of the query around it.
+/// The only row of `select x from t ... order by y limit 1`, or the one behind an `offset`, as an aggregate, which the
+/// engine can look up for each row of the query around it.
 fn first(query: &mut Query) {
     let is_one = |limit: &Expr| match limit {
         Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits == "1"),
