@@ -38,6 +38,10 @@ const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_A
 /// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
 const WITH_DEPTH_MAX: usize = 8;
 
+/// Deepest nesting of queries in the place of tables: a condition above is carried down through all of them, and may be
+/// written out anew by each.
+const TABLES_DEPTH_MAX: usize = 24;
+
 /// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all
 /// before in them.
 const JSON_LEVELS: usize = 5;
@@ -151,6 +155,8 @@ struct Measure {
     names: usize,
     /// How many queries with a `WITH` are around it.
     withs: usize,
+    /// How many queries in the place of tables are around it.
+    tables: usize,
     /// How many subqueries are around it.
     subqueries: usize,
     /// The queries around what is being visited; the first stands for the statement.
@@ -360,12 +366,19 @@ impl Visitor for Measure {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> Flow {
         self.read(Size { relations: 1 });
+        self.tables += usize::from(matches!(table, TableFactor::Derived { .. }));
+        if self.tables > TABLES_DEPTH_MAX {
+            let message = format!("queries in the place of tables nest deeper than {TABLES_DEPTH_MAX} levels");
+            let error = Error::new(Code::InvalidSql, message).with_hint("use `WITH` to name its parts");
+            return ControlFlow::Break(Box::new(error));
+        }
         self.enter(1)
     }
 
-    fn post_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+    fn post_visit_table_factor(&mut self, table: &TableFactor) -> Flow {
+        self.tables -= usize::from(matches!(table, TableFactor::Derived { .. }));
         self.leave()
     }
 
