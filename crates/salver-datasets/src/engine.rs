@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod exact;
+mod frugal;
 mod functions;
 mod json_chains;
 mod lanes;

@@ -182,6 +182,16 @@ fn schema_error(error: &SchemaError) -> Error {
                 Some(relation) => format!("{}.{}", relation.table(), field.name),
                 None => field.name.clone(),
             };
+            let is_table = field.relation.is_none()
+                && valid_fields.iter().any(|column| {
+                    column.relation.as_ref().is_some_and(|table| table.table().eq_ignore_ascii_case(&field.name))
+                });
+            if is_table {
+                return Error::new(Code::InvalidSql, format!("`{written}` is a table, and here stands a value"))
+                    .with_hint(
+                        "name its columns, as in `json_build_object('id', id, 'name', name)` or `row(id, name)`",
+                    );
+            }
             let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
             Error::new(Code::InvalidSql, format!("no column `{written}`"))
                 .with_hint_if(suggest::hint(&field.name, names.iter().copied()))
@@ -245,8 +255,12 @@ fn unfit(message: &str) -> Option<Error> {
     let (_, rest) = message.rsplit_once("argument types '").filter(|_| is_unfit)?;
     let (call, _) = rest.split_once("'.")?;
     let (name, types) = call.split_once('(')?;
+    let hint = match name {
+        "avg" if types.starts_with("Interval") => "write `sum(x) / count(x)`",
+        _ => "cast what it is given, as in `x::bigint` or `x::text`",
+    };
     let message = format!("`{name}` does not take ({types}");
-    Some(Error::new(Code::InvalidSql, message).with_hint("cast what it is given, as in `x::bigint` or `x::text`"))
+    Some(Error::new(Code::InvalidSql, message).with_hint(hint))
 }
 
 /// A message up to where it shows a structure of the program.

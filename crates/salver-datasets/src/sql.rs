@@ -110,7 +110,7 @@ async fn prepare(
     }
     meaning::rewrite(&mut statement)?;
     // What was put into other words may be more of them.
-    bounds::check(&statement)?;
+    bounds::check_rewritten(&statement)?;
     let named = names::resolve(&mut statement, &*tables)?;
     let calls = calls::register(&mut statement, &mut state, functions, query.is_safe)?;
     let explains = matches!(statement, Statement::Explain { .. });

@@ -5,8 +5,12 @@
 
 #[path = "engine/agree.rs"]
 mod agree;
+#[path = "engine/bounds.rs"]
+mod bounds;
 #[path = "engine/contract.rs"]
 mod contract;
+#[path = "engine/extremes.rs"]
+mod extremes;
 #[path = "engine/far_times.rs"]
 mod far_times;
 #[path = "engine/fuzz.rs"]
@@ -33,6 +37,8 @@ mod measure;
 mod measure_held;
 #[path = "engine/paging.rs"]
 mod paging;
+#[path = "engine/pruning.rs"]
+mod pruning;
 #[path = "engine/queries.rs"]
 mod queries;
 #[path = "engine/read_only.rs"]

@@ -107,6 +107,12 @@ impl AnalyzerRule for Exact {
 fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
     match expr {
+        // The ends of several months are the end of one.
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right })
+            if type_of(&right).is_some_and(|own| matches!(own, DataType::Interval(_))) && has_columns(&left) =>
+        {
+            Ok(Transformed::yes(call(own::kept(), vec![Expr::BinaryExpr(BinaryExpr { left, op, right })])))
+        }
         Expr::BinaryExpr(BinaryExpr {
             left,
             op: op @ (Operator::Plus | Operator::Minus | Operator::Multiply),
@@ -163,6 +169,10 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         other => floats::expression(other, &type_of),
     }
+}
+
+fn has_columns(expr: &Expr) -> bool {
+    !expr.column_refs().is_empty()
 }
 
 /// Whether several times become one.

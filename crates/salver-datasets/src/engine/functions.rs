@@ -6,6 +6,7 @@
 
 mod allowance;
 mod bounded;
+mod dated;
 mod growth;
 mod measure;
 mod operators;

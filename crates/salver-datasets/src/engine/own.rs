@@ -4,6 +4,7 @@ mod age;
 mod as_written;
 mod digests;
 mod fields;
+mod json;
 mod kept;
 mod numerals;
 mod parts;
@@ -11,6 +12,7 @@ mod pattern;
 mod patterned;
 mod percentiles;
 mod quoted;
+mod ranges;
 mod read;
 mod regular;
 mod row;
@@ -49,6 +51,11 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         as_written::as_written(),
         fields::date_part(),
         fields::extract(),
+        json::itself(),
+        json::to_json(),
+        json::json_build_array(),
+        json::json_build_object(),
+        json::jsonb_build_object(),
         parts::make_interval(),
         parts::make_timestamp(),
         quoted::format(),

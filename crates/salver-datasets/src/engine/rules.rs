@@ -74,8 +74,9 @@ fn bound(node: &LogicalPlan) -> Result<()> {
     Ok(())
 }
 
+/// A rule with its checkpoint.
 #[derive(Debug)]
-struct Analysis(Arc<dyn AnalyzerRule + Send + Sync>);
+pub(super) struct Analysis(pub(super) Arc<dyn AnalyzerRule + Send + Sync>);
 
 impl AnalyzerRule for Analysis {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
@@ -88,8 +89,9 @@ impl AnalyzerRule for Analysis {
     }
 }
 
+/// A rule with its checkpoint.
 #[derive(Debug)]
-struct Physical(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub(super) struct Physical(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
 impl PhysicalOptimizerRule for Physical {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {

@@ -14,7 +14,7 @@ use salver_model::{Error, Result};
 
 use super::functions::{self, Allowance};
 use super::wide::{self, BoundRows};
-use super::{exact, json_chains, own, rules};
+use super::{exact, frugal, json_chains, own, rules};
 
 /// The catalog that every table is in, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -94,15 +94,16 @@ fn free_bytes(directory: &Path) -> Option<u64> {
 /// A session with every function, for plans of up to `partitions` partitions.
 pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, config(memory_bytes, partitions))
+    finish(environment, memory_bytes, config(memory_bytes, partitions), |session| session)
 }
 
-/// A session for plans that ran out of memory in another. Joins sort their sides, because a hash join can't spill.
+/// A session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables can't
+/// spill, or not all of them.
 /// A sort sorts all that it holds at once: merging instead takes memory of its own that nothing keeps free for it.
 /// Batches are small, because a merge of what was spilled holds some of every run it reads.
 pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, frugal_config(memory_bytes))
+    finish(environment, memory_bytes, frugal_config(memory_bytes), frugal::spilling)
 }
 
 fn frugal_config(memory_bytes: usize) -> SessionConfig {
@@ -113,6 +114,8 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
     let mut config = config(memory_bytes, partitions).with_batch_size(batch_rows);
     let options = config.options_mut();
     options.optimizer.prefer_hash_join = false;
+    // The first rows of an order may be found by sorting all, which tells no one what is beyond them.
+    options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.execution.sort_in_place_threshold_bytes = SORT_BYTES_MAX;
     options.execution.sort_spill_reservation_bytes = RESERVE_BYTES_MIN;
     config
@@ -121,7 +124,8 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
 /// A session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
 pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, frugal_config(memory_bytes).with_batch_size(wide::NARROW_ROWS))
+    let config = frugal_config(memory_bytes).with_batch_size(wide::NARROW_ROWS);
+    finish(environment, memory_bytes, config, frugal::spilling)
 }
 
 fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
@@ -153,10 +157,15 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     config
 }
 
-fn finish(environment: &Arc<RuntimeEnv>, memory_bytes: usize, config: SessionConfig) -> Result<SessionState> {
+fn finish(
+    environment: &Arc<RuntimeEnv>,
+    memory_bytes: usize,
+    config: SessionConfig,
+    more: impl FnOnce(SessionStateBuilder) -> SessionStateBuilder,
+) -> Result<SessionState> {
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
-    let builder = rules::checked(builder.with_default_features());
+    let builder = more(rules::checked(builder.with_default_features()));
     // Last, when the plan is what will run.
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
     json_chains::register(&mut state)

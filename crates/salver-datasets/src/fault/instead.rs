@@ -3,18 +3,9 @@
 /// The functions, and what does the same.
 const INSTEAD: &[(&[&str], &str)] = &[
     (
-        &["json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg", "array_to_json"],
-        "ask for `?format=json`, which makes JSON of all rows, or gather values with `array_agg`",
+        &["json_object", "jsonb_object", "json_array", "json_objectagg", "json_arrayagg"],
+        "write `json_build_object('key', value, ...)`, `json_build_array(...)`, `json_object_agg` or `json_agg`",
     ),
-    (
-        &["row_to_json", "to_json", "to_jsonb"],
-        "ask for `?format=json`, which makes JSON of rows, or write `json_from_scalar(x)` for one value",
-    ),
-    (
-        &["json_build_object", "jsonb_build_object", "json_object", "jsonb_object"],
-        "write `named_struct('key', value, ...)`, which JSON shows as an object",
-    ),
-    (&["json_build_array", "jsonb_build_array"], "write `array[...]`, which JSON shows as an array"),
     (
         &["json_typeof", "jsonb_typeof"],
         "compare what it gives, as in `json_get_int(x, 'key') is not null`, or `json_as_text`",

@@ -2,6 +2,8 @@
 //! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
 //! the parsed statement, before anything else looks at it.
 
+mod nesting;
+
 use std::ops::ControlFlow;
 
 use ahash::{AHashMap, AHashSet};
@@ -15,8 +17,9 @@ use salver_model::limits::{
 };
 use salver_model::{Code, Error, Result};
 
-/// Words behind which `<` begins the type of what is inside, and no comparison.
-const NESTED_TYPES: [&str; 6] = ["ARRAY", "LIST", "MAP", "NULLABLE", "STRUCT", "TABLE"];
+use nesting::Nesting;
+pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
+
 /// Words that put another query behind the one before.
 const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
 
@@ -34,6 +37,10 @@ const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_A
 
 /// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
 const WITH_DEPTH_MAX: usize = 8;
+
+/// Deepest nesting of queries in the place of tables: a condition above is carried down through all of them, and may be
+/// written out anew by each.
+const TABLES_DEPTH_MAX: usize = 24;
 
 /// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all
 /// before in them.
@@ -71,62 +78,29 @@ pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result
     relations(combined)
 }
 
-/// What is open at a place in the text.
-#[derive(Default)]
-struct Nesting {
-    brackets: usize,
-    types: usize,
-    /// `[1][2][3]` or `[][][]` so far.
-    indexes: usize,
-    after_index: bool,
-    after_type: bool,
-}
-
-impl Nesting {
-    fn see(&mut self, token: &Token) -> Result<()> {
-        let begins_type = std::mem::take(&mut self.after_type);
-        let goes_on = std::mem::take(&mut self.after_index);
-        match token {
-            Token::LBracket => {
-                self.indexes = if goes_on { self.indexes + 1 } else { 1 };
-                self.brackets += 1;
-            }
-            Token::LParen | Token::LBrace => self.brackets += 1,
-            Token::RBracket => {
-                self.after_index = true;
-                self.brackets = self.brackets.saturating_sub(1);
-            }
-            Token::RParen | Token::RBrace => self.brackets = self.brackets.saturating_sub(1),
-            Token::Lt if begins_type => self.types += 1,
-            Token::Gt => self.types = self.types.saturating_sub(1),
-            Token::ShiftRight => self.types = self.types.saturating_sub(2),
-            Token::Word(word) => {
-                self.after_type = NESTED_TYPES.iter().any(|own| word.value.eq_ignore_ascii_case(own));
-            }
-            _ => {}
-        }
-        if self.brackets.max(self.types).max(self.indexes) > SQL_DEPTH_MAX {
-            return Err(too_deep());
-        }
-        Ok(())
-    }
-}
-
-/// What a statement is refused with that nests too deep.
-pub(super) fn too_deep() -> Error {
-    Error::new(Code::InvalidSql, format!("the statement nests deeper than {SQL_DEPTH_MAX} levels"))
-        .with_hint("use `WITH` to name its parts")
-}
-
 /// What a statement is refused with that can be read in too many ways.
 pub(super) fn too_many_readings() -> Error {
     Error::new(Code::InvalidSql, "the statement can be read in too many ways: its calls and brackets nest too deep")
         .with_hint("check that each of them is closed, and use `WITH` to name parts of the statement")
 }
 
+/// Levels of a chain that are no operators: the query it stands in, and its last operand.
+const LEVELS_OF_CHAIN: usize = 2;
+/// Levels that other words for what was written may have more.
+const LEVELS_REWRITTEN: usize = 40;
+
 /// Checks a parsed statement.
 pub(super) fn check(statement: &Statement) -> Result<()> {
-    let mut measure = Measure { frames: vec![Frame::default()], ..Measure::default() };
+    measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN)
+}
+
+/// Checks a statement that was put into other words.
+pub(super) fn check_rewritten(statement: &Statement) -> Result<()> {
+    measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN + LEVELS_REWRITTEN)
+}
+
+fn measure(statement: &Statement, levels_max: usize) -> Result<()> {
+    let mut measure = Measure { levels_max, frames: vec![Frame::default()], ..Measure::default() };
     match Visit::visit(statement, &mut measure) {
         ControlFlow::Continue(()) => relations(measure.frames.pop().map_or(0, |frame| frame.own.relations)),
         ControlFlow::Break(error) => Err(*error),
@@ -168,6 +142,8 @@ struct Frame {
 
 #[derive(Default)]
 struct Measure {
+    /// How deep an expression may be.
+    levels_max: usize,
     /// How deep the expression is that is being visited, and what each of its levels added.
     depth: usize,
     levels: Vec<usize>,
@@ -179,6 +155,8 @@ struct Measure {
     names: usize,
     /// How many queries with a `WITH` are around it.
     withs: usize,
+    /// How many queries in the place of tables are around it.
+    tables: usize,
     /// How many subqueries are around it.
     subqueries: usize,
     /// The queries around what is being visited; the first stands for the statement.
@@ -197,7 +175,7 @@ impl Measure {
     fn enter(&mut self, levels: usize) -> Flow {
         self.depth += levels;
         self.levels.push(levels);
-        if self.depth > SQL_CHAIN_MAX {
+        if self.depth > self.levels_max {
             let message = format!("an expression of the statement is a chain of more than {SQL_CHAIN_MAX} operators");
             let hint = "use an `IN` list, or name its parts in a subquery";
             return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
@@ -388,12 +366,19 @@ impl Visitor for Measure {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> Flow {
         self.read(Size { relations: 1 });
+        self.tables += usize::from(matches!(table, TableFactor::Derived { .. }));
+        if self.tables > TABLES_DEPTH_MAX {
+            let message = format!("queries in the place of tables nest deeper than {TABLES_DEPTH_MAX} levels");
+            let error = Error::new(Code::InvalidSql, message).with_hint("use `WITH` to name its parts");
+            return ControlFlow::Break(Box::new(error));
+        }
         self.enter(1)
     }
 
-    fn post_visit_table_factor(&mut self, _: &TableFactor) -> Flow {
+    fn post_visit_table_factor(&mut self, table: &TableFactor) -> Flow {
+        self.tables -= usize::from(matches!(table, TableFactor::Derived { .. }));
         self.leave()
     }
 

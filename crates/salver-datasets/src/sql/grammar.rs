@@ -5,7 +5,7 @@
 use std::any::TypeId;
 use std::cell::Cell;
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, TrimWhereField, UnaryOperator};
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect, Precedence};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -72,6 +72,9 @@ impl Dialect for Grammar {
             // Of all errors this one alone ends the attempts at other readings as well.
             0 => return Some(Err(ParserError::RecursionLimitExceeded)),
             left => self.left.set(left - 1),
+        }
+        if let Some(trimmed) = trimmed(parser) {
+            return Some(trimmed);
         }
         let op = match &parser.peek_token_ref().token {
             Token::PGSquareRoot => UnaryOperator::PGSquareRoot,
@@ -142,6 +145,35 @@ impl Dialect for Grammar {
     }
 }
 
+/// `trim(both from x)`, which names no signs.
+fn trimmed(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    let word = |number: usize| match &parser.peek_nth_token_ref(number).token {
+        Token::Word(word) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    if word(0) != Keyword::TRIM || parser.peek_nth_token_ref(1).token != Token::LParen {
+        return None;
+    }
+    let side = match word(2) {
+        Keyword::BOTH => Some(TrimWhereField::Both),
+        Keyword::LEADING => Some(TrimWhereField::Leading),
+        Keyword::TRAILING => Some(TrimWhereField::Trailing),
+        _ => None,
+    };
+    let skipped = 2 + usize::from(side.is_some());
+    if word(skipped) != Keyword::FROM {
+        return None;
+    }
+    for _ in 0..=skipped {
+        parser.next_token();
+    }
+    let trimmed = parser.parse_expr().and_then(|expr| {
+        parser.expect_token(&Token::RParen)?;
+        Ok(Expr::Trim { trim_where: side, trim_what: None, expr: Box::new(expr), trim_characters: None })
+    });
+    Some(trimmed)
+}
+
 /// `x between symmetric a and b`, whichever of the two is the lesser.
 fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
     let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
@@ -194,20 +226,39 @@ fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Resu
     }))
 }
 
-/// `table t` as the query that it stands for; and without `materialized`, because how a query of a `with` is
-/// computed is the engine's choice.
+/// `table t` as the query that it stands for; without `materialized`, because how a query of a `with` is computed is
+/// the engine's choice; and without `exclude no others`, which is what a window does.
 pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let is_table =
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
     let is_choice =
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::MATERIALIZED, quote_style: None, .. }));
-    if !tokens.iter().any(|token| is_table(&token.token) || is_choice(&token.token)) {
+    let is = |token: &Token, own: &str| match token {
+        Token::Word(Word { value, quote_style: None, .. }) => value.eq_ignore_ascii_case(own),
+        _ => false,
+    };
+    if !tokens.iter().any(|token| is_table(&token.token) || is_choice(&token.token) || is(&token.token, "exclude")) {
         return tokens;
     }
     let mut written = Vec::with_capacity(tokens.len() + 2);
     let mut begins = true;
     let meaning = |token: &Token| !matches!(token, Token::Whitespace(_));
+    let mut left_out = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
+        if meaning(&token.token) && left_out > 0 {
+            left_out -= 1;
+            continue;
+        }
+        if is(&token.token, "exclude") {
+            let mut behind = tokens[at + 1..].iter().map(|token| &token.token).filter(|token| meaning(token));
+            let no_others = behind.next().is_some_and(|no| is(no, "no"))
+                && behind.next().is_some_and(|others| is(others, "others"))
+                && behind.next() == Some(&Token::RParen);
+            if no_others {
+                left_out = 2;
+                continue;
+            }
+        }
         let next = tokens[at + 1..].iter().find(|next| meaning(&next.token)).map(|next| &next.token);
         let is_not = matches!(&token.token, Token::Word(word) if word.keyword == Keyword::NOT);
         if is_choice(&token.token) && next == Some(&Token::LParen) || is_not && next.is_some_and(is_choice) {

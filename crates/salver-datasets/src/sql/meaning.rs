@@ -5,15 +5,18 @@
 //! Names are not known here; types are not either. What depends on those is in the engine's `exact` and `own`.
 
 mod alike;
+mod arrays;
 mod calls;
 mod casts;
 mod compared;
 mod json;
+mod made_json;
 mod operators;
 mod patterns;
 mod queries;
 mod rows;
 mod spans;
+mod spelled;
 mod subqueries;
 mod texts;
 
@@ -81,12 +84,14 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // Before what is inside: the subquery is still as it was written.
-        flow(subqueries::rewrite(expr, self))
+        flow(subqueries::rewrite(expr, self).and_then(|()| made_json::before(expr)))
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         flow(
-            texts::rewrite(expr)
+            spelled::overlaps(expr)
+                .and_then(|()| arrays::rewrite(expr))
+                .and_then(|()| texts::rewrite(expr))
                 .and_then(|()| spans::rewrite(expr))
                 .and_then(|()| casts::rewrite(expr))
                 .and_then(|()| json::rewrite(expr))

@@ -4,7 +4,7 @@
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
-use salver_model::limits::{SQL_DEPTH_MAX, SQL_WORDS_MAX};
+use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlQuery};
 
 use super::grammar::{self, Grammar};
@@ -31,7 +31,7 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
     let tokens = grammar::write_tables_out(parameters::bind(tokens, &query.parameters)?);
     grammar.allow(tokens.len());
     let mut statements = Parser::new(&grammar)
-        .with_recursion_limit(SQL_DEPTH_MAX)
+        .with_recursion_limit(bounds::PARSER_LEVELS_MAX)
         .with_tokens_with_locations(tokens)
         .parse_statements()
         .map_err(|error| match first_word.as_deref().map(guard::check_first_word) {
@@ -52,14 +52,14 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
 
 fn fault(error: ParserError) -> Error {
     let (ParserError::ParserError(text) | ParserError::TokenizerError(text)) = error else {
-        return bounds::too_deep();
+        return bounds::too_deep_to_read();
     };
     // The parser writes "... at Line: 1, Column: 14".
     let text = text.replace(" at Line: ", " at line ").replace(", Column: ", ", column ");
     let hint = match text.split_once("found: ").map_or("", |(_, found)| found) {
         found if found.starts_with("EOF") => "the statement ends too early",
         found if found.to_ascii_lowercase().starts_with("exclude") => {
-            "a window has no `exclude` here; take the row away, as in `sum(x) over (...) - x`"
+            "a window has no `exclude` here; take away what it leaves out, as `current row` in `sum(x) over (...) - x`"
         }
         _ => "check the spelling there",
     };

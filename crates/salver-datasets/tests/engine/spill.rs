@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::util::pretty::pretty_format_batches;
 use futures::TryStreamExt;
 use salver_model::ports::{SqlEngine, Table, Tables};
 use salver_model::{Batches, Code, Query, Sort, SqlQuery};
@@ -87,6 +88,60 @@ async fn sorts_and_joins_fit_into_any_memory() {
             let (ids, notes) = (answer.column(0).as_primitive::<Int64Type>(), answer.column(1).as_string::<i32>());
             let keys = notes.iter().zip(ids.values());
             assert!(keys.clone().zip(keys.skip(1)).all(|(a, b)| a < b), "{memory_mib} MiB, {text}");
+        }
+    }
+}
+
+/// Rows of half a kilobyte, of which there are no two.
+fn distinct_rows(count: i64) -> RecordBatch {
+    let fields = ["id", "few", "many", "note", "other"];
+    let kinds = [DataType::Int64, DataType::Int64, DataType::Int64, DataType::Utf8, DataType::Utf8];
+    let fields: Vec<Field> = fields.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind, true)).collect();
+    let ids = Int64Array::from_iter_values((0..count).map(|i| i.wrapping_mul(7_919) % count));
+    let few = Int64Array::from_iter((0..count).map(|i| (i % 11 != 3).then_some(i % 7)));
+    let many = Int64Array::from_iter((0..count).map(|i| (i % 5 != 0).then_some(i / 2)));
+    let note = StringArray::from_iter((0..count).map(|i| (i % 13 != 5).then(|| format!("{:0>250}", i / 3))));
+    let other = StringArray::from_iter((0..count).map(|i| (i % 17 != 1).then(|| format!("{:x>250}", i))));
+    let columns: Vec<ArrayRef> = vec![Arc::new(ids), Arc::new(few), Arc::new(many), Arc::new(note), Arc::new(other)];
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+}
+
+/// What hash tables and heaps would have to hold is answered all the same, and in the same way.
+#[tokio::test(flavor = "multi_thread")]
+async fn groups_distinct_values_and_offsets_spill() {
+    let data = distinct_rows(100_003);
+    let statements = [
+        "select count(*), max(length(note)), min(id) from (select distinct * from t) as x",
+        "select distinct note, other from t order by other nulls first, note limit 20 offset 60000",
+        "select count(*) as n, sum(c) from (select note, count(*) as c from t group by note) as x",
+        "select count(distinct note), count(distinct other) from t",
+        "select count(distinct note), count(distinct other), count(distinct id), count(*), sum(few) from t",
+        "select few, count(distinct note), count(distinct other), sum(distinct many), count(many), avg(id) from t \
+         group by few order by few",
+        "select few + 1 as k, count(distinct note) filter (where id > 1000), count(distinct note), min(other) from t \
+         group by k having count(distinct many) > 10 order by k",
+        "select count(distinct note), count(distinct other), count(*), max(id) from t where id < 0",
+        "select count(distinct few), count(distinct note || other) from t",
+        "select id, note from t order by other, id limit 10 offset 80000",
+        "select id, note from t order by note desc, id limit 7 offset 90000",
+    ];
+    let mut expected: Vec<String> = Vec::new();
+    for memory_mib in [1024, 64, 32] {
+        let (engine, _dir) = made::engine_of(memory_mib * 1024 * 1024);
+        let table = made::parquet(&made::spec("t", &[]), &data, 2, &engine);
+        let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
+        for (number, text) in statements.iter().enumerate() {
+            let query = SqlQuery { text: (*text).to_owned(), ..SqlQuery::default() };
+            let answer = match engine.run(Arc::clone(&tables), &query).await {
+                Ok(rows) => made::collect(rows).await,
+                Err(error) => Err(error),
+            };
+            let answer = answer.unwrap_or_else(|error| panic!("{memory_mib} MiB, {text}: {error:?}"));
+            let answer = pretty_format_batches(&[answer]).unwrap().to_string();
+            match expected.get(number) {
+                Some(expected) => assert_eq!(answer, *expected, "{memory_mib} MiB, {text}"),
+                None => expected.push(answer),
+            }
         }
     }
 }

@@ -130,7 +130,20 @@ fn with_constant(values: Expr, op: Operator, value: Expr, x: f64) -> Expr {
     }
 }
 
+/// Whether all values of an expression are ordinary: none is NaN, and none is the other zero.
+fn is_ordinary(expr: &Expr) -> bool {
+    match expr {
+        Expr::ScalarFunction(call) => call.func.name() == "date_part",
+        // A number that is written out, of whatever type.
+        Expr::Cast(cast) => matches!(&*cast.expr, Expr::Literal(value, _) if !value.data_type().is_floating()),
+        literal => constant(literal).is_some_and(|x| x != 0.0),
+    }
+}
+
 fn compared(left: Expr, op: Operator, right: Expr) -> Expr {
+    if is_ordinary(&left) && is_ordinary(&right) {
+        return binary_expr(left, op, right);
+    }
     match (constant(&left), constant(&right)) {
         (None, Some(x)) => with_constant(left, op, right, x),
         (Some(x), None) => match op.swap() {

@@ -29,6 +29,19 @@ impl AnalyzerRule for Mixed {
     }
 }
 
+/// Functions whose arguments have nothing to do with each other.
+const APART: [&str; 9] = [
+    "concat",
+    "concat_ws",
+    "format",
+    "json_build_array",
+    "json_build_object",
+    "jsonb_build_object",
+    "named_struct",
+    "row",
+    "struct",
+];
+
 fn is_decimal(data_type: &DataType) -> bool {
     data_type.is_decimal()
 }
@@ -74,7 +87,9 @@ fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Tr
             Transformed::yes(Expr::InList(InList { expr: Box::new(float(*expr)), list, negated }))
         }
         Expr::Case(case) => mixed_case(case, &is_mixed, &float),
-        Expr::ScalarFunction(ScalarFunction { func, args }) if is_mixed(&args.iter().collect::<Vec<_>>()) => {
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if !APART.contains(&func.name()) && is_mixed(&args.iter().collect::<Vec<_>>()) =>
+        {
             let args = args.into_iter().map(&float).collect();
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
         }

@@ -2,10 +2,11 @@
 //! a text before `||`.
 
 use arrow::datatypes::DataType;
-use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Cast, Expr, case, lit};
+use datafusion::logical_expr::{Cast, Expr, TryCast, case, lit};
+use salver_model::{Code, Error};
 
 use super::super::own;
 use super::call;
@@ -49,6 +50,14 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
         Expr::Cast(Cast { expr, field }) if is_text(field.data_type()) && is(&expr, is_bytes) => {
             let expr = Box::new(call(own::written(), vec![*expr]));
             Transformed::yes(Expr::Cast(Cast { expr, field }))
+        }
+        // The kernels would make a list of the one text.
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
+            if own::item(field.data_type()).is_some() && is(&expr, is_text) =>
+        {
+            let error = Error::new(Code::InvalidSql, "a text that is not written out is no array")
+                .with_hint("take it apart first, as in `string_to_array(x, ',')::int[]`");
+            return Err(DataFusionError::External(Box::new(error)));
         }
         Expr::ScalarFunction(ScalarFunction { func, mut args })
             if matches!(func.name(), "concat" | "concat_ws")

@@ -47,9 +47,13 @@ const GROWING: &[(&str, Growth)] = &[
     ("concat_ws", Growth::Grows(concat_ws)),
     ("format", Growth::Grows(format)),
     ("generate_series", Growth::Varies(series)),
+    ("json_build_array", Growth::Grows(built)),
+    ("json_build_object", Growth::Grows(built)),
     ("json_from_scalar", Growth::Grows(sum)),
     ("json_get_array", Growth::Grows(pieces)),
+    ("json_itself", Growth::Grows(sum)),
     ("json_object_keys", Growth::Grows(pieces)),
+    ("jsonb_build_object", Growth::Grows(built)),
     ("lpad", Growth::Grows(pad)),
     ("make_array", Growth::Grows(sum)),
     ("map", Growth::Grows(sum)),
@@ -64,6 +68,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("rpad", Growth::Grows(pad)),
     ("string_to_array", Growth::Grows(pieces)),
     ("to_char", Growth::Grows(to_char)),
+    ("to_json", Growth::Grows(built)),
     ("translate", Growth::Grows(translate)),
     ("written", Growth::Grows(text)),
     ("written_each", Growth::Grows(text)),
@@ -301,6 +306,14 @@ pub(super) fn text(cells: &[Cell]) -> u64 {
 /// All that it takes, with the offsets of a list around it.
 pub(super) fn sum(cells: &[Cell]) -> u64 {
     cells.iter().fold(16, |sum, cell| sum.saturating_add(cell.bytes))
+}
+
+/// JSON of values: a sign of a text may become six, and what is in lists and rows has names and commas.
+fn built(cells: &[Cell]) -> u64 {
+    cells.iter().fold(16, |sum: u64, cell| {
+        let own = cell.bytes.saturating_mul(6).saturating_add(cell.leaves.saturating_mul(64));
+        sum.saturating_add(own).saturating_add(64)
+    })
 }
 
 fn concat_ws(cells: &[Cell]) -> u64 {

@@ -15,6 +15,7 @@ use salver_model::limits::FIXED_BYTES_MAX;
 
 use super::allowance::{Allowance, shown, too_large};
 use super::bounded::Bounded;
+use super::dated;
 use super::growth::{self, Bounds, Growth};
 use super::operators::{Concatenate, Same};
 
@@ -64,12 +65,12 @@ fn bound_expr(
             Ok(Transformed::yes(call(inner, growth::sum, vec![*left, *right], allowance)))
         }
         Expr::Cast(Cast { expr, field }) => {
-            let (expr, changed) = bound_cast(*expr, field.data_type(), type_of, allowance)?;
+            let (expr, changed) = bound_cast(*expr, field.data_type(), false, type_of, allowance)?;
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::TryCast(TryCast { expr, field }) => {
-            let (expr, changed) = bound_cast(*expr, field.data_type(), type_of, allowance)?;
+            let (expr, changed) = bound_cast(*expr, field.data_type(), true, type_of, allowance)?;
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
@@ -102,6 +103,7 @@ pub(super) fn bound(function: &Arc<ScalarUDF>, allowance: &Arc<Allowance>) -> Op
 fn bound_cast(
     expr: Expr,
     to: &DataType,
+    tries: bool,
     type_of: &dyn Fn(&Expr) -> Result<DataType>,
     allowance: &Arc<Allowance>,
 ) -> Result<(Expr, bool)> {
@@ -110,6 +112,11 @@ fn bound_cast(
         let message =
             format!("a value of this type always has {}, and {} is the most", shown(fixed), shown(FIXED_BYTES_MAX));
         return Err(too_large(message));
+    }
+    if *to == DataType::Date64
+        && let Ok(from) = type_of(&expr)
+    {
+        return Ok(dated::before_cast(expr, &from, to, tries));
     }
     // Numbers and the like are no larger than what they are made of.
     if to.primitive_width().is_some() {

@@ -9,10 +9,13 @@ use arrow::array::{ArrayRef, Decimal128Array, Float64Array};
 
 use arrow::datatypes::{DataType, Field as Column, FieldRef, TimeUnit};
 use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion::logical_expr::preimage::PreimageResult;
+use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::ranges;
 use of::Source;
 
 /// `extract(field from x)`, which gives a decimal.
@@ -178,5 +181,14 @@ impl ScalarUDFImpl for Part {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&parts, 0)?));
         }
         Ok(ColumnarValue::Array(parts))
+    }
+
+    fn preimage(&self, args: &[Expr], value: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {
+        let [word, times] = args else { return Ok(PreimageResult::None) };
+        let word = word.as_literal().and_then(|word| word.try_as_str().flatten());
+        match word.map(Field::of).transpose()? {
+            Some(Field::Year) => ranges::of_year(value, times, info),
+            _ => Ok(PreimageResult::None),
+        }
     }
 }

@@ -9,11 +9,14 @@ use arrow::datatypes::{DataType, FieldRef, Int64Type, IntervalUnit, TimeUnit, Ti
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Timelike};
 use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
 use datafusion::functions::datetime;
+use datafusion::logical_expr::preimage::PreimageResult;
+use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::sort_properties::{ExprProperties, SortProperties};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::ranges;
 use super::row::RowFunction;
 use super::scaled;
 use super::written::time;
@@ -116,6 +119,14 @@ impl ScalarUDFImpl for Truncated {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&cut, 0)?));
         }
         Ok(ColumnarValue::Array(cut))
+    }
+
+    fn preimage(&self, args: &[Expr], value: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {
+        let [unit, times] = args else { return Ok(PreimageResult::None) };
+        match unit.as_literal().and_then(|unit| unit.try_as_str().flatten()).map(str::to_lowercase) {
+            Some(unit) => ranges::of_cut(&unit, value, times, info, |moment| begin(moment, &unit)),
+            None => Ok(PreimageResult::None),
+        }
     }
 
     fn output_ordering(&self, input: &[ExprProperties]) -> Result<SortProperties> {

@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
-use super::{Rewriter, alike, expression, refused, rows, subqueries};
+use super::{Rewriter, alike, expression, refused, rows, spelled, subqueries};
 use crate::sql::grammar::Grammar;
 
 pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Error>> {
@@ -117,6 +117,7 @@ pub(super) fn select(select: &mut Select, names: &mut Rewriter) -> Result<(), Bo
         }
     }
     alike::name(select, false);
+    spelled::groups(&mut select.group_by);
     for item in &mut select.projection {
         rows::in_columns(item)?;
         if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {

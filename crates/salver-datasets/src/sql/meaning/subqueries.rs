@@ -140,18 +140,25 @@ fn put(made: &mut Expr, query: &Query) {
     }
 }
 
-/// The only row of `select x from t ... order by y limit 1` as an aggregate, which the engine can look up for each row
-/// of the query around it.
+/// The only row of `select x from t ... order by y limit 1`, or the one behind an `offset`, as an aggregate, which the
+/// engine can look up for each row of the query around it.
 fn first(query: &mut Query) {
     let is_one = |limit: &Expr| match limit {
         Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits == "1"),
         _ => false,
     };
-    match &query.limit_clause {
-        Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by })
-            if limit_by.is_empty() && is_one(limit) => {}
+    let skipped = match &query.limit_clause {
+        Some(LimitClause::LimitOffset { limit: Some(limit), offset, limit_by })
+            if limit_by.is_empty() && is_one(limit) =>
+        {
+            match offset.as_ref().map(|offset| whole(&offset.value)) {
+                None => 0,
+                Some(Some(skipped)) => skipped,
+                Some(None) => return,
+            }
+        }
         _ => return,
-    }
+    };
     let keys = match query.order_by.as_ref().map(|order| &order.kind) {
         None => String::new(),
         Some(OrderByKind::Expressions(keys)) => {
@@ -169,10 +176,25 @@ fn first(query: &mut Query) {
     }
     let SetExpr::Select(select) = &mut *query.body else { return };
     let [SelectItem::UnnamedExpr(item)] = select.projection.as_mut_slice() else { return };
-    if let Ok(made) = expression(&format!("first_value(__1{keys})"), vec![item.clone()]) {
+    let words = match skipped {
+        0 => format!("first_value(__1{keys})"),
+        skipped => format!("nth_value(__1, {}{keys})", skipped + 1),
+    };
+    if let Ok(made) = expression(&words, vec![item.clone()]) {
         *item = made;
         query.order_by = None;
         query.limit_clause = None;
+    }
+}
+
+/// A whole number that is written out.
+fn whole(expr: &Expr) -> Option<u32> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(digits, _) => digits.parse().ok(),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

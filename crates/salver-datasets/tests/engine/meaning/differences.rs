@@ -47,8 +47,18 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "select count(*) from n tablesample bernoulli (100) repeatable (1)",
     ),
     ("`fetch first ... with ties`: filter by `rank()`", "select i from n order by i fetch first 2 rows with ties"),
+    ("`jsonb` keeps the order of its keys, and those that come twice", "select jsonb_build_object('b', 1, 'a', 2)"),
     (
-        "a window has no `exclude`",
+        "a column is JSON in JSON that is made where it is cast, as in `x::json`",
+        "select json_build_array(x) from (select '[1]'::json as x) as y",
+    ),
+    ("JSON is made of columns, and not of a table", "select json_agg(m) from m where k = 9"),
+    (
+        "a text is cast to an array where it is written out: else `string_to_array(x, ',')::int[]`",
+        "select ('{' || i || '}')::int[] from n where i = 1",
+    ),
+    (
+        "a window has no `exclude` but `exclude no others`",
         "select sum(i) over (order by i rows 1 preceding exclude current row) from n where i = 1",
     ),
     (

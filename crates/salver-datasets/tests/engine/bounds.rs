@@ -1,0 +1,131 @@
+//! What `docs/sql.md` says how deep a statement may nest and how long a chain may be holds wherever expressions stand:
+//! what is as deep and as long as that is answered, and what is one deeper or longer is refused.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use salver_model::limits::{SQL_CHAIN_MAX, SQL_DEPTH_MAX};
+use salver_model::ports::{SqlEngine, Tables};
+use salver_model::{Code, SqlQuery};
+
+use super::made::{self, Catalog};
+
+/// Where an expression in brackets stands, and how many brackets are around it there.
+const NESTED: &[(&str, usize)] = &[
+    ("select {} from t", 0),
+    ("select a from t where {} = 1", 0),
+    ("select a from t order by {}", 0),
+    ("select a from t limit {1}", 0),
+    ("select count(*) from t group by {}", 0),
+    ("select t.a from t join t as u on {t.a} = u.a", 0),
+    ("select case when {} = 1 then 1 end from t", 0),
+    ("select sum(a) over (order by {}) from t", 1),
+    ("select sum(a) over (partition by {}) from t", 1),
+    ("select distinct on ({}) a from t", 1),
+    ("select array_agg(a order by {}) from t", 1),
+    ("select array[{}] from t", 1),
+    ("select [{}] from t", 1),
+    ("values ({1})", 1),
+    ("select struct({}) from t", 1),
+    ("select row({}) from t", 1),
+    ("select a from t where a in ({}, 7)", 1),
+    ("select count(*) filter (where {} = 1) from t", 1),
+    ("select percentile_disc(0.5) within group (order by {}) from t", 1),
+    ("select substring({b} from 1) from t", 1),
+    ("select extract(year from {now()}) from t", 2),
+    ("select unnest([{}]) from t", 2),
+    ("select exists(select {} from t)", 1),
+    ("select * from (select {} from t) as x", 1),
+    ("with x as (select {} from t) select * from x", 1),
+];
+
+/// Where a chain stands, and how much of its length is taken by what is around it.
+const CHAINS: &[(&str, usize)] = &[
+    ("select {f} from t", 0),
+    ("select a from t order by {f}", 0),
+    ("select count(*) from t group by {f}", 0),
+    ("select distinct on ({f}) a from t", 0),
+    ("values ({true})", 0),
+    ("select a from t where {f}", 0),
+    ("select a from t where ({f})", 1),
+    ("select t.a from t join t as u on {t.f}", 1),
+    ("select sum(a) over (order by {f}) from t", 1),
+    ("select sum(a) over (partition by {f}) from t", 1),
+    ("select array_agg(a order by {f}) from t", 1),
+    ("select array[{f}] from t", 1),
+    ("select struct({f}) from t", 1),
+    ("select row({f}) from t", 1),
+    ("select concat({f}) from t", 1),
+    ("select a from t where f in ({f}, false)", 1),
+    ("select case when {f} then 1 end from t", 1),
+    ("select count(*) filter (where {f}) from t", 1),
+    ("select exists(select {f} from t)", 2),
+    ("select * from (select {f} from t) as x", 2),
+    ("with x as (select {f} from t) select * from x", 1),
+];
+
+/// A statement with something in the place that it leaves.
+fn put(text: &str, made: impl Fn(&str) -> String) -> String {
+    let (start, rest) = text.split_once('{').unwrap();
+    let (inner, end) = rest.split_once('}').unwrap();
+    format!("{start}{}{end}", made(if inner.is_empty() { "a" } else { inner }))
+}
+
+async fn check(bounded: &[(&str, usize)], most: usize, made: impl Fn(&str, &str, usize) -> String, refused: &str) {
+    let (engine, _dir) = made::engine();
+    let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let b: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+    let f: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let rows = RecordBatch::try_from_iter([("a", a), ("b", b), ("f", f)]).unwrap();
+    let table = made::resident(&made::spec("t", &[]), &rows, &engine);
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
+    let mut wrong = Vec::new();
+    for (text, around) in bounded {
+        for (size, within) in [(most - around, true), (most - around + 1, false)] {
+            let query = SqlQuery { text: put(text, |inner| made(text, inner, size)), ..SqlQuery::default() };
+            let outcome = match engine.run(Arc::clone(&tables), &query).await {
+                Ok(rows) => made::collect(rows).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Ok(()) if within => {}
+                Ok(()) => wrong.push(format!("{text}: {size} are not refused")),
+                Err(error) if within => wrong.push(format!("{text}: {size}: {}", error.message)),
+                Err(error) if error.code == Code::InvalidSql && error.message.contains(refused) => {}
+                Err(error) => wrong.push(format!("{text}: {size}: {error:?}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn brackets_are_counted_alike_everywhere() {
+    let brackets = |_: &str, inner: &str, n: usize| format!("{}{inner}{}", "(".repeat(n), ")".repeat(n));
+    check(NESTED, SQL_DEPTH_MAX, brackets, "nests deeper than").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nested_statements_of_every_kind_are_as_deep() {
+    const KINDS: &[(&str, usize)] = &[
+        ("select {abs(|a|)} from t", 0),
+        ("select {array[|a|]} from t", 0),
+        ("select {[|a|]} from t", 0),
+        ("select {cast(|a| as bigint)} from t", 0),
+    ];
+    const TABLES: &[(&str, usize)] =
+        &[("select * from {(select * from |t|)} as x", 0), ("select * from {(select a from |t| where a > 0)} as x", 0)];
+    let nested = |_: &str, inner: &str, n: usize| {
+        let parts: Vec<&str> = inner.split('|').collect();
+        format!("{}{}{}", parts[0].repeat(n), parts[1], parts[2].repeat(n))
+    };
+    check(KINDS, SQL_DEPTH_MAX, nested, "deep").await;
+    // As `docs/sql.md` says of queries in the place of tables.
+    check(TABLES, 24, nested, "deeper than 24").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chains_are_counted_alike_everywhere() {
+    let chain = |_: &str, inner: &str, n: usize| format!("{inner}{}", format!(" or {inner}").repeat(n));
+    check(CHAINS, SQL_CHAIN_MAX, chain, "a chain of more than").await;
+}
