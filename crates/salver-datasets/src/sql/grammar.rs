@@ -76,14 +76,18 @@ impl Dialect for Grammar {
         if let Some(trimmed) = trimmed(parser) {
             return Some(trimmed);
         }
-        let op = match &parser.peek_token_ref().token {
-            Token::PGSquareRoot => UnaryOperator::PGSquareRoot,
-            Token::PGCubeRoot => UnaryOperator::PGCubeRoot,
-            Token::AtSign => UnaryOperator::PGAbs,
+        // Signs bind most tightly of all operators, and operators that are words of symbols most loosely.
+        let (op, precedence) = match &parser.peek_token_ref().token {
+            Token::Minus => (UnaryOperator::Minus, Precedence::AtTz),
+            Token::Plus => (UnaryOperator::Plus, Precedence::AtTz),
+            Token::PGSquareRoot => (UnaryOperator::PGSquareRoot, Precedence::PgOther),
+            Token::PGCubeRoot => (UnaryOperator::PGCubeRoot, Precedence::PgOther),
+            Token::AtSign => (UnaryOperator::PGAbs, Precedence::PgOther),
+            Token::Tilde => (UnaryOperator::BitwiseNot, Precedence::PgOther),
             _ => return None,
         };
         parser.next_token();
-        let precedence = self.prec_value(Precedence::PlusMinus);
+        let precedence = self.prec_value(precedence);
         Some(parser.parse_subexpr(precedence).map(|inner| Expr::UnaryOp { op, expr: Box::new(inner) }))
     }
 

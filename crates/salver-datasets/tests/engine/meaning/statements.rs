@@ -48,7 +48,11 @@ pub(super) const SAME: &[&str] = &[
      where x + interval '1 month' = timestamp '2024-02-29' order by x",
     "select x from (values (timestamp '2024-03-31'), (timestamp '2024-03-29'), (timestamp '2024-03-30')) v(x) \
      where x - interval '1 month' = timestamp '2024-02-29' order by x desc",
-    "select t + interval '1 day', i from n where t > timestamp '2024-03-06' - interval '1 week' order by t",
+    "select i from n where t > timestamp '2024-03-06' - interval '1 week' order by t",
+    // Signs bind more tightly than powers, other operators before a value more loosely than sums.
+    "select -2 ^ 2, ~ 1 + 1, @ -5 + 1, |/ 16 + 9, ||/ 20 + 7, -7::int + 1, - 2 * 3, + 1 - - 1",
+    "select -i ^ 2, ~ i * 2, @ i - 5 from n where i = 3",
+    "select -9223372036854775808, -(-3), - -3",
     // `is distinct from` binds as tightly as `is`.
     "select i from n where s is distinct from 'a' and i < 4 order by i",
     "select i from n where s is not distinct from 'b' or i = 1 order by i",
