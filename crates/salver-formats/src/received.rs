@@ -66,8 +66,7 @@ fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
         return Err(damaged(format!("columns of the type of `{name}` are not taken, which is {data_type}"))
             .with_hint("send lists, texts or structures instead"));
     }
-    let spread =
-        batches.iter().flat_map(Rows::columns).map(|column| spread::bytes(column)).fold(0, u64::saturating_add);
+    let spread = batches.iter().flat_map(Rows::columns).map(spread::bytes).fold(0, u64::saturating_add);
     if spread > bytes_max.saturating_mul(SPREAD_MAX) {
         return Err(too_large(spread, bytes_max.saturating_mul(SPREAD_MAX), "when each of its values is written out"));
     }

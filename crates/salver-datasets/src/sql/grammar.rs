@@ -212,9 +212,13 @@ fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, Parser
 const BEFORE_QUERY: [Keyword; 5] =
     [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
 
-/// `is [not] distinct from` with what binds more tightly than `is`; the parser takes all that follows for its right side.
+/// `is [not] distinct from` with what binds more tightly than `is`; the parser takes all that follows for its right
+/// side.
 fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
-    let is_word = |parser: &Parser<'_>, at: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(at).token, Token::Word(word) if word.keyword == keyword);
+    let is_word = |parser: &Parser<'_>, at: usize, keyword: Keyword| match &parser.peek_nth_token_ref(at).token {
+        Token::Word(word) => word.keyword == keyword,
+        _ => false,
+    };
     let negated = is_word(parser, 1, Keyword::NOT);
     let behind = 1 + usize::from(negated);
     let words = [(0, Keyword::IS), (behind, Keyword::DISTINCT), (behind + 1, Keyword::FROM)];

@@ -1,16 +1,17 @@
-//! `x in (select ...)` beside other terms of a condition. It is unknown where `x` is null or a null is among the values,
-//! and the engine has false for it, which is another thing below `not`, `or` and `is null`.
+//! `x in (select ...)` beside other terms of a condition. It is unknown where `x` is null or a null is among the
+//! values, and the engine has false for it, which is another thing below `not`, `or` and `is null`.
 
-use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, lit, not, when,
+    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, col, lit, not, when,
 };
 
-/// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for unknown.
+/// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for
+/// unknown.
 pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Filter(filter) = plan else { return Ok(plan) };
     let mut changed = false;
@@ -54,14 +55,13 @@ fn in_words(one: InSubquery) -> Result<Expr> {
             .build()?;
         Ok(Expr::ScalarSubquery(Subquery { subquery: plan.into(), ..subquery.clone() }))
     };
-    use datafusion::prelude::col;
     let rows = counted(col("rows"))?;
     let nulls = counted((col("rows") - col("values")).alias("nulls"))?;
     let found = Expr::InSubquery(InSubquery { expr: expr.clone(), subquery: subquery.clone(), negated: false });
     let unknown = expr.as_ref().clone().is_null().or(nulls.gt(lit(0_i64)));
     let member = when(found, lit(true))
         .when(rows.eq(lit(0_i64)), lit(false))
-        .when(unknown, lit(datafusion::common::ScalarValue::Boolean(None)))
+        .when(unknown, lit(ScalarValue::Boolean(None)))
         .otherwise(lit(false))?;
     Ok(if negated { not(member) } else { member })
 }

@@ -1,5 +1,5 @@
-//! Times beside texts: the texts become times of microseconds, which reach as far as PostgreSQL's. The engine would make
-//! nanoseconds of both, which end in 2262.
+//! Times beside texts: the texts become times of microseconds, which reach as far as PostgreSQL's. The engine would
+//! make nanoseconds of both, which end in 2262.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::Transformed;
