@@ -167,22 +167,7 @@ fn json(values: &ArrayRef) -> Result<Writer> {
                 Ok(())
             })
         }
-        DataType::Struct(fields) => {
-            let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
-            let columns = values.as_struct().columns().to_vec();
-            let writers = columns.iter().map(json).collect::<Result<Vec<_>>>()?;
-            Box::new(move |row, text| {
-                text.push('{');
-                for (number, name) in names.iter().enumerate() {
-                    text.push_str(if number > 0 { "," } else { "" });
-                    string(name, text);
-                    text.push(':');
-                    value(&columns[number], &writers[number], row, text)?;
-                }
-                text.push('}');
-                Ok(())
-            })
-        }
+        DataType::Struct(_) => object(values)?,
         own if item(own).is_some() => array(values)?,
         own if own.is_floating() || own.is_numeric() => {
             let write = writer(values)?;
@@ -224,6 +209,25 @@ fn json(values: &ArrayRef) -> Result<Writer> {
             })
         }
     })
+}
+
+/// `{"a":1}`.
+fn object(values: &ArrayRef) -> Result<Writer> {
+    let values = values.as_struct();
+    let names: Vec<String> = values.fields().iter().map(|field| field.name().clone()).collect();
+    let columns = values.columns().to_vec();
+    let writers = columns.iter().map(json).collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(move |row, text| {
+        text.push('{');
+        for (number, name) in names.iter().enumerate() {
+            text.push_str(if number > 0 { "," } else { "" });
+            string(name, text);
+            text.push(':');
+            value(&columns[number], &writers[number], row, text)?;
+        }
+        text.push('}');
+        Ok(())
+    }))
 }
 
 /// `[1,2]`.
