@@ -167,7 +167,7 @@ fn json(values: &ArrayRef) -> Result<Writer> {
                 Ok(())
             })
         }
-        DataType::Struct(_) => object(values)?,
+        DataType::Struct(_) => structure(values)?,
         own if item(own).is_some() => array(values)?,
         own if own.is_floating() || own.is_numeric() => {
             let write = writer(values)?;
@@ -212,7 +212,7 @@ fn json(values: &ArrayRef) -> Result<Writer> {
 }
 
 /// `{"a":1}`.
-fn object(values: &ArrayRef) -> Result<Writer> {
+fn structure(values: &ArrayRef) -> Result<Writer> {
     let values = values.as_struct();
     let names: Vec<String> = values.fields().iter().map(|field| field.name().clone()).collect();
     let columns = values.columns().to_vec();
