@@ -241,7 +241,7 @@ fn a_body_of_nothing_but_mistakes_is_refused_from_somewhere_on() {
     let doors = Doors::open(STREAM);
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all("7\n".repeat(4_000_000).as_bytes()).unwrap();
-    let answer = doors.post("/api/streams/events", &[("content-encoding", "gzip")], &packer.finish().unwrap());
+    let answer = doors.post("/api/streams/events", &[("content-encoding", "gzip")], packer.finish().unwrap());
     assert_eq!(answer.status, 400, "{}", answer.body);
     let told = answer.json();
     assert_eq!(told["error"], "invalid_event", "{told}");
