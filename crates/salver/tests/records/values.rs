@@ -170,7 +170,7 @@ fn increments() {
 /// What is read of a column without a type is the same when it is written back.
 #[test]
 fn numbers_stay_numbers_where_sqlite_declares_nothing() {
-    let made = database(Kind::Sqlite, "create table u (id integer primary key, v, w any)");
+    let made = database(Kind::Sqlite, "create table u (id integer primary key, v)");
     let program = Program::over(made, "", "writable = true");
     for (value, kind) in [
         ("7", "integer"),
@@ -180,13 +180,13 @@ fn numbers_stay_numbers_where_sqlite_declares_nothing() {
         ("\"7\"", "text"),
         ("12345678901234567890.5", "text"),
     ] {
-        let made = program.ask("POST", "/records/u", &[], Some(&format!("{{\"v\":{value},\"w\":{value}}}")));
+        let made = program.ask("POST", "/records/u", &[], Some(&format!("{{\"v\":{value}}}")));
         assert_eq!(made.status, 200, "{value}: {}", made.body);
-        let kinds = program.database().run("select typeof(v), typeof(w) from u order by id desc limit 1");
-        assert_eq!(kinds.trim(), format!("{kind}\t{kind}"), "{value}");
+        let kinds = program.database().run("select typeof(v) from u order by id desc limit 1");
+        assert_eq!(kinds.trim(), kind, "{value}");
         if kind != "text" {
             let read = program.get(&format!("/records/u/{}", made.body));
-            assert!(read.body.contains(&format!("\"v\":{value},\"w\":{value}")), "{}", read.body);
+            assert!(read.body.contains(&format!("\"v\":{value}")), "{}", read.body);
         }
     }
 }
