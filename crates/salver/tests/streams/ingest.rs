@@ -157,7 +157,7 @@ fn a_server_that_is_away_is_waited_for() {
     for round in 1..=5 {
         process.restart();
         let note = process.directory().join("a.ndjson.events.ingest");
-        until("batches are sent", || sent(&note) >= round * 40 || child.try_wait().unwrap().is_some());
+        until("batches are sent", || sent(&note) >= round * 20 || child.try_wait().unwrap().is_some());
         process.kill();
     }
     assert!(child.try_wait().unwrap().is_none(), "it was not through already");
