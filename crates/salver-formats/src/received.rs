@@ -7,15 +7,13 @@
 
 mod spread;
 
-use std::panic;
-
 use arrow::array::RecordBatch as Rows;
 use arrow::buffer::Buffer;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamDecoder;
 use arrow::ipc::writer::StreamWriter;
 use arrow::ipc::{Endianness, Message, RecordBatch, root_as_message};
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, panics};
 
 /// What stands before the length of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -50,7 +48,7 @@ pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
         return Err(damaged(format!("it tells of {} values, and has {} bytes", claimed.values, claimed.bytes)));
     }
     // Of what can't be, the reader makes panics here and there.
-    panic::catch_unwind(|| rewrite(bytes, bytes_max)).unwrap_or_else(|_| Err(damaged("its values can't be")))
+    panics::caught(|| rewrite(bytes, bytes_max)).unwrap_or_else(|| Err(damaged("its values can't be")))
 }
 
 fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {

@@ -17,6 +17,7 @@ pub mod limits;
 pub mod memory;
 pub mod name;
 pub mod observation;
+pub mod panics;
 pub mod ports;
 pub mod query;
 pub mod records;

@@ -137,7 +137,7 @@ impl OpenFile {
     fn load(self: &Arc<Self>, pages: PageIndexPolicy) -> Result<ArrowReaderMetadata, ParquetError> {
         let options =
             ArrowReaderOptions::new().with_column_index_policy(PageIndexPolicy::Skip).with_offset_index_policy(pages);
-        ArrowReaderMetadata::load(&Pages(Arc::clone(self)), options).and_then(crate::source::parquet::far_times)
+        ArrowReaderMetadata::load(&Pages(Arc::clone(self)), options).and_then(crate::source::parquet::readable)
     }
 }
 

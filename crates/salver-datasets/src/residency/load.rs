@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use salver_model::ports::Progress;
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
 use salver_model::{Code, Error, Result, Version};
@@ -79,11 +79,7 @@ fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: 
     let loading = Loading { spec, budget, data_dir, inputs: &inputs, progress };
     // Before the rows are read: a file that is written over meanwhile is another one.
     let candidate = Candidate::of(&inputs);
-    let (kept, words) = match loading.run(false) {
-        Err(Stop::Outgrown | Stop::NotUtf8) => loading.run(true),
-        other => other,
-    }
-    .map_err(|stop| loading.final_error(stop))?;
+    let (kept, words) = loading.looking_again().map_err(|stop| loading.final_error(stop))?;
     // A download is one answer and can't change while it is read.
     let has_changed = gather::local_version(spec).is_some_and(|now| now != version);
     let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &kept.content;
@@ -107,10 +103,33 @@ struct Loading<'a> {
     progress: &'a Progress,
 }
 
+/// What the types of columns are guessed from.
+#[derive(Clone, Copy, PartialEq)]
+enum Look {
+    /// The first rows.
+    Beginning,
+    /// All rows.
+    All,
+    /// All rows, of whose times no type holds both the finest and the farthest.
+    TimesAsText,
+}
+
 impl Loading<'_> {
-    fn run(&self, all: bool) -> Result<(Kept, String), Stop> {
-        let outlines = self.outlines(all)?;
+    /// Guesses, and guesses better while the rows don't fit what was guessed.
+    fn looking_again(&self) -> Result<(Kept, String), Stop> {
+        match self.run(Look::Beginning) {
+            Err(Stop::Outgrown | Stop::NotUtf8) => match self.run(Look::All) {
+                Err(Stop::Outgrown) => self.run(Look::TimesAsText),
+                other => other,
+            },
+            other => other,
+        }
+    }
+
+    fn run(&self, look: Look) -> Result<(Kept, String), Stop> {
+        let outlines = self.outlines(look != Look::Beginning)?;
         let merged = self.merged(&outlines)?;
+        let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
         let partitions = Partitions::of(self.inputs, self.spec, &merged)?;
         let is_plain = self.is_plain(&outlines);
         let columns = self.declared(&merged, &partitions)?;
@@ -190,6 +209,17 @@ impl Loading<'_> {
             })?;
         }
         Ok(merged)
+    }
+
+    /// Nanoseconds end in 2262, and microseconds have six digits: as text none is lost.
+    fn with_times_as_text(&self, schema: Schema) -> Schema {
+        let fields = schema.fields().iter().map(|field| match field.data_type() {
+            DataType::Timestamp(TimeUnit::Nanosecond, _) if self.column(field.name()).is_none() => {
+                Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8))
+            }
+            _ => Arc::clone(field),
+        });
+        Schema::new(fields.collect::<Vec<_>>())
     }
 
     fn column(&self, name: &str) -> Option<&ColumnSpec> {

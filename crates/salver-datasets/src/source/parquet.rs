@@ -95,7 +95,7 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
         return Err(damaged(input, format!("its columns are nested deeper than {} levels", nesting::DEPTH_MAX)));
     }
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-        .and_then(far_times)
+        .and_then(readable)
         .map_err(|cause| damaged(input, &cause).with_source(cause))?;
     // A damaged footer may point anywhere; the reader would ask for that much memory.
     for column in metadata.metadata().row_groups().iter().flat_map(|group| group.columns()) {
@@ -131,22 +131,23 @@ fn check_rows(input: &Input, footer: &ParquetMetaData) -> Result<()> {
     Ok(())
 }
 
-/// Times of 96 bits as microseconds, which reach over all years that people write; as nanoseconds, which is what the
-/// reader makes of them, they would begin anew after 2262.
-pub(crate) fn far_times(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
+/// The file with its columns as they can be read: times of 96 bits as microseconds, which reach over all years that
+/// people write (as nanoseconds, which is what the reader makes of them, they would begin anew after 2262), and
+/// dictionaries of what the reader makes no dictionaries of as their values.
+pub(crate) fn readable(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
     let leaves = metadata.metadata().file_metadata().schema_descr();
     let mut far = (0..leaves.num_columns()).map(|leaf| leaves.column(leaf).physical_type() == Physical::INT96);
-    if !far.clone().any(|far| far) {
+    let fields: Fields = metadata.schema().fields().iter().map(|field| readable_field(field, &mut far)).collect();
+    if fields == *metadata.schema().fields() {
         return Ok(metadata);
     }
-    let fields: Fields = metadata.schema().fields().iter().map(|field| far_time(field, &mut far)).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), ArrowReaderOptions::new().with_schema(schema))
 }
 
-/// The field with its times of 96 bits as microseconds; `far` tells which of its leaves are such.
-fn far_time(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> FieldRef {
-    let mut of = |field: &FieldRef| far_time(field, far);
+/// `far` tells which of the leaves of fields are times of 96 bits.
+fn readable_field(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> FieldRef {
+    let mut of = |field: &FieldRef| readable_field(field, far);
     let data_type = match field.data_type() {
         DataType::List(item) => DataType::List(of(item)),
         DataType::LargeList(item) => DataType::LargeList(of(item)),
@@ -155,10 +156,16 @@ fn far_time(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> FieldRef 
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
         leaf => match (far.next(), leaf) {
             (Some(true), DataType::Timestamp(_, zone)) => DataType::Timestamp(TimeUnit::Microsecond, zone.clone()),
+            (_, DataType::Dictionary(_, value)) if is_stiff(value) => value.as_ref().clone(),
             _ => leaf.clone(),
         },
     };
     Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
+/// Whether the reader gives no dictionaries of such values.
+fn is_stiff(value: &DataType) -> bool {
+    value.is_decimal() || matches!(value, DataType::FixedSizeBinary(_) | DataType::Float16)
 }
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {

@@ -45,6 +45,23 @@ fn few_types_are_held() {
     assert_eq!(shown("a.arrow", arrow_file_of(&batch)), expected);
 }
 
+/// pyarrow writes such dictionaries; the reader makes none of them.
+#[test]
+fn dictionaries_of_decimals_and_bytes_are_their_values() {
+    use arrow::array::{Decimal128Array, FixedSizeBinaryArray};
+    let keys = || Int32Array::from(vec![Some(1), None, Some(0)]);
+    let decimals = Decimal128Array::from(vec![150, -25]).with_precision_and_scale(9, 2).unwrap();
+    let bytes = FixedSizeBinaryArray::try_from_iter([[1_u8, 2], [3, 4]].into_iter()).unwrap();
+    let batch = RecordBatch::try_from_iter([
+        ("d", Arc::new(DictionaryArray::try_new(keys(), Arc::new(decimals)).unwrap()) as ArrayRef),
+        ("b", Arc::new(DictionaryArray::try_new(keys(), Arc::new(bytes)).unwrap())),
+    ])
+    .unwrap();
+    let shown = shown("a.parquet", parquet_of(&batch));
+    assert!(shown.starts_with("d:Decimal128(9, 2)|b:"), "{shown}");
+    assert!(shown.contains("-0.25|") && shown.contains("1.50|"), "{shown}");
+}
+
 #[test]
 fn uuids_of_avro_are_text() {
     use arrow::array::FixedSizeBinaryArray;

@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use salver_model::Code;
 use salver_model::spec::{CsvOptions, Quote};
 
-use crate::made::{bzip2, column, error, gzip, load, one, show, shown, xz, zstd};
+use crate::made::{Made, bzip2, column, error, gzip, load, one, show, shown, xz, zstd};
 
 fn with(name: &str, bytes: impl AsRef<[u8]>, change: impl FnOnce(&mut CsvOptions)) -> String {
     let (_made, mut spec) = one(name, bytes);
@@ -20,6 +20,24 @@ fn types_are_inferred() {
         true|1|1.5|2026-01-31|2026-01-31T10:20:30|2026-01-31T10:20:30Z|a\n\
         false|-2|2.0|1999-12-01|2026-01-31T10:20:30.250|2026-01-31T08:20:30Z|~";
     assert_eq!(shown("a.csv", text), expected);
+}
+
+/// No type holds both the finest times and the farthest: they are text, wherever they stand.
+#[test]
+fn fine_and_far_times_are_text() {
+    let (fine, far) = ("2024-01-01T00:00:00.1234567", "9999-12-31T00:00:00");
+    for far in [far, "9999-12-31", "1600-01-01T00:00:00.5"] {
+        for [first, second] in [[fine, far], [far, fine]] {
+            let expected = format!("t:Utf8\n{first}\n{second}");
+            assert_eq!(shown("a.csv", format!("t\n{first}\n{second}\n")), expected);
+            let made = Made::new();
+            made.file("1.csv", format!("t\n{first}\n"));
+            made.file("2.csv", format!("t\n{second}\n"));
+            assert_eq!(show(&load(&made.spec(&["*.csv"])).unwrap()), expected);
+        }
+    }
+    let apart = shown("a.csv", format!("f,t\n{fine},{far}\n"));
+    assert!(apart.starts_with("f:Timestamp(ns)|t:Timestamp(µs)\n"), "{apart}");
 }
 
 #[test]

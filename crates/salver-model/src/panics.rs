@@ -1,0 +1,36 @@
+//! Panics of libraries over what a client sent: they are caught, told to the client as what it sent, and no fault that
+//! the log should tell of.
+
+use std::cell::Cell;
+use std::panic::{UnwindSafe, catch_unwind};
+
+thread_local! {
+    static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `work` gives; `None` when it panics.
+pub fn caught<T>(work: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
+    let before = IS_EXPECTED.replace(true);
+    let outcome = catch_unwind(work);
+    IS_EXPECTED.set(before);
+    outcome.ok()
+}
+
+/// Whether a panic of this thread will be caught by [`caught`]: whoever tells of panics says nothing of it.
+#[must_use]
+pub fn is_expected() -> bool {
+    IS_EXPECTED.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{caught, is_expected};
+
+    #[test]
+    fn they_are_expected_within_and_not_behind() {
+        assert!(!is_expected());
+        assert_eq!(caught(|| caught(|| is_expected())), Some(Some(true)));
+        assert_eq!(caught(|| Vec::<u8>::new()[1]), None);
+        assert!(!is_expected());
+    }
+}
