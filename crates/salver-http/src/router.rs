@@ -91,7 +91,7 @@ impl Route {
     }
 
     fn allows(&self, method: &Method) -> bool {
-        self.methods().split(", ").any(|allowed| allowed == method.as_str())
+        self.methods().split(',').any(|allowed| allowed.trim_start() == method.as_str())
     }
 }
 
@@ -174,8 +174,8 @@ pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<stre
     if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {
         return None;
     }
-    screen(app, request).ok()?;
     let plan = streams::Plan::of(app, request, below_base(app, request.uri().path())?)?;
+    screen(app, request).ok()?;
     match &app.auth {
         None => Some(plan),
         Some(auth) => auth.identify_now(request.headers())?.ok().map(|_| plan),
@@ -326,10 +326,10 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
         Route::GraphqlAsset(name) => return graphql_http::asset(&name),
         _ => {}
     }
-    let snapshot = app.service.catalog().snapshot();
-    if let Some(finished) = app.cache.get(&exchange.key, &snapshot) {
+    if let Some(finished) = app.cache.get(&exchange.key, &app.service.catalog().peek()) {
         return Ok(respond::finished(&exchange, &finished));
     }
+    let snapshot = app.service.catalog().snapshot();
     match route {
         Route::Index => return index::answer(&exchange).await,
         Route::Schemas => return schema::answer_all(&exchange).await,

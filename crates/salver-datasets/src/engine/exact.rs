@@ -33,7 +33,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::own;
+use super::functions;
 
 pub(crate) use averages::avg;
 use extremes::{max, min};
@@ -111,7 +111,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right })
             if type_of(&right).is_some_and(|own| matches!(own, DataType::Interval(_))) && has_columns(&left) =>
         {
-            Ok(Transformed::yes(call(own::kept(), vec![Expr::BinaryExpr(BinaryExpr { left, op, right })])))
+            Ok(Transformed::yes(kept(Expr::BinaryExpr(BinaryExpr { left, op, right }))))
         }
         Expr::BinaryExpr(BinaryExpr {
             left,
@@ -138,26 +138,22 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             if [&left, &right].iter().all(|part| type_of(part).is_some_and(|own| own.is_integer())) =>
         {
             let quotient = Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right });
-            Ok(Transformed::yes(call(own::kept(), vec![quotient])))
+            Ok(Transformed::yes(kept(quotient)))
         }
         Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
             Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
             inner => Ok(Transformed::yes(call(checked::negative(), vec![inner]))),
         },
         Expr::Cast(Cast { expr, field }) => {
-            let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
-            let (expr, writes) = texts::before_cast(expr, field.data_type(), &type_of);
-            let changed = rounds || writes;
+            let (expr, changed) = before_cast(*expr, field.data_type(), &type_of);
             let cuts = type_of(&expr).is_some_and(|from| cuts_times(&from, field.data_type()));
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
             // So it is with the times of a day.
-            let cast = if cuts { call(own::kept(), vec![cast]) } else { cast };
+            let cast = if cuts { kept(cast) } else { cast };
             Ok(if changed || cuts { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::TryCast(TryCast { expr, field }) => {
-            let (expr, rounds) = rounded::before_cast(*expr, field.data_type(), &type_of);
-            let (expr, writes) = texts::before_cast(expr, field.data_type(), &type_of);
-            let changed = rounds || writes;
+            let (expr, changed) = before_cast(*expr, field.data_type(), &type_of);
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
@@ -169,6 +165,21 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         other => floats::expression(other, &type_of),
     }
+}
+
+/// What is cast, as a cast takes it; whether that is another expression.
+fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
+    let (expr, rounds) = rounded::before_cast(expr, to, type_of);
+    let (expr, writes) = texts::before_cast(expr, to, type_of);
+    (expr, rounds || writes)
+}
+
+/// The value as it is, in a function, into which the engine does not look. A filter reckons back which values of a
+/// column its condition leaves (`FilterExec` of DataFusion 55), also through a division of whole numbers and a cast to
+/// a date, as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant, and dropped the order
+/// by it.
+fn kept(expr: Expr) -> Expr {
+    call(functions::same(), vec![expr])
 }
 
 fn has_columns(expr: &Expr) -> bool {

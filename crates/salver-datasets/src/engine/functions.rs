@@ -19,6 +19,7 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 
 pub(crate) use allowance::{Allowance, shown, too_large};
 pub(crate) use measure::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
+pub(crate) use operators::same;
 
 /// Puts the functions of a session within bounds.
 ///

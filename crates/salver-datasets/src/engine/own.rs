@@ -5,7 +5,6 @@ mod as_written;
 mod digests;
 mod fields;
 mod json;
-mod kept;
 mod numerals;
 mod parts;
 mod pattern;
@@ -27,7 +26,6 @@ mod zones;
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
-pub(super) use kept::kept;
 pub(crate) use regular::CLASSES;
 pub(super) use scaled::{interval_divided, interval_times};
 pub(super) use written::{differs, item, written, written_each};

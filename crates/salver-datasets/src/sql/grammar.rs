@@ -219,10 +219,12 @@ fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Resu
         Token::Word(word) => word.keyword == keyword,
         _ => false,
     };
+    if !is_word(parser, 0, Keyword::IS) {
+        return None;
+    }
     let negated = is_word(parser, 1, Keyword::NOT);
     let behind = 1 + usize::from(negated);
-    let words = [(0, Keyword::IS), (behind, Keyword::DISTINCT), (behind + 1, Keyword::FROM)];
-    if !words.into_iter().all(|(at, keyword)| is_word(parser, at, keyword)) {
+    if !is_word(parser, behind, Keyword::DISTINCT) || !is_word(parser, behind + 1, Keyword::FROM) {
         return None;
     }
     for _ in 0..behind + 2 {

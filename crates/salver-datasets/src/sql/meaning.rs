@@ -12,6 +12,7 @@ mod compared;
 mod json;
 mod made_json;
 mod operators;
+mod outside;
 mod patterns;
 mod queries;
 mod rows;

@@ -6,7 +6,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use http::{HeaderValue, Response, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use salver_model::{Batches, Query, Result};
+use salver_model::{Batches, Item, Query, Result};
 use salver_service::{Entry, Snapshot};
 
 use crate::body::Body;
@@ -115,28 +115,32 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
 
 /// The first rows as a table, types under the names.
 async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot, entry: &Entry) -> Result<()> {
-    let query = Query { limit: Some(ROWS), ..Query::default() };
+    let Some(table) = entry.table() else { return Ok(()) };
+    let fields = table.describe().schema.fields();
+    let more = fields.len().saturating_sub(COLUMNS);
+    // No more is read than is shown: a table may have thousands of columns.
+    let items = fields.iter().take(COLUMNS).map(|field| Item::column(field.name().as_str()));
+    let query = Query { items: items.collect(), limit: Some(ROWS), ..Query::default() };
     let rows = exchange.app.service.read(exchange.caller, snapshot, entry.name.as_str(), &query).await?;
     let batches = match rows.batches {
         Batches::Ready(batches) => batches,
         Batches::Stream(stream) => stream.try_collect().await?,
     };
     page.push_str("<div class=scroll><table><tr>");
-    for field in rows.schema.fields().iter().take(COLUMNS) {
+    for field in rows.schema.fields() {
         page.push_str("<th>");
         escape(field.name(), page);
         page.push_str("<small>");
         escape(&field.data_type().to_string(), page);
         page.push_str("</small>");
     }
-    let more = rows.schema.fields().len().saturating_sub(COLUMNS);
     if more > 0 {
         let _ = write!(page, "<th>{more} more");
     }
     let options = FormatOptions::default().with_display_error(true);
     for batch in &batches {
-        let columns = batch.columns().iter().take(COLUMNS);
-        let cells: Vec<_> = columns.map(|column| ArrayFormatter::try_new(column.as_ref(), &options).ok()).collect();
+        let cells: Vec<_> =
+            batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options).ok()).collect();
         for row in 0..batch.num_rows() {
             page.push_str("<tr>");
             for cell in &cells {

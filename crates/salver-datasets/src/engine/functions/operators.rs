@@ -7,12 +7,13 @@ use arrow::compute::kernels::concat_elements::concat_elements_dyn;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-    binary_expr,
+    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility, binary_expr,
 };
 use salver_model::limits::SHARED_VALUE_BYTES_MAX;
 
 use super::allowance::{shown, too_large};
+use super::dated;
 use super::measure::{scalar_bytes, widest};
 
 /// `||` of two texts.
@@ -69,28 +70,49 @@ fn as_operator(args: &[Expr]) -> Option<Expr> {
     Some(binary_expr(left.clone(), Operator::StringConcat, right.clone()))
 }
 
-/// What it is given, on its way into a cast.
+/// The value as it is, of any size.
+pub(crate) fn same() -> ScalarUDF {
+    ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Nothing })
+}
+
+/// The value as it is, of a size that may be shown in many rows without being there more than once.
+pub(super) fn narrow() -> ScalarUDF {
+    ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Width })
+}
+
+/// The value as it is, unless it can be no date; with `tries`, null in its place.
+pub(super) fn dated(tries: bool) -> ScalarUDF {
+    let check = Check::Date { tries };
+    ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })
+}
+
+/// What a value is looked at for.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Same {
+enum Check {
+    Nothing,
+    Width,
+    Date { tries: bool },
+}
+
+/// What it is given, most often on its way into a cast.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Passing {
     signature: Signature,
-    narrow: bool,
+    check: Check,
 }
 
-impl Same {
-    /// Of any size.
-    pub(super) fn new() -> Self {
-        Self { signature: Signature::any(1, Volatility::Immutable), narrow: false }
-    }
-
-    /// Of values that may be shown in many rows without being there more than once.
-    pub(super) fn narrow() -> Self {
-        Self { narrow: true, ..Self::new() }
+impl Passing {
+    pub(super) fn is_dated(&self) -> bool {
+        matches!(self.check, Check::Date { .. })
     }
 }
 
-impl ScalarUDFImpl for Same {
+impl ScalarUDFImpl for Passing {
     fn name(&self) -> &'static str {
-        "cast"
+        match self.check {
+            Check::Nothing | Check::Width => "cast",
+            Check::Date { .. } => "dated",
+        }
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
@@ -113,27 +135,43 @@ impl ScalarUDFImpl for Same {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        match args.arg_fields {
-            [only] => Ok(Arc::clone(only)),
+        match (args.arg_fields, &self.check) {
+            ([only], Check::Date { tries: true }) => Ok(Arc::new(only.as_ref().clone().with_nullable(true))),
+            ([only], _) => Ok(Arc::clone(only)),
             _ => internal_err!("a cast takes one value"),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let Some(given) = args.args.into_iter().next() else { return internal_err!("a cast takes one value") };
-        if self.narrow {
-            let bytes = match &given {
-                ColumnarValue::Array(array) => widest(array),
-                ColumnarValue::Scalar(value) => scalar_bytes(value),
-            };
-            if bytes > SHARED_VALUE_BYTES_MAX {
-                let most = shown(SHARED_VALUE_BYTES_MAX);
-                return Err(too_large(format!(
-                    "a value of {} can't be made one of a type that repeats values, of which {most} is the most",
-                    shown(bytes)
-                )));
+        match self.check {
+            Check::Nothing => Ok(given),
+            Check::Width => {
+                check_width(&given)?;
+                Ok(given)
             }
+            Check::Date { tries } => match given {
+                ColumnarValue::Array(values) => Ok(ColumnarValue::Array(dated::values(&values, tries)?)),
+                ColumnarValue::Scalar(value) => {
+                    let values = dated::values(&value.to_array()?, tries)?;
+                    Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?))
+                }
+            },
         }
-        Ok(given)
     }
+}
+
+fn check_width(given: &ColumnarValue) -> Result<()> {
+    let bytes = match given {
+        ColumnarValue::Array(array) => widest(array),
+        ColumnarValue::Scalar(value) => scalar_bytes(value),
+    };
+    if bytes <= SHARED_VALUE_BYTES_MAX {
+        return Ok(());
+    }
+    let most = shown(SHARED_VALUE_BYTES_MAX);
+    Err(too_large(format!(
+        "a value of {} can't be made one of a type that repeats values, of which {most} is the most",
+        shown(bytes)
+    )))
 }

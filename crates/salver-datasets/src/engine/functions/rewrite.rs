@@ -17,7 +17,7 @@ use super::allowance::{Allowance, shown, too_large};
 use super::bounded::Bounded;
 use super::dated;
 use super::growth::{self, Bounds, Growth};
-use super::operators::{Concatenate, Same};
+use super::operators::{Concatenate, narrow, same};
 
 /// Puts every expression of a plan within bounds, when the types of all of them are known.
 #[derive(Debug)]
@@ -78,8 +78,7 @@ fn bound_expr(
         Expr::ScalarSubquery(subquery) => {
             let expr = Expr::ScalarSubquery(subquery);
             if type_of(&expr).is_ok_and(|own| own.primitive_width().is_none()) {
-                let same = ScalarUDF::new_from_impl(Same::new());
-                return Ok(Transformed::yes(call(same, growth::sum, vec![expr], allowance)));
+                return Ok(Transformed::yes(call(same(), growth::sum, vec![expr], allowance)));
             }
             Ok(Transformed::no(expr))
         }
@@ -130,12 +129,10 @@ fn bound_cast(
         return Err(too_large("a cast to a type that repeats values without end is not supported".to_owned()));
     }
     if is_text && (from.is_nested() || super::bounded::shares_values(&from)) {
-        let same = ScalarUDF::new_from_impl(Same::new());
-        return Ok((call(same, growth::text, vec![expr], allowance), true));
+        return Ok((call(same(), growth::text, vec![expr], allowance), true));
     }
     if shares || super::bounded::shares_values(&from) {
-        let narrow = ScalarUDF::new_from_impl(Same::narrow());
-        return Ok((Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(narrow), vec![expr])), true));
+        return Ok((Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(narrow()), vec![expr])), true));
     }
     Ok((expr, false))
 }

@@ -4,12 +4,13 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, Query, SelectItem, SetExpr, TableAlias, TableAliasColumnDef,
-    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Function, FunctionArg, FunctionArgExpr, SelectItem, SetExpr, TableAlias, TableAliasColumnDef, TableFactor,
+    Value, Visit, Visitor,
 };
 use salver_model::Error;
 
 use super::calls::{arguments, name_of};
+use super::outside::outside_queries;
 use super::{expression, quoted, refused};
 use crate::sql::names::fold;
 
@@ -32,54 +33,22 @@ fn list_of(name: &str) -> Option<&'static str> {
 /// The columns of a query, with a row for each that their functions give.
 pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
     let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return Ok(()) };
-    match VisitMut::visit(expr, &mut Unnested { queries: 0 }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
-    }
-}
-
-struct Unnested {
-    /// How many queries are around what is being visited.
-    queries: usize,
-}
-
-impl VisitorMut for Unnested {
-    type Break = Box<Error>;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
-        self.queries -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
-        if self.queries > 0 {
-            return ControlFlow::Continue(());
-        }
-        let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
-        let Some(name) = name_of(function) else { return ControlFlow::Continue(()) };
+    outside_queries(expr, &mut |expr| {
+        let Expr::Function(function) = expr else { return Ok(()) };
+        let Some(name) = name_of(function) else { return Ok(()) };
         // Rows of rows are what a list of a list would be: `unnest(generate_series(1, 3))` says the same once.
         if name == "unnest"
             && let Some([Expr::Function(inner)]) = arguments(function).as_deref()
             && name_of(inner).as_deref() == Some("unnest")
         {
             *expr = Expr::Function(inner.clone());
-            return ControlFlow::Continue(());
+            return Ok(());
         }
-        let Some(list) = list_of(&name) else { return ControlFlow::Continue(()) };
-        match items(list, function) {
-            Ok(list) => match expression("unnest(__1)", vec![list]) {
-                Ok(rows) => *expr = rows,
-                Err(error) => return ControlFlow::Break(error),
-            },
-            Err(error) => return ControlFlow::Break(error),
+        if let Some(list) = list_of(&name) {
+            *expr = expression("unnest(__1)", vec![items(list, function)?])?;
         }
-        ControlFlow::Continue(())
-    }
+        Ok(())
+    })
 }
 
 /// The call that gives the list of a function's rows.

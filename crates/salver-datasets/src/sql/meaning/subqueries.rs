@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, FunctionArguments, GroupByExpr, LimitClause, OrderByKind, Query, Select, SelectItem, SetExpr,
-    Value, Visit, VisitMut, Visitor, VisitorMut,
+    Value, Visit, Visitor,
 };
 use salver_model::Error;
 
 use super::compared::{row, same_width};
+use super::outside::outside_queries;
 use super::{Rewriter, expression, refused, take};
 
 pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
@@ -211,36 +212,8 @@ fn is_limited_to_some(query: &Query) -> bool {
 
 /// Every `exists` of a column as the number of rows that there are: the engine has it in conditions only.
 pub(super) fn counted(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
-    match VisitMut::visit(expr, &mut Counted { queries: 0, names }) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
-    }
-}
-
-struct Counted<'n> {
-    /// How many queries are around what is being visited.
-    queries: usize,
-    names: &'n mut Rewriter,
-}
-
-impl VisitorMut for Counted<'_> {
-    type Break = Box<Error>;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Box<Error>> {
-        self.queries -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
-        let Expr::Exists { subquery, negated } = expr else { return ControlFlow::Continue(()) };
-        if self.queries > 0 {
-            return ControlFlow::Continue(());
-        }
+    outside_queries(expr, &mut |expr| {
+        let Expr::Exists { subquery, negated } = expr else { return Ok(()) };
         let words = if *negated { "count(*) = 0" } else { "count(*) > 0" };
         let mut query = subquery.clone();
         let unlimited = query.limit_clause.is_none() && query.with.is_none();
@@ -248,20 +221,14 @@ impl VisitorMut for Counted<'_> {
             && unlimited
             && is_plain(select)
         {
-            match expression(words, Vec::new()) {
-                Ok(count) => select.projection = vec![SelectItem::UnnamedExpr(count)],
-                Err(error) => return ControlFlow::Break(error),
-            }
+            select.projection = vec![SelectItem::UnnamedExpr(expression(words, Vec::new())?)];
             query.order_by = None;
             *expr = Expr::Subquery(query);
-            return ControlFlow::Continue(());
+            return Ok(());
         }
-        match value(words, &query, self.names) {
-            Ok(count) => *expr = count,
-            Err(error) => return ControlFlow::Break(error),
-        }
-        ControlFlow::Continue(())
-    }
+        *expr = value(words, &query, names)?;
+        Ok(())
+    })
 }
 
 /// Whether a query gives a row for each that it reads.
