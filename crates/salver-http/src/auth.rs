@@ -218,7 +218,14 @@ impl Auth {
         {
             return Ok(Some(Given::Password(credentials)));
         }
-        Ok(self.users.as_ref().and_then(|users| users.session_of(headers)).map(Given::Session))
+        let Some(users) = &self.users else { return Ok(None) };
+        let session = users.session_of(headers);
+        if session.is_some() && users.is_ambiguous(headers) {
+            let what = "the cookie of the session came more than once, with different values";
+            return Err(Error::new(Code::AuthenticationFailed, what)
+                .with_hint("delete the cookies of this host and log in again"));
+        }
+        Ok(session.map(Given::Session))
     }
 
     /// What can be said of a proof by computing alone.

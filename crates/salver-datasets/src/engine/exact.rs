@@ -115,14 +115,12 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         Expr::BinaryExpr(BinaryExpr {
             left,
-            op: op @ (Operator::Plus | Operator::Minus | Operator::Multiply),
+            op: op @ (Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide),
             right,
         }) => {
             let whole = |part: &Expr| type_of(part).filter(DataType::is_integer);
             match (whole(&left), whole(&right)) {
-                (Some(one), Some(other)) if one == other => {
-                    Ok(Transformed::yes(call(checked::operator(op), vec![*left, *right])))
-                }
+                (Some(one), Some(other)) if one == other => Ok(Transformed::yes(checked::operator(*left, op, *right))),
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
             }
         }
@@ -132,13 +130,6 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         {
             let (left, right) = (Box::new(spans::length(*left)), Box::new(spans::length(*right)));
             Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })))
-        }
-        // Several numbers divided give one: the engine would take a column for a constant whose quotient is.
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right })
-            if [&left, &right].iter().all(|part| type_of(part).is_some_and(|own| own.is_integer())) =>
-        {
-            let quotient = Expr::BinaryExpr(BinaryExpr { left, op: Operator::Divide, right });
-            Ok(Transformed::yes(kept(quotient)))
         }
         Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
             Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
@@ -175,9 +166,9 @@ fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<Data
 }
 
 /// The value as it is, in a function, into which the engine does not look. A filter reckons back which values of a
-/// column its condition leaves (`FilterExec` of DataFusion 55), also through a division of whole numbers and a cast to
-/// a date, as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant, and dropped the order
-/// by it.
+/// column its condition leaves (`FilterExec` of DataFusion 55), also through a cast to a date (and a division of whole
+/// numbers, which is `checked`), as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant, and
+/// dropped the order by it.
 fn kept(expr: Expr) -> Expr {
     call(functions::same(), vec![expr])
 }

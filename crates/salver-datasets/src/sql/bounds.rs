@@ -42,7 +42,7 @@ const WITH_DEPTH_MAX: usize = 8;
 /// written out anew by each.
 const TABLES_DEPTH_MAX: usize = 24;
 
-/// What one JSON operator, or one `at time zone`, counts in a chain: the names of the later ones have those of all
+/// What one JSON operator, one `^` or one `at time zone` counts in a chain: the names of the later ones have those of all
 /// before in them.
 const JSON_LEVELS: usize = 5;
 
@@ -383,7 +383,7 @@ impl Visitor for Measure {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
-        use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, Question};
+        use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, PGExp, Question};
         if self.copied.contains(&place(expr)) {
             self.copies += 1;
             if self.copies > SQL_COPIED_DEPTH_MAX {
@@ -418,7 +418,7 @@ impl Visitor for Measure {
                 let fields = access_chain.iter().filter(|access| matches!(access, AccessExpr::Dot(_))).count();
                 self.enter(1 + access_chain.len() + fields)
             }
-            Expr::BinaryOp { op: Arrow | HashArrow | HashLongArrow | LongArrow | Question, .. }
+            Expr::BinaryOp { op: Arrow | HashArrow | HashLongArrow | LongArrow | PGExp | Question, .. }
             | Expr::AtTimeZone { .. } => self.enter(JSON_LEVELS),
             Expr::Case { conditions, .. } => {
                 items(conditions.len())?;

@@ -101,6 +101,11 @@ impl Users {
         crate::cookie::named(headers, &self.spec.session_cookie).filter(|name| !name.is_empty())
     }
 
+    /// Whether a request comes with several sessions, of which nobody can tell which is the client's own.
+    pub(super) fn is_ambiguous(&self, headers: &HeaderMap) -> bool {
+        crate::cookie::is_ambiguous(headers, &self.spec.session_cookie)
+    }
+
     /// Whose key it is, when it was right a moment ago.
     pub(super) fn of_key_now(&self, key: &str) -> Option<Identity> {
         let known = self.keys.get(&self.tagger.tag(&[key]))?;

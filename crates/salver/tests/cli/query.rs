@@ -54,6 +54,16 @@ fn an_aligned_table_is_the_default() {
 }
 
 #[test]
+fn a_table_gives_a_terminal_nothing_to_obey() {
+    let place = Place::new();
+    let sql = "select 'a' || chr(27) || ']0;title' || chr(7) || chr(10) || chr(155) || 'b' as \"x\u{1b}[2J\"";
+    let run = place.run(&["query", sql, "."]);
+    let drawn = run.good();
+    assert!(drawn.contains("x\u{241b}[2J") && drawn.contains("a\u{241b}]0;title\u{2407}"), "{drawn:?}");
+    assert!(!drawn.chars().any(|sign| sign != '\n' && sign.is_control()), "{drawn:?}");
+}
+
+#[test]
 fn text_formats() {
     let place = Place::new();
     for (format, expected) in [

@@ -1,18 +1,36 @@
-//! `+`, `-` and `*` of whole numbers that end with an error where the result is out of range.
+//! `+`, `-`, `*` and `/` of whole numbers that end with an error where the result is out of range.
+//!
+//! A chain of them is one function: the engine asks for the types and names of all functions within one another again
+//! and again, so that planning five hundred of them took ten seconds.
+
+use std::fmt::{self, Write};
 
 use arrow::array::{Array, ArrayRef, Datum};
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use salver_model::{Code, Error};
 
-/// The operator as a function.
-pub(super) fn operator(op: Operator) -> ScalarUDF {
-    ScalarUDF::new_from_impl(Checked { op, signature: Signature::any(2, Volatility::Immutable) })
+use super::call;
+
+/// The operator as a function of its two sides.
+pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
+    let (mut ops, mut args) = match left {
+        Expr::ScalarFunction(ScalarFunction { func, args }) => match func.inner().downcast_ref::<Checked>() {
+            Some(chain) => (chain.ops.clone(), args),
+            None => (Vec::new(), vec![Expr::ScalarFunction(ScalarFunction { func, args })]),
+        },
+        left => (Vec::new(), vec![left]),
+    };
+    ops.push(op);
+    args.push(right);
+    let chain = Checked { ops, signature: Signature::any(args.len(), Volatility::Immutable) };
+    call(ScalarUDF::new_from_impl(chain), args)
 }
 
 /// The minus of one number.
@@ -38,28 +56,41 @@ pub(super) fn out_of_range(what: &str, data_type: &DataType) -> DataFusionError 
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
-    op: Operator,
+    /// What stands between the arguments, computed from the left.
+    ops: Vec<Operator>,
     signature: Signature,
+}
+
+impl Checked {
+    /// The chain as it is written.
+    fn written(&self, args: &[Expr], each: fn(&Expr, &mut String) -> fmt::Result) -> Result<String> {
+        let mut written = String::new();
+        for (at, arg) in args.iter().enumerate() {
+            if let Some(op) = at.checked_sub(1).and_then(|before| self.ops.get(before)) {
+                write!(written, " {op} ")?;
+            }
+            each(arg, &mut written)?;
+        }
+        Ok(written)
+    }
 }
 
 impl ScalarUDFImpl for Checked {
     fn name(&self) -> &'static str {
-        match self.op {
-            Operator::Plus => "+",
-            Operator::Minus => "-",
+        match self.ops.last() {
+            Some(Operator::Plus) => "+",
+            Some(Operator::Minus) => "-",
+            Some(Operator::Divide) => "/",
             _ => "*",
         }
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        let [left, right] = args else { return internal_err!("`{}` has two sides", self.name()) };
-        Ok(format!("{left} {} {right}", self.op))
+        self.written(args, |arg, written| write!(written, "{arg}"))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        let [left, right] = args else { return internal_err!("`{}` has two sides", self.name()) };
-        // The name that the operator has; names of long chains are asked for often, so nothing is copied.
-        Ok(format!("{} {} {}", left.schema_name(), self.op, right.schema_name()))
+        self.written(args, |arg, written| write!(written, "{}", arg.schema_name()))
     }
 
     fn signature(&self) -> &Signature {
@@ -68,34 +99,43 @@ impl ScalarUDFImpl for Checked {
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
         match arg_types {
-            [left, _] => Ok(left.clone()),
+            [first, _, ..] => Ok(first.clone()),
             _ => internal_err!("`{}` has two sides", self.name()),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let compute = match self.op {
-            Operator::Plus => numeric::add,
-            Operator::Minus => numeric::sub,
-            _ => numeric::mul,
-        };
-        let [left, right] = args.args.as_slice() else { return internal_err!("`{}` has two sides", self.name()) };
-        let computed = apply(left, right, compute);
-        computed.map_err(|error| match error {
-            DataFusionError::ArrowError(inner, _) if matches!(*inner, ArrowError::ArithmeticOverflow(_)) => {
-                let what = match self.op {
-                    Operator::Plus => "a sum",
-                    Operator::Minus => "a difference",
-                    _ => "a product",
-                };
-                // The library's message has the two numbers: "Overflow happened on: 1 + 2".
-                let text = inner.to_string();
-                let numbers = text.rsplit("on: ").next().filter(|numbers| numbers.len() < text.len());
-                let what = numbers.map_or_else(|| what.to_owned(), |numbers| format!("`{numbers}`"));
-                out_of_range(&what, args.return_field.data_type())
-            }
-            other => other,
+        let mut sides = args.args.into_iter();
+        let Some(first) = sides.next() else { return internal_err!("`{}` has two sides", self.name()) };
+        self.ops.iter().zip(sides).try_fold(first, |left, (op, right)| {
+            let compute = match op {
+                Operator::Plus => numeric::add,
+                Operator::Minus => numeric::sub,
+                Operator::Divide => numeric::div,
+                _ => numeric::mul,
+            };
+            apply(&left, &right, compute).map_err(|error| told(error, *op, args.return_field.data_type()))
         })
+    }
+}
+
+/// The error of an operator, where its result is out of range.
+fn told(error: DataFusionError, op: Operator, data_type: &DataType) -> DataFusionError {
+    match error {
+        DataFusionError::ArrowError(inner, _) if matches!(*inner, ArrowError::ArithmeticOverflow(_)) => {
+            let what = match op {
+                Operator::Plus => "a sum",
+                Operator::Minus => "a difference",
+                Operator::Divide => "a quotient",
+                _ => "a product",
+            };
+            // The library's message has the two numbers: "Overflow happened on: 1 + 2".
+            let text = inner.to_string();
+            let numbers = text.rsplit("on: ").next().filter(|numbers| numbers.len() < text.len());
+            let what = numbers.map_or_else(|| what.to_owned(), |numbers| format!("`{numbers}`"));
+            out_of_range(&what, data_type)
+        }
+        other => other,
     }
 }
 
@@ -164,5 +204,25 @@ impl ScalarUDFImpl for Negative {
             }
             _ => internal_err!("a minus takes one number"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::logical_expr::{Expr, Operator, col};
+
+    use super::operator;
+
+    /// Functions within functions would cost the engine the third power of their number.
+    #[test]
+    fn a_chain_is_one_function() {
+        let chain = (0..400).fold(col("a"), |left, _| operator(left, Operator::Plus, col("b")));
+        let Expr::ScalarFunction(call) = &chain else { panic!("{chain}") };
+        assert_eq!(call.args.len(), 401);
+        let short = operator(operator(col("a"), Operator::Divide, col("b")), Operator::Minus, col("c"));
+        let nested = operator(col("a"), Operator::Multiply, short);
+        assert_eq!(nested.schema_name().to_string(), "a * a / b - c");
+        let Expr::ScalarFunction(call) = &nested else { panic!("{nested}") };
+        assert_eq!(call.args.len(), 2, "what stands in brackets is apart");
     }
 }

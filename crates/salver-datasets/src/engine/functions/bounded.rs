@@ -49,6 +49,11 @@ impl Bounded {
         Self { inner, bounds, allowance: Arc::clone(allowance), within }
     }
 
+    /// Whether the function within is a `T`.
+    pub(super) fn holds<T: ScalarUDFImpl>(&self) -> bool {
+        self.inner.inner().is::<T>()
+    }
+
     /// What one row gives at most.
     fn growth(&self, cells: &[Cell]) -> u64 {
         match self.bounds.growth {

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
 use arrow::compute::kernels::concat_elements::concat_elements_dyn;
 use arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility, binary_expr,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use salver_model::limits::SHARED_VALUE_BYTES_MAX;
 
@@ -16,15 +14,16 @@ use super::allowance::{shown, too_large};
 use super::dated;
 use super::measure::{scalar_bytes, widest};
 
-/// `||` of two texts.
+/// `||` of texts. A chain of them is one function, as a chain of sums is.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Concatenate {
     signature: Signature,
 }
 
 impl Concatenate {
-    pub(super) fn new() -> Self {
-        Self { signature: Signature::any(2, Volatility::Immutable) }
+    /// Of so many texts.
+    pub(super) fn of(count: usize) -> Self {
+        Self { signature: Signature::any(count, Volatility::Immutable) }
     }
 }
 
@@ -34,11 +33,11 @@ impl ScalarUDFImpl for Concatenate {
     }
 
     fn display_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(as_operator(args).map_or_else(|| "||".to_owned(), |expr| expr.to_string()))
+        Ok(args.iter().map(ToString::to_string).collect::<Vec<_>>().join(" || "))
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(as_operator(args).map_or_else(|| "||".to_owned(), |expr| expr.schema_name().to_string()))
+        Ok(args.iter().map(|arg| arg.schema_name().to_string()).collect::<Vec<_>>().join(" || "))
     }
 
     fn signature(&self) -> &Signature {
@@ -46,28 +45,24 @@ impl ScalarUDFImpl for Concatenate {
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        match arg_types {
-            [DataType::Null, other] | [other, _] => Ok(other.clone()),
-            _ => internal_err!("`||` has two sides"),
+        match arg_types.iter().find(|own| **own != DataType::Null).or(arg_types.first()) {
+            Some(own) => Ok(own.clone()),
+            None => internal_err!("`||` has two sides"),
         }
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if all_scalar { 1 } else { args.number_rows };
-        let sides = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<ArrayRef>>>()?;
-        let [left, right] = sides.as_slice() else { return internal_err!("`||` has two sides") };
-        let joined = concat_elements_dyn(left, right)?;
+        let mut sides = args.args.iter().map(|arg| arg.to_array(rows));
+        let Some(first) = sides.next() else { return internal_err!("`||` has two sides") };
+        let joined =
+            sides.try_fold(first?, |left, right| Ok::<_, DataFusionError>(concat_elements_dyn(&left, &right?)?))?;
         if all_scalar {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&joined, 0)?));
         }
         Ok(ColumnarValue::Array(joined))
     }
-}
-
-fn as_operator(args: &[Expr]) -> Option<Expr> {
-    let [left, right] = args else { return None };
-    Some(binary_expr(left.clone(), Operator::StringConcat, right.clone()))
 }
 
 /// The value as it is, of any size.

@@ -61,8 +61,10 @@ fn bound_expr(
             None => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
         }),
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::StringConcat, right }) => {
-            let inner = ScalarUDF::new_from_impl(Concatenate::new());
-            Ok(Transformed::yes(call(inner, growth::sum, vec![*left, *right], allowance)))
+            let mut args = chained(*left);
+            args.push(*right);
+            let inner = ScalarUDF::new_from_impl(Concatenate::of(args.len()));
+            Ok(Transformed::yes(call(inner, growth::sum, args, allowance)))
         }
         Expr::Cast(Cast { expr, field }) => {
             let (expr, changed) = bound_cast(*expr, field.data_type(), false, type_of, allowance)?;
@@ -83,6 +85,18 @@ fn bound_expr(
             Ok(Transformed::no(expr))
         }
         other => Ok(Transformed::no(other)),
+    }
+}
+
+/// What a chain of `||` puts together; of anything else, that alone.
+fn chained(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if func.inner().downcast_ref::<Bounded>().is_some_and(|bounded| bounded.holds::<Concatenate>()) =>
+        {
+            args
+        }
+        other => vec![other],
     }
 }
 

@@ -67,6 +67,13 @@ fn in_and_out() {
                 "{}",
                 messages.body
             );
+            // Which of two is the browser's own, nobody can tell.
+            let tossed = format!("{cookie}; {}=of-another-host", cookie.split('=').next().unwrap_or_default());
+            let both = [("cookie", tossed.as_str())];
+            assert_eq!(program.ask("GET", "/records/tags/1", &both, None).status, 403, "{kind:?}");
+            assert_eq!(program.ask("GET", "/tables/tags", &both, None).status, 401, "{kind:?}");
+            let twice = format!("{cookie}; {cookie}");
+            assert_eq!(program.ask("GET", "/me", &[("cookie", twice.as_str())], None).status, 200, "{kind:?}");
             // Another login makes another session of the same browser, and ends the old one.
             let again = program.ask("POST", "/login", &known, Some(body));
             let next = self::cookie(&again);
