@@ -117,7 +117,7 @@ impl Client {
                 Err(Trouble::Lasting(error)) => return Err(error.into()),
                 Err(Trouble::Passing(asked, error)) => (asked, error),
             };
-            if started.elapsed() >= self.patience || !self.rest(asked.unwrap_or(wait).min(WAIT_MAX)) {
+            if started.elapsed() >= self.patience || !self.rest(asked.unwrap_or(wait).clamp(WAIT_MIN, WAIT_MAX)) {
                 return Err(error.into());
             }
             wait = (wait * 2).min(WAIT_MAX);

@@ -25,7 +25,7 @@ impl Write for Discreet {
         // A line comes whole.
         let text = String::from_utf8_lossy(line);
         let told = self.without_secrets(&text);
-        io::stderr().lock().write_all(told.as_bytes())?;
+        io::stderr().lock().write_all(as_one(&told).as_bytes())?;
         Ok(line.len())
     }
 
@@ -44,6 +44,15 @@ impl Discreet {
     }
 }
 
+/// The lines of one event, the later ones set in: what a client or user code says can't begin one that looks like an
+/// event of its own.
+fn as_one(text: &str) -> String {
+    let (lines, end) = text.strip_suffix('\n').map_or((text, ""), |lines| (lines, "\n"));
+    let mut told = lines.replace('\r', "\\r").replace('\n', "\n    ");
+    told.push_str(end);
+    told
+}
+
 /// Has panics tell no secrets either.
 fn tame_panics(discreet: Discreet) {
     std::panic::set_hook(Box::new(move |panic| {
@@ -57,7 +66,7 @@ fn tame_panics(discreet: Discreet) {
         let thread = std::thread::current();
         let text = format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"));
         // There is nobody left to tell when that fails.
-        let _ = io::stderr().lock().write_all(discreet.without_secrets(&text).as_bytes());
+        let _ = io::stderr().lock().write_all(as_one(&discreet.without_secrets(&text)).as_bytes());
     }));
 }
 
@@ -134,7 +143,13 @@ impl Observer for Log {
 
 #[cfg(test)]
 mod tests {
-    use super::Discreet;
+    use super::{Discreet, as_one};
+
+    #[test]
+    fn a_line_of_another_is_set_in() {
+        assert_eq!(as_one("ERROR f failed: a\n2026 INFO forged\rb\n"), "ERROR f failed: a\n    2026 INFO forged\\rb\n");
+        assert_eq!(as_one("INFO b\n"), "INFO b\n");
+    }
 
     #[test]
     fn lines_have_no_secrets() {

@@ -17,9 +17,22 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::writing("standard output", error))
 }
 
-/// Writes a line to standard error, without passwords of URLs. There is nobody left to tell when that fails.
+/// Writes a line to standard error, without passwords of URLs and without what a terminal would obey. There is nobody left to tell when that fails.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", masked(text));
+    let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
+}
+
+/// Without what a terminal would obey: a value must not move its cursor or name its window. The pictures of control
+/// characters are as wide as one character.
+pub(crate) fn tamed(text: &str) -> String {
+    let picture = |sign: char| match u32::from(sign) {
+        0x0a => '\n',
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        0x80..=0x9f => '\u{fffd}',
+        _ => sign,
+    };
+    text.chars().map(picture).collect()
 }
 
 /// Writes warnings to standard error.

@@ -7,6 +7,7 @@ mod cli {
     mod check;
     mod query;
     mod serve;
+    mod strangers;
     mod usage;
 }
 

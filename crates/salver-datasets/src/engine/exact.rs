@@ -167,8 +167,8 @@ fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<Data
 
 /// The value as it is, in a function, into which the engine does not look. A filter reckons back which values of a
 /// column its condition leaves (`FilterExec` of DataFusion 55), also through a cast to a date (and a division of whole
-/// numbers, which is `checked`), as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant, and
-/// dropped the order by it.
+/// numbers, which is `checked`), as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant,
+/// and dropped the order by it.
 fn kept(expr: Expr) -> Expr {
     call(functions::same(), vec![expr])
 }

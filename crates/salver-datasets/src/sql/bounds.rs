@@ -42,8 +42,8 @@ const WITH_DEPTH_MAX: usize = 8;
 /// written out anew by each.
 const TABLES_DEPTH_MAX: usize = 24;
 
-/// What one JSON operator, one `^` or one `at time zone` counts in a chain: the names of the later ones have those of all
-/// before in them.
+/// What one JSON operator, one `^` or one `at time zone` counts in a chain: the names of the later ones have those of
+/// all before in them.
 const JSON_LEVELS: usize = 5;
 
 /// Most expressions that one query sorts or groups by: how long planning takes grows with their square.

@@ -38,6 +38,10 @@ pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<
         let parts: Vec<&Ident> = relation.0.iter().filter_map(ObjectNamePart::as_ident).collect();
         let Some((last, above)) = parts.split_last() else { continue };
         if above.last().is_some_and(|schema| schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA)) {
+            // The engine's settings are nobody's but the operator's: they tell of places on this machine.
+            if last.value.eq_ignore_ascii_case("df_settings") {
+                return Err(unknown_table(relation, last, &catalog));
+            }
             reads_every_table = true;
             continue;
         }

@@ -60,6 +60,10 @@ async fn anything_that_is_not_reading_is_refused() {
         format!("select * from '{path}'"),
         format!("select * from \"{path}\""),
         "select * from '/etc/passwd'".to_owned(),
+        // These tell of places on this machine.
+        "select * from information_schema.df_settings".to_owned(),
+        "select value from \"INFORMATION_SCHEMA\".\"DF_Settings\"".to_owned(),
+        "table salver.information_schema.df_settings".to_owned(),
     ] {
         let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
         let error = engine.run(Arc::clone(&tables), &query).await.unwrap_err();

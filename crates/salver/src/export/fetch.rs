@@ -1,5 +1,6 @@
 //! Fetches one batch, and believes nothing that does not add up.
 
+use salver_model::limits::BATCH_BYTES_MAX;
 use salver_model::{Code, Error};
 use serde_json::Value;
 use ureq::Body;
@@ -10,8 +11,10 @@ use super::session::Session;
 use crate::client::{Client, Trouble};
 use crate::failure::Failure;
 
-/// Most bytes of a batch; what is larger is no answer of a Salver server.
-const BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Most bytes of a batch of one row; what is larger is no answer of a Salver server.
+const ROW_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// The same of any other: a server keeps [`BATCH_BYTES_MAX`], of which writing makes up to seven times as much.
+const ROWS_BYTES_MAX: u64 = 16 * BATCH_BYTES_MAX as u64;
 
 /// Which rows are fetched.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +38,9 @@ pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: P
     client.persist(|| {
         let asked = client.get(&path).header("accept-encoding", "identity").call();
         let mut response = asked.map_err(|cause| client.unreachable(cause))?;
-        let read = response.body_mut().with_config().limit(BYTES_MAX).read_to_vec();
+        let is_row = number(&response, "salver-rows") == Some(1);
+        let bytes_max = if is_row { ROW_BYTES_MAX } else { ROWS_BYTES_MAX };
+        let read = response.body_mut().with_config().limit(bytes_max).read_to_vec();
         let bytes = read.map_err(|cause| client.unreachable(cause))?;
         if !response.status().is_success() {
             let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -48,17 +53,16 @@ pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: P
 
 /// The batch, if it is what its head says.
 fn proved(response: &Response<Body>, bytes: Vec<u8>, layout: Layout, offset: u64) -> Result<Batch, &'static str> {
-    let number = |name: &str| -> Option<u64> { response.headers().get(name)?.to_str().ok()?.parse().ok() };
     let sum = response.headers().get("salver-crc32").and_then(|value| value.to_str().ok());
     let sum = sum.and_then(|text| u32::from_str_radix(text, 16).ok()).ok_or("it has no checksum")?;
     if crc32fast::hash(&bytes) != sum {
         return Err("its checksum is another");
     }
-    if number("salver-offset") != Some(offset) {
+    if number(response, "salver-offset") != Some(offset) {
         return Err("it is of another offset");
     }
-    let rows = number("salver-rows").ok_or("it does not tell how many rows it has")?;
-    let next = number("salver-next");
+    let rows = number(response, "salver-rows").ok_or("it does not tell how many rows it has")?;
+    let next = number(response, "salver-next");
     if next.is_some_and(|next| next != offset + rows || rows == 0) {
         return Err("its rows and the next offset do not fit");
     }
@@ -66,6 +70,10 @@ fn proved(response: &Response<Body>, bytes: Vec<u8>, layout: Layout, offset: u64
         return Err("it has another number of lines than rows");
     }
     Ok(Batch { rows, bytes, next })
+}
+
+fn number(response: &Response<Body>, name: &str) -> Option<u64> {
+    response.headers().get(name)?.to_str().ok()?.parse().ok()
 }
 
 fn lines(bytes: &[u8]) -> u64 {

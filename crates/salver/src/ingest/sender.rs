@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use salver_model::{Code, Name};
+use salver_model::{Code, Error, Name};
 use serde_json::Value;
 
 use super::batches::Batch;
@@ -36,6 +36,11 @@ impl Counts {
         self.duplicates += other.duplicates;
         self.quarantined += other.quarantined;
         self.reason = self.reason.take().or_else(|| other.reason.clone());
+    }
+
+    /// Whether they tell of no event.
+    fn are_none(&self) -> bool {
+        self.taken == 0 && self.duplicates == 0 && self.quarantined == 0
     }
 
     /// What an answer says.
@@ -77,12 +82,20 @@ impl Sender {
         let text = response.body_mut().read_to_string().map_err(|cause| self.client.unreachable(cause))?;
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if response.status().is_success() && answer.is_object() {
-            return Ok(Counts::of(&answer));
+            let counts = Counts::of(&answer);
+            // Of a batch with anything in it something became.
+            return if counts.are_none() { Err(self.silent(&text)) } else { Ok(counts) };
         }
         // A batch with nothing good in it is refused, and lies in the quarantine.
         if answer["error"] == Code::InvalidEvent.slug() {
             return Ok(Counts::of(&answer));
         }
         Err(self.client.refused(&response, &answer))
+    }
+
+    fn silent(&self, answer: &str) -> Trouble {
+        let beginning: String = answer.chars().take(100).collect();
+        let message = format!("{} does not say what became of the events: {beginning}", self.client.base());
+        Trouble::Lasting(Error::new(Code::Source, message).with_hint("check the address: is it a Salver server?"))
     }
 }
