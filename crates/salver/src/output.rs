@@ -17,7 +17,8 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::writing("standard output", error))
 }
 
-/// Writes a line to standard error, without passwords of URLs and without what a terminal would obey. There is nobody left to tell when that fails.
+/// Writes a line to standard error, without passwords of URLs and without what a terminal would obey. There is nobody
+/// left to tell when that fails.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
 }
