@@ -60,7 +60,7 @@ pub struct EngineOptions {
     pub threads: usize,
     /// Disk for what queries spill, all together, in bytes; 0 takes half of what is free.
     pub spill_bytes_max: u64,
-    /// Longest work on the rows of one query, in milliseconds; 0 is no bound. Whoever asks bounds what he waits for;
+    /// Longest work on the rows of one query, in milliseconds; 0 is no bound. Whoever asks bounds the wait;
     /// this counts also what is made ahead of a slow reader.
     pub query_ms_max: u64,
     /// Whether the process is the engine's alone: queries are ended then when the process has in memory what

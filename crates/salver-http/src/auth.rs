@@ -163,7 +163,7 @@ impl Auth {
     /// A token that is as good as name and password, for an hour or until the password changes.
     ///
     /// # Errors
-    /// `AuthenticationFailed`, also where nobody can prove himself so; `TooManyAttempts`.
+    /// `AuthenticationFailed`, also where nobody can prove anything so; `TooManyAttempts`.
     pub(crate) async fn log_in(&self, name: &str, password: &str, address: IpAddr) -> Result<String> {
         let Some(basic) = &self.basic else { return Err(failed(name)) };
         let state = basic.log_in(name, password, &self.attempts, address).await?;

@@ -96,7 +96,7 @@ pub(crate) enum Flight<'a> {
     Landed(Arc<Finished>),
     /// This request makes it since then; the others wait until the guard is filled or dropped.
     Lead(Guard<'a>, Instant),
-    /// Everybody makes his own.
+    /// Everybody makes one.
     Alone,
 }
 
@@ -105,7 +105,7 @@ impl Flight<'_> {
     /// is asked for the first time.
     pub(crate) fn land(self, cache: &FinalBytes, key: &[u8], finished: &Arc<Finished>) {
         match self {
-            // Whoever waits makes it himself, which is the second time.
+            // Whoever waits makes it then, which is the second time.
             Self::Lead(guard, begun) if begun.elapsed() < AT_ONCE && !cache.was_asked(key) => drop(guard),
             flight => flight.keep(cache, key, finished),
         }
@@ -124,7 +124,7 @@ impl Flight<'_> {
         }
     }
 
-    /// Sends whoever waits, and whoever comes later, his own way: the answer won't be kept.
+    /// Has whoever waits, and whoever comes later, make it: the answer won't be kept.
     pub(crate) fn divert(self) {
         if let Self::Lead(guard, _) = self {
             let _ = guard.insert(Kept::Diverted);

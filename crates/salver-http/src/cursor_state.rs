@@ -1,6 +1,6 @@
 //! What the doors of cursors keep between requests: the open cursors, and what these make their batches with.
 //!
-//! `open` is a cursor: it prepares a batch while its client digests the one before, and rests when he does not come.
+//! `open` is a cursor: it prepares a batch while its client digests the one before, and rests when nobody comes.
 //! `supply` makes batches of rows, `budget` bounds what all of them prepare together, `failure` is what went wrong.
 
 mod budget;

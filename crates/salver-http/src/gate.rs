@@ -138,7 +138,7 @@ impl Gate {
         said.and_then(address).map_or(peer, |address| address.to_canonical())
     }
 
-    /// Who asks. What he proved counts before what the proxy says of him.
+    /// Who asks. What was proved counts before what the proxy says.
     pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Caller {
         let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: proved.to_vec() };
         if self.reverse_proxy {
@@ -235,7 +235,7 @@ impl Gate {
     }
 
     /// That a page may have asked this: one of another site may read what the options allow, and must not change or run
-    /// anything unless they say so. Whoever visits a page must not find that it used a server on her own machine.
+    /// anything unless they say so. A page must not use a server on the machine of whoever visits it.
     ///
     /// # Errors
     /// `OriginForbidden`.

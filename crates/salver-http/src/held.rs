@@ -1,5 +1,5 @@
 //! Answers that are whole while their clients take them: counted for who asked, so that nobody fills the memory with
-//! answers that he does not read.
+//! answers that are not read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -113,7 +113,7 @@ impl Kept {
 
 #[derive(Debug)]
 enum Slot {
-    /// Somebody is at it; the channel closes when he is done.
+    /// Somebody is at it; the channel closes when that is done.
     Running { request: Version, done: watch::Receiver<()> },
     /// It is done.
     Done { request: Version, answer: Kept, since: Instant },

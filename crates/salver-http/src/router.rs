@@ -206,7 +206,7 @@ fn reach<B>(app: &App, request: &Request<B>) -> Reach {
     let Some(path) = below_base(app, uri.path()) else { return Reach::Reads };
     let is_of_records = records::below_api(path).is_some();
     match Reach::of(method, path, uri.query().is_some_and(|query| !query.is_empty())) {
-        // Functions may stand around requests for records, and a caller's own database is made when she comes.
+        // Functions may stand around requests for records, and a caller's own database is made by the first request.
         Reach::Reads if is_of_records && records::runs_code(app) => Reach::Runs,
         // A statement may call functions, and nobody expects a link to.
         Reach::Runs if is_of_records || path == "/api/sql" && !app.service.functions().is_empty() => Reach::Asks,
@@ -349,7 +349,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     }
 }
 
-/// What the caller proves of himself. Probes prove nothing, nor do browsers that ask what a page may do.
+/// What the caller proves. Probes prove nothing, nor do browsers that ask what a page may do.
 async fn identify(app: &App, head: &Parts, peer: IpAddr) -> Result<Identity> {
     let Some(auth) = &app.auth else { return Ok(Identity::new()) };
     let path = below_base(app, head.uri.path());
@@ -382,7 +382,7 @@ fn cursor_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, peer:
     cursor::call(app, caller, head, below_base(app, head.uri.path())?, app.gate.address(peer, &head.headers))
 }
 
-/// Finds out who makes the answer. While entries load everybody waits for himself: answers that say so aren't kept,
+/// Finds out who makes the answer. While entries load everybody waits apart: answers that say so aren't kept,
 /// and those who waited for one would then wait again, one after the other.
 async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     let service = &exchange.app.service;

@@ -120,9 +120,9 @@ pub enum Code {
     Backlogged,
     /// The stream can't do what it promises now: its disk is full, its broker away.
     StreamUnavailable,
-    /// Who asks must say who he is.
+    /// The request must prove who asks.
     AuthenticationRequired,
-    /// Who asks is not who he says.
+    /// Who asks is somebody else than was said.
     AuthenticationFailed,
     /// A user of that name exists already.
     UserExists,
@@ -208,7 +208,7 @@ impl Code {
         ),
         (Self::Backlogged, "backlogged", "More events wait to be written than may; try again."),
         (Self::StreamUnavailable, "stream_unavailable", "The stream's disk is full, or its broker away; try again."),
-        (Self::AuthenticationRequired, "authentication_required", "Who asks must say who he is."),
+        (Self::AuthenticationRequired, "authentication_required", "The request must prove who asks."),
         (Self::AuthenticationFailed, "authentication_failed", "The key, token or password is not right."),
         (Self::UserExists, "user_exists", "There is a user of that name already."),
         (Self::PasswordTooShort, "password_too_short", "The password is too short."),

@@ -1,8 +1,8 @@
 //! Places that callers share: whoever has many leaves some to others, who waits is served in turn, and what lies idle
 //! yields.
 //!
-//! A holder may take a place as long as that leaves a third of what is his then: alone he gets three quarters of all,
-//! and each further holder three quarters of what those before him left. So one holder never stops the others, nor do
+//! A holder may take a place as long as that leaves a third of what it has then: alone it gets three quarters of all,
+//! and each further holder three quarters of what those before it left. So one holder never stops the others, nor do
 //! two, and a lone client has nearly everything. Of fewer than four places nothing is kept back.
 
 mod yielding;

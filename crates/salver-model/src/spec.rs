@@ -432,7 +432,7 @@ impl DatabaseSpec {
 }
 
 /// Whether a host or an origin is meant by `pattern`, in which `*` stands for any run of characters of one of its
-/// parts: it reaches over no `/`, `:`, `@`, `?` or `#`, so that nobody can put a name of his own before the one that is
+/// parts: it reaches over no `/`, `:`, `@`, `?` or `#`, so that nobody can put another name before the one that is
 /// meant. A `*` alone means every one.
 #[must_use]
 pub fn matches_host(pattern: &str, name: &str) -> bool {

@@ -37,7 +37,7 @@ impl Gathered {
         self.bytes
     }
 
-    /// Counts one more part. The first may be of any size, and who gathers alone may have what his own bound allows.
+    /// Counts one more part. The first may be of any size, and who gathers alone may have what one request may.
     ///
     /// # Errors
     /// `AnswerTooLarge` when the request's are too many, `Overloaded` when those of several requests are.

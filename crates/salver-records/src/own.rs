@@ -1,6 +1,6 @@
-//! An entry of which each caller has a database of his own: the one that the entry's URL names once what is known of
-//! him stands in it. They are opened when somebody comes for whom they are, and nothing of one is shared with another:
-//! connections, schema, statements, and what gathers.
+//! An entry of which each caller has a separate database: the one that the entry's URL names once what is known of the
+//! caller stands in it. They are opened when somebody comes for whom they are, and nothing of one is shared with
+//! another: connections, schema, statements, and what gathers.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

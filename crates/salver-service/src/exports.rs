@@ -2,7 +2,7 @@
 //!
 //! `reader` reads held rows from any position on; `bounded` puts each read within the bounds of a query, so that an
 //! export takes a place only while it works and none while its client thinks; `leases` keeps what a client comes back
-//! for, and drops it when he does not.
+//! for, and drops it when nobody does.
 
 mod bounded;
 mod kept;

@@ -213,7 +213,7 @@ impl Service {
         if !snapshot.has_widened() {
             return snapshot;
         }
-        // Whoever asks for everything takes what he makes of the columns for the generation's.
+        // What a caller who asks for everything makes of the columns is the generation's.
         self.catalog.widen();
         self.catalog.snapshot()
     }

@@ -211,7 +211,7 @@ fn absolute(path: &Path) -> PathBuf {
 fn serves_from(dir: &Path, given: Given<'_>) -> bool {
     let dir = home::real(dir);
     let found = given.discovered.iter().flat_map(|spec| &spec.sources).map(Path::new);
-    // Whoever keeps everything where he works has his files there too.
+    // Who keeps everything in one place has the files there too.
     std::env::current_dir().is_ok_and(|here| home::real(&here).starts_with(&dir))
         || found.chain(given.file).any(|path| home::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
 }

@@ -91,7 +91,7 @@ const ROWS: &[Setting] = &[
         &["trust_proxy"]),
     row(Section::Server, "caller", Kind::Pairs, ["", r#"{ user = "X-User", tenant = "X-Tenant" }"#],
         "What rules see as `caller.NAME`, and the header it comes in. Needs `reverse_proxy`: anybody else could write \
-            what he likes there.",
+            anything there.",
         &[]),
     row(Section::Server, "firewall", Kind::Texts, ["[]", r#"["10.0.0.0/8", "::1"]"#],
         "Addresses and networks that are let in; empty lets everybody in.",
@@ -377,7 +377,7 @@ const ROWS: &[Setting] = &[
     row(Section::Database, "url", Kind::Text, ["", r#""sqlite:blog.db""#],
         "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. \
             Relative paths start at this file's directory. With `{caller.NAME}` in the path or the database's name, \
-            each caller has one of his own. Required.",
+            each caller has a separate one. Required.",
         &["uri", "dsn", "source", "address"]),
     row(Section::Database, "init", Kind::Text, ["", r#""blog.sql""#],
         "A file of SQL statements that make a SQLite database which is not there yet. Relative paths start at this \

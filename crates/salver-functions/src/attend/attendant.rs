@@ -116,7 +116,7 @@ impl Attendant {
     }
 }
 
-/// Reads who has connected, and sees to it that he is who he says.
+/// Reads who has connected, and checks that this is true.
 async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     let mut input = Input::default();
     let (kind, frame) = timeout(FORK_MAX, input.frame(&mut stream, HELLO_BYTES_MAX)).await??;

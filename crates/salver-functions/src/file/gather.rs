@@ -1,7 +1,7 @@
 //! Calls of a vectorized function gather while they wait for a worker: the first whose turn comes takes along those
 //! that are alike, as one call over columns in which each is a row.
 //!
-//! Each waits in the pool's queue for himself, with the bounds of any call, and nobody waits for others to come: a call
+//! Each waits in the pool's queue on its own, with the bounds of any call, and nobody waits for others to come: a call
 //! whose turn comes at once goes by itself. When a call of several fails, each of them is made again by itself, so that
 //! what is wrong with one is told to nobody else.
 

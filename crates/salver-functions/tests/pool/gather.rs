@@ -178,7 +178,7 @@ async fn the_same_bytes_on_every_way() {
     }
 }
 
-/// Who leaves while he waits, or while his call runs with others, harms none of them.
+/// A caller who leaves during a wait, or during a call that runs with others, harms none of them.
 #[tokio::test]
 async fn callers_that_leave() {
     for served in both().await {

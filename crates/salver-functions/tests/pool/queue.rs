@@ -75,7 +75,7 @@ async fn the_queue_is_bounded_in_number_and_time() {
     first.await.unwrap().unwrap();
 }
 
-/// A caller who goes away while he waits leaves his place, and nothing else.
+/// A caller who goes away during a wait leaves a place, and nothing else.
 #[tokio::test]
 async fn callers_who_leave_the_queue() {
     let served = Served::python_with(GATE, |spec| {
@@ -101,7 +101,7 @@ async fn callers_who_leave_the_queue() {
     assert_eq!(served.file.workers().lost, 0);
 }
 
-/// A caller who goes away while his call runs takes the process along.
+/// A caller who goes away during a call takes the process along.
 #[tokio::test]
 async fn a_caller_who_leaves_his_call() {
     let served = Served::python_with(GATE, |spec| spec.workers_max = 1).await;

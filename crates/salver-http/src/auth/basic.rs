@@ -85,7 +85,7 @@ impl Basic {
         Ok(identity(name))
     }
 
-    /// Who it is that logged in as `name`, when his password is still the one that it was.
+    /// Who it is that logged in as `name`, while the password is the one that it was.
     pub(super) fn still(&self, name: String, state: &str) -> Option<Identity> {
         let hash = self.hash_of(&name)?;
         (self.state(&name, &hash) == state).then(|| identity(name))

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use self::key::Key;
 use super::{Identity, proved_by};
 
-/// Claims that change with every token of the same caller, and say nothing of him.
+/// Claims that change with every token of the same caller, and say nothing of who it is.
 const PASSING: [&str; 4] = ["exp", "iat", "nbf", "jti"];
 
 /// The keys and what else a token must be like.
@@ -50,7 +50,7 @@ impl Jwt {
         })
     }
 
-    /// Who made the token tells that he is; `None` for a token that is not to be believed.
+    /// The user that the token's maker tells of; `None` for a token that is not to be believed.
     pub(super) fn prove(&self, token: &str) -> Option<Identity> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         self.prove_at(token, now.as_secs_f64())

@@ -26,7 +26,7 @@ impl Logins {
         Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
     }
 
-    /// A token for the user called `name`, good as long as `state` of him is the same.
+    /// A token for the user called `name`, good as long as the user's `state` is the same.
     pub(crate) fn issue(&self, name: &str, state: &str) -> String {
         self.issue_at(name, state, now_s())
     }
@@ -45,7 +45,7 @@ impl Logins {
         token.split_once('.').is_some_and(|(header, _)| header == encoded(HEADER))
     }
 
-    /// The user a token is for, and the state that he must be in; `None` for one that is not ours, or was.
+    /// The user a token is for, and the state that the user must be in; `None` for one that is not ours, or was.
     pub(crate) fn read(&self, token: &str) -> Option<(String, String)> {
         self.read_at(token, now_s())
     }

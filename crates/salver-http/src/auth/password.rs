@@ -13,7 +13,7 @@ use self::stored::{Stored, Work};
 
 /// The work that goes into a new hash; PHP's own default for long.
 const COST: u32 = 10;
-/// The most work that is made up for a hash that takes less: who makes hashes by more than this waits for his own.
+/// The most work that is made up for a hash that takes less: who makes hashes by more than this waits for theirs.
 const COST_MAX: u32 = 14;
 /// The salt of work that is made up.
 const NOBODYS: [u8; 16] = *b"nobody's own one";
@@ -30,7 +30,7 @@ pub(crate) struct Passwords {
 }
 
 /// The most work that any known hash takes. Every look at a password takes as much, so that the time tells neither
-/// whether a user is there nor which kind of hash is hers.
+/// whether a user is there nor which kind of hash it has.
 #[derive(Debug)]
 struct Known {
     cost: AtomicU32,

@@ -24,11 +24,11 @@ pub(crate) struct Session {
     pub(crate) username: String,
     /// What is known of its user.
     pub(crate) identity: Identity,
-    /// The user as he is told.
+    /// The user as a client is told.
     pub(crate) told: Bytes,
-    /// The hash of what he logs in with: the session ends when that is another.
+    /// The hash of what the user logs in with: the session ends when that is another.
     pub(super) proof: Tag,
-    /// When his row was looked at.
+    /// When the user's row was looked at.
     pub(super) seen: Seen,
 }
 

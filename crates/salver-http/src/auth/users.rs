@@ -50,21 +50,21 @@ struct KnownKey {
     seen: Seen,
 }
 
-/// A user as his table has him.
+/// A user as the table says.
 #[derive(Debug)]
 pub(crate) struct User {
-    /// His name.
+    /// The name.
     pub(crate) name: String,
-    /// What rules see of him.
+    /// What rules see of the user.
     pub(crate) identity: Identity,
-    /// What a client is told of him, as JSON.
+    /// What a client is told of the user, as JSON.
     pub(crate) told: Bytes,
     proof: Tag,
     seen: Seen,
 }
 
 impl User {
-    /// A session of him.
+    /// A session of the user.
     pub(crate) fn session(self) -> Session {
         let Self { name, identity, told, proof, seen } = self;
         Session { username: name, identity, told, proof, seen }
@@ -112,14 +112,14 @@ impl Users {
         self.is_news(&known.seen).then_some(known.identity)
     }
 
-    /// Whose session it is, `None` for nobody's; when his row was looked at a moment ago.
+    /// Whose session it is, `None` for nobody's; when the user's row was looked at a moment ago.
     pub(super) fn of_session_now(&self, name: &str) -> Option<Option<Identity>> {
         let Some(session) = self.sessions.find(name) else { return Some(None) };
         self.is_news(&session.seen).then(|| Some(session.identity.clone()))
     }
 
-    /// Whose session it is, as the table has him now, `None` for nobody's: it ends with its user, and when he logs in
-    /// with something else.
+    /// Whose session it is, as the table says now, `None` for nobody's: it ends with its user, and with what the user
+    /// logged in with.
     pub(super) async fn of_session(&self, service: &Service, name: &str) -> Result<Option<Identity>> {
         let Some(session) = self.sessions.find(name) else { return Ok(None) };
         let user = self.user(service, &session.username).await?;
@@ -145,7 +145,7 @@ impl Users {
         }
     }
 
-    /// Whose key it is, when he `is_free` to be called as he is; `None` for nobody's.
+    /// Whose key it is, when that user's name `is_free`; `None` for nobody's.
     pub(super) async fn of_key(
         &self,
         service: &Service,
@@ -172,7 +172,7 @@ impl Users {
         Ok(Some(identity))
     }
 
-    /// What rules see of a user: his name before his columns.
+    /// What rules see of a user: the name before the columns.
     fn identity(&self, name: Option<&str>, row: &Row) -> Identity {
         let named = name.map(|name| ("user".to_owned(), format!("{}{name}", self.spec.prefix)));
         let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
@@ -220,7 +220,7 @@ impl Users {
         Ok(())
     }
 
-    /// The user called `name`, as he is told on logging in.
+    /// The user called `name`, as told on logging in.
     pub(crate) async fn user(&self, service: &Service, name: &str) -> Result<Option<User>> {
         let seen = self.seen();
         let Some(Login { name, hash: Some(hash) }) = self.login(service, name).await? else { return Ok(None) };

@@ -75,7 +75,7 @@ impl<S: Source> Producer<S> {
     async fn run(mut self) -> Result<(), Broken> {
         loop {
             while self.launch() {}
-            // While others wait for their turn nobody takes one for rows that he can't use yet.
+            // While others wait for their turn nobody takes one for rows that can't be used yet.
             let is_crowded = self.feed.is_crowded();
             if !is_crowded || !self.outlet.is_full(0) {
                 self.feed.ask(if is_crowded { 1 } else { 2 });

@@ -19,8 +19,8 @@ pub(crate) trait Source: Send + 'static {
     /// is running, and any number of times.
     fn park(&mut self, unread: u64) -> bool;
 
-    /// Whether others wait for their turn to read: then nobody is to ask for rows before he needs them, or to keep
-    /// those he does not use.
+    /// Whether others wait for their turn to read: then nobody is to ask for rows before they are needed, or to keep
+    /// those that are not used.
     fn is_crowded(&self) -> bool {
         false
     }

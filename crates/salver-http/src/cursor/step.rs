@@ -87,7 +87,7 @@ pub(super) fn end(call: &Call<'_>, kind: Kind, id: &str) -> Result<Response<Body
     let (lease, leases) = (id.lease(call), &call.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
-        // Who reads it meanwhile gets his batch, and nobody another.
+        // Who reads it meanwhile gets that batch, and nobody another.
         Ok(true) | Err(Refusal::Busy) => leases.remove(lease),
         Err(refusal) => Err(refusal),
     }

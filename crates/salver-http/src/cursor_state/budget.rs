@@ -23,7 +23,7 @@ impl Budget {
         is_room.then_some(reservation)
     }
 
-    /// Whether so much is taken that who rests should give back what he has.
+    /// Whether so much is taken that what rests should be given back.
     pub(crate) fn is_short(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > PREPARED_BYTES_MAX / 2
     }

@@ -1,4 +1,4 @@
-//! An open cursor: it prepares the next batch while the client digests the last one, and rests when he does not come.
+//! An open cursor: it prepares the next batch while the client digests the last one, and rests when nobody comes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -298,7 +298,7 @@ impl Lease for Cursor {
                 return;
             };
             let (before, mut room) = (preparing.before, preparing.room.take());
-            // What failed is tried again when somebody asks, and he is told.
+            // What failed is tried again when somebody asks, and is told.
             if let Ok(batch) = self.take(done)
                 && let Stage::Resting(supply) = std::mem::replace(&mut self.stage, Stage::Lost)
             {

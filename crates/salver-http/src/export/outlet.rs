@@ -20,7 +20,7 @@ const PIECE_BYTES: usize = 512 * 1024;
 pub(super) enum Flow {
     /// There is room for more.
     Going,
-    /// The client takes nothing: whoever makes the pieces may let go of what he needs for them.
+    /// The client takes nothing: whoever makes the pieces may let go of what that needs.
     Stalled,
     /// Everything that was asked for is there.
     Enough,
@@ -110,7 +110,7 @@ impl Sink {
     /// Waits for a client that stalled.
     ///
     /// # Errors
-    /// `Gone` when he took nothing for as long as anybody may.
+    /// `Gone` when the client took nothing for as long as anybody may.
     pub(super) async fn settle(&mut self) -> Result<(), Broken> {
         let Some(outlet) = &mut self.outlet else { return Ok(()) };
         outlet.trim();

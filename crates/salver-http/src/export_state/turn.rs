@@ -2,7 +2,7 @@
 //! Callers share them, so that many readers of one do not keep another's from a turn.
 //!
 //! A body keeps its decoder between two reads, in a [`Seat`]. Whoever waits takes it away from there once it was not
-//! used for a moment, as when a client stalled; and who has had his turn for a while goes on behind those who wait.
+//! used for a moment, as when a client stalled; and who has had a turn for a while goes on behind those who wait.
 //! Finding one's place again costs some milliseconds.
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Answers of functions that declare themselves pure: kept, and given to whoever asks the same again.
 //!
 //! The key is the load of the file, the endpoint and its arguments in the order in which it declares them, so that an
-//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits with him; a job is
+//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits too; a job is
 //! answered with what is kept and keeps what it is answered, but nobody waits for one.
 
 use std::sync::Arc;

@@ -40,7 +40,7 @@ pub(super) fn is_said_to_be_own(headers: &HeaderMap) -> bool {
 }
 
 /// Whether a request without `Origin` comes from a page of another site. `writes` is for what browsers send an origin
-/// with: one without is nobody's own. What a person opens, by a link or the address bar, is hers.
+/// with: one without is nobody's own. What a person opens, by a link or the address bar, is theirs.
 pub(super) fn is_from_elsewhere(headers: &HeaderMap, writes: bool) -> bool {
     let said = |name: &HeaderName| headers.get(name).map(|value| value.as_bytes());
     match said(&FETCH_SITE) {

@@ -12,18 +12,18 @@ use crate::auth::{self, Login, User, Users};
 use crate::body::Body;
 use crate::gate;
 
-/// What a user does.
+/// What a user does: every step of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// He comes.
+    /// Logs in.
     Login,
-    /// He goes.
+    /// Logs out.
     Logout,
-    /// He comes for the first time.
+    /// Makes the account.
     Register,
-    /// He takes another password.
+    /// Changes the password.
     Password,
-    /// He asks who he is.
+    /// Asks who is logged in.
     Me,
 }
 

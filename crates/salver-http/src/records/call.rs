@@ -25,7 +25,7 @@ pub(crate) struct Call<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// The other end of the connection.
     pub(crate) peer: IpAddr,
-    /// What the caller proved of himself.
+    /// What the caller proved.
     pub(crate) proved: &'a [(String, String)],
 }
 

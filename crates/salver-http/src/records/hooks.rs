@@ -116,7 +116,7 @@ impl Hooks {
             return Ok(Step::Answered(finish(call, &json, &told, None).await?));
         }
         if let Some(mut query) = told.query.take() {
-            // The client chose what he is answered in.
+            // The client chose the format of the answer.
             query.retain(|(name, _)| name != "format");
             going.query = written_query(&query);
         }

@@ -17,7 +17,7 @@ use crate::respond;
 use crate::segment::segment;
 
 /// Answers `GET /records/...`, of which `rest` is what follows; `None` means "use the general way", which gives the
-/// same. `proved` is what the caller proved of himself.
+/// same. `proved` is what the caller proved.
 pub(crate) fn answer_now<B>(
     app: &App,
     request: &Request<B>,

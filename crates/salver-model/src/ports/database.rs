@@ -39,7 +39,7 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     /// The schema now; empty while the database could not be reached yet.
     fn schema(&self) -> Arc<DatabaseSchema>;
 
-    /// The database in which this caller's rows are, where each has one of his own: it is the one to be asked then, and
+    /// The database in which this caller's rows are, where each has a separate one: it is the one to be asked then, and
     /// this one has no tables. `None` when it is this one, as for every spec without `of_caller`.
     ///
     /// # Errors

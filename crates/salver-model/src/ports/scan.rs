@@ -54,8 +54,8 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Whether rows are found again at little cost wherever they are, so that who waits for a client need not keep what
-    /// he reads with.
+    /// Whether rows are found again at little cost wherever they are, so that nothing has to be kept to read on with
+    /// while a client is waited for.
     fn finds_again(&self) -> bool {
         true
     }

@@ -1,8 +1,8 @@
 //! Whether a rule holds for a row at hand, in the three-valued logic of SQL.
 //!
 //! Nothing is taken for what it is not. Text equals text of the same bytes. What is known of a caller is a text that a
-//! client may have chosen, so that it is a number only where it is written as that number is, and in no other way: who
-//! calls himself `1e3` or ` 1000` is not 1000.
+//! client may have chosen, so that it is a number only where it is written as that number is, and in no other way: a
+//! caller named `1e3` or ` 1000` is not 1000.
 
 use std::cmp::Ordering;
 
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Each row of a table: a rule, the column's value, what the caller is called, and whether he is let in.
+    /// Each row of a table: a rule, the column's value, what the caller is called, and who is let in.
     #[test]
     fn nothing_is_taken_for_what_it_is_not() {
         let (int, text) = (Value::Int, |text: &str| Value::Text(text.to_owned()));

@@ -33,7 +33,7 @@ impl fmt::Debug for Secret {
 /// Ways to prove who one is. One of them is enough; what is given must be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthSpec {
-    /// Whether who proves nothing is turned away. Else he is a caller of whom nothing is known.
+    /// Whether who proves nothing is turned away; otherwise that is a caller of whom nothing is known.
     pub required: bool,
     /// Keys, each with the name of its caller when it has one.
     pub api_keys: Vec<(Option<String>, Secret)>,
@@ -54,7 +54,7 @@ pub struct AuthSpec {
 }
 
 impl AuthSpec {
-    /// Whether a user and his password may come along with each request.
+    /// Whether name and password may come along with each request.
     #[must_use]
     pub fn has_basic(&self) -> bool {
         !self.basic_users.is_empty() || self.basic_file.is_some()
@@ -126,7 +126,7 @@ pub struct UsersSpec {
 }
 
 impl UsersSpec {
-    /// The columns that nobody is told: of passwords, of keys, and of what WordPress sends to who forgot his password.
+    /// The columns that nobody is told: of passwords, of keys, and of what WordPress sends to who forgot the password.
     pub fn secret_columns(&self) -> impl Iterator<Item = &str> {
         let of_wordpress = self.wordpress.as_ref().map(|_| "user_activation_key");
         [Some(self.password_column.as_str()), self.api_key_column.as_deref(), of_wordpress].into_iter().flatten()

@@ -1,4 +1,4 @@
-//! Databases of which each caller has one of his own: `{caller.NAME}` in the URL stands for what is known of him.
+//! Databases of which each caller has a separate one: `{caller.NAME}` in the URL stands for what is known of them.
 
 use crate::error::{Code, Error, Result};
 

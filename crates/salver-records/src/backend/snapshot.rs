@@ -100,7 +100,7 @@ pub(crate) enum Scans {
     Never,
 }
 
-/// Pieces that are sent before somebody else has his turn.
+/// Pieces that are sent before it is somebody else's turn.
 const TURN_PIECES: usize = 32;
 
 /// Who waits for something that a scan may use for long.
@@ -110,7 +110,7 @@ pub(crate) struct Queue {
     came: Notify,
 }
 
-/// Counts one who waits, for as long as he does.
+/// Counts one who waits, for as long as that lasts.
 struct Waiting<'a>(&'a Queue);
 
 impl Drop for Waiting<'_> {

@@ -144,7 +144,7 @@ impl Drop for Turn {
     }
 }
 
-/// Reads all the keys, and gives everybody his row.
+/// Reads all the keys, and gives each its row.
 async fn together(turn: Turn, mut asked: Vec<Asked>) {
     let Some(read) = turn.point.gather.as_ref().and_then(|gather| gather.read(&asked)) else { return };
     let sink = GatherSink { point: Arc::clone(&turn.point), rows: AHashMap::with_capacity(asked.len()) };

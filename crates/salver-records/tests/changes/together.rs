@@ -1,4 +1,4 @@
-//! Reads by key of many callers at the same time, which go together: everybody gets his own row, and nobody an old one.
+//! Reads by key of many callers at the same time, which go together: each gets its own row, and nobody an old one.
 
 use std::sync::Arc;
 

@@ -80,7 +80,7 @@ impl Service {
         }
     }
 
-    /// Reads from the entry `name` as [`Service::read`], for a client who takes the rows when it pleases him.
+    /// Reads from the entry `name` as [`Service::read`], for a client who takes the rows in its own time.
     ///
     /// # Errors
     /// As there.
@@ -97,7 +97,7 @@ impl Service {
         .map(LiveRows::of)
     }
 
-    /// Runs one SQL statement as [`Service::sql`], for a client who takes the rows when it pleases him.
+    /// Runs one SQL statement as [`Service::sql`], for a client who takes the rows in its own time.
     ///
     /// # Errors
     /// As there.

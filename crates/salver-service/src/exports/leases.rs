@@ -1,4 +1,4 @@
-//! Leases: what a client comes back for, kept until he has not come for its time.
+//! Leases: what a client comes back for, kept until it has not come for their time.
 //!
 //! Whoever takes a leased thing has it alone and renews the lease; others hear that it is busy. What nobody took for a
 //! moment is parked, what nobody took for its whole time is dropped, both by one task for all.
@@ -49,7 +49,7 @@ pub struct Leases<T: Lease> {
 
 struct Shared<T: Lease> {
     state: Mutex<State<T>>,
-    /// Wakes who sweeps, when something is due before what he waits for.
+    /// Wakes who sweeps, when something is due before the sweep that is planned.
     sooner: Arc<Notify>,
 }
 

@@ -1,7 +1,7 @@
 //! How many wait for the disk at a time, and what that says about the next write.
 //!
 //! A write and its sync cost the processor the same for one event as for fifty. Where many clients each wait for their
-//! own event, the first of them would have the disk busy for himself, and the others, one by one as they come, for few
+//! own event, the first of them would keep the disk busy alone, and the others, one by one as they come, for few
 //! at a time. So with a crowd about, a write waits until half of it is there: the other half is answered meanwhile. It
 //! waits no longer than the last write took, so that nobody waits twice as long as without.
 

@@ -1,4 +1,4 @@
-//! Who asks, and how he proves it: keys, tokens, name and password, the same at every door, and nobody gets what is
+//! Who asks, and how that is proved: keys, tokens, name and password, the same at every door, and nobody gets what is
 //! another's.
 
 mod accounts;

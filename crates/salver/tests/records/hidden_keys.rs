@@ -1,4 +1,4 @@
-//! A table whose key is hidden from the caller is one without a key to him: nothing tells a value of it, and no row is
+//! A table whose key is hidden from the caller is one without a key there: nothing tells a value of it, and no row is
 //! read or changed by it.
 
 use salver_testkit::servers::{Kind, database};

@@ -1,4 +1,5 @@
-//! Databases of which each caller has one of his own: nothing of one is ever told to another, whichever way he asks.
+//! Databases of which each caller has a separate one: nothing of one is ever told to another, whichever way it is
+//! asked for.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -96,7 +97,7 @@ fn nothing_is_mixed() {
         let target = format!("/records/tags?after={next}&size=9&order=name,desc&include=name");
         let second = program.ask("GET", &target, &[keys[1]], None);
         assert!(!second.body.contains("north"), "{kind:?} {}", second.body);
-        // The same key of idempotency, the same request: each does it, in his own.
+        // The same key of idempotency, the same request: each does it, in its own.
         for who in [keys[0], keys[1], keys[0]] {
             let headers = [who, ("idempotency-key", "one")];
             let made = program.ask("POST", "/records/ledger", &headers, Some(r#"{"item":5,"batch":"b"}"#));

@@ -172,7 +172,7 @@ fn hidden_tables_and_columns() {
             let answer = program.get(target);
             assert!(answer.status < 500, "{kind:?} {target}: {:?}", answer.said());
             for word in ["pass1", "password", "123456789abc", "kunsthåndværk", "\"invisibles\""] {
-                // The name of a column the caller wrote himself may come back in an error.
+                // The name of a column that the caller wrote may come back in an error.
                 let own = answer.status >= 400 && target.contains(word);
                 assert!(own || !answer.body.contains(word), "{kind:?} {target} has {word}: {}", answer.body);
             }

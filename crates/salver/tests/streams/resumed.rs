@@ -1,4 +1,4 @@
-//! Readers of every kind beside a slow disk, while the program is killed again and again: who resumes where he stood
+//! Readers of every kind beside a slow disk, while the program is killed again and again: who resumes where it stood
 //! sees each acknowledged event at least once, and no offset ever shows two things to anybody.
 
 use std::collections::BTreeMap;

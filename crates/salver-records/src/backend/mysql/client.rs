@@ -217,7 +217,7 @@ const SQL_MODE: &str = "ANSI,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIV
 fn session(pool: &Inner, mariadb: bool) -> String {
     let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}'");
     let ms = pool.statement_ms_max;
-    // Who waits for a lock to the end of his time is told of the time, not of the lock.
+    // Who waits for a lock to the end of the time is told of the time, not of the lock.
     let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };
     sql.push_str(&format!(", lock_wait_timeout = {lock_s}, innodb_lock_wait_timeout = {lock_s}"));
     if ms > 0 && mariadb {

@@ -42,7 +42,7 @@ fn expired_and_unknown_are_told_apart() {
     }
 }
 
-/// Who asks in time finds his cursor, however many times its ttl has passed since it was opened.
+/// Who asks in time finds the cursor, however many times its ttl has passed since it was opened.
 #[test]
 fn renewed_by_asking() {
     let server = Server::of(&[("many.csv", &numbers(0, 100_000))]);

@@ -1,4 +1,4 @@
-//! Calls of vectorized functions that come while all workers are busy: they go together, and each gets his own.
+//! Calls of vectorized functions that come while all workers are busy: they go together, and each gets its own.
 
 use super::{Server, serve};
 
@@ -130,7 +130,7 @@ fn those_that_wait_go_together() {
     }
 }
 
-/// What is wrong with one is his alone, whatever it is.
+/// What is wrong with one is its own, whatever it is.
 #[test]
 fn one_that_fails_is_told_by_himself() {
     let server = server();

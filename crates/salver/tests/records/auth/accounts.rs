@@ -91,7 +91,7 @@ fn in_and_out() {
         {
             assert_eq!(program.ask("GET", "/me", &[("cookie", forged)], None).said(), (401, REQUIRED), "{kind:?}");
         }
-        // A new user can't come by himself here.
+        // Nobody can register here.
         let new = r#"{"username":"user3","password":"a good password"}"#;
         assert_eq!(program.send("POST", "/register", new).said(), (403, failed("user3").as_str()), "{kind:?}");
     }
@@ -189,7 +189,7 @@ fn new_users_and_new_passwords() {
         assert_eq!(change(&known, "user'3", old, "short").0, 422, "{kind:?}");
         let (status, answer) = change(&known, "user'3", old, new);
         assert_eq!((status, answer.body.as_str()), (200, r#"{"id":3,"username":"user'3"}"#), "{kind:?}");
-        // A fresh session for him who did it, and no other left.
+        // A fresh session for who did it, and no other left.
         let fresh = cookie(&answer);
         assert_eq!(program.ask("GET", "/me", &[("cookie", fresh.as_str())], None).status, 200, "{kind:?}");
         assert_eq!(program.ask("GET", "/me", &known, None).status, 401, "{kind:?}");
