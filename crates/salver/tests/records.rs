@@ -21,6 +21,7 @@ mod records {
     mod injection;
     mod joins;
     mod killed;
+    mod mixed;
     mod once;
     mod operators;
     mod own;

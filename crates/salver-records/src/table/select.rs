@@ -7,7 +7,7 @@ use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{WHOLE_ROWS_MAX, column, condition, keyset};
+use super::{WHOLE_ROWS_MAX, column, condition, keyset, stored};
 use crate::dialect::{Dialect, Sql, is_untyped};
 use crate::statement::Read;
 
@@ -71,10 +71,13 @@ pub(super) fn select(
     let keys: Vec<keyset::Key> = keys
         .into_iter()
         .map(|(operand, descending, nulls_first)| {
-            if paged {
+            let position = fetched.len();
+            if paged && operand.is_stored(dialect) {
+                fetched.extend(stored::fetched(&operand));
+            } else if paged {
                 fetched.push(operand.clone());
             }
-            keyset::Key { operand, descending, nulls_first, position: fetched.len().saturating_sub(1) }
+            keyset::Key { operand, descending, nulls_first, position }
         })
         .collect();
     let mut first = true;
@@ -105,7 +108,7 @@ pub(super) fn select(
     push_page(query, paged, &mut sql);
     let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
     let schema = Arc::new(Schema::new(outputs.iter().map(|o| field(&o.operand, &o.name)).collect::<Vec<_>>()));
-    let names = outputs.iter().map(|output| output.name.as_str()).chain(keys.iter().map(|_| "")).collect::<Vec<_>>();
+    let names = outputs.iter().map(|output| output.name.as_str()).chain(std::iter::repeat(""));
     let fetched_fields: Vec<Field> = fetched.iter().zip(names).map(|(operand, name)| field(operand, name)).collect();
     let kinds = fetched.iter().map(|operand| column::kind(&operand.data_type)).collect();
     let rows = Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false };
