@@ -11,6 +11,7 @@ mod records {
     mod batches;
     mod beyond;
     mod catalog;
+    mod edges;
     mod errors;
     mod every_type;
     mod exact;
@@ -27,6 +28,7 @@ mod records {
     mod own;
     mod pages;
     mod rules;
+    mod server_types;
     mod shapes;
     mod told;
     mod values;

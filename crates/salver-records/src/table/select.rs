@@ -8,7 +8,7 @@ use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filt
 
 use super::compare::Operand;
 use super::{WHOLE_ROWS_MAX, column, condition, keyset, stored};
-use crate::dialect::{Dialect, Sql, is_untyped};
+use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
 /// The statement of a query, and what comes back from it.
@@ -180,15 +180,16 @@ impl Ground<'_> {
             }
             sql.name(&own.real_name);
             // Its text has the sign of a currency.
-            sql.push(if own.native == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
+            sql.push(if own.own_type() == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
         }
         let data_type = self.about.schema.field(index).data_type().clone();
         let plain = ["character varying", "text", "varchar", "char", "citext", "name", "nvarchar"];
-        let native = own.native.to_ascii_lowercase();
+        let native = type_name(own.own_type()).to_ascii_lowercase();
         let plain_text = data_type == DataType::Utf8
             && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
+            && !native.ends_with("[]")
             && plain.iter().any(|start| native.starts_with(start));
-        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&native);
+        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
         Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped })
     }
 
