@@ -12,6 +12,7 @@ mod upsert;
 use salver_model::spec::DatabaseKind;
 
 pub(crate) use decimal::push_decimal;
+pub(crate) use select::type_name;
 pub(crate) use sql::{Sql, chain};
 
 /// The SQL of one system.

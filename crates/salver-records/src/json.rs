@@ -109,6 +109,9 @@ pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
         (Cell::Null, _) => out.extend_from_slice(b"null"),
         (Cell::Bool(true), _) => out.extend_from_slice(b"true"),
         (Cell::Bool(false), _) => out.extend_from_slice(b"false"),
+        // SQLite has infinities among decimals, which are floats to it.
+        (Cell::Float(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
+        (Cell::Single(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
         (Cell::Int(_) | Cell::UInt(_) | Cell::Float(_) | Cell::Single(_), Form::Decimal(scale)) => {
             out.push(b'"');
             decimal(cell, scale, out);
@@ -179,6 +182,7 @@ mod tests {
         assert_eq!(written(Cell::Bytes(b"\xff\xff\xff\0"), Form::Plain), r#""\/\/\/\/AA==""#);
         assert_eq!(written(Cell::Float(23.01), Form::Decimal(Some(2))), r#""23.01""#);
         assert_eq!(written(Cell::Int(5), Form::Decimal(Some(2))), r#""5.00""#);
+        assert_eq!(written(Cell::Float(f64::INFINITY), Form::Decimal(Some(2))), "null");
         assert_eq!(written(Cell::Text("23.01"), Form::Decimal(Some(2))), r#""23.01""#);
         assert_eq!(written(Cell::Text("12"), Form::Digits), "12");
         assert_eq!(written(Cell::Text(r#"{"a": [1, "x/y"]}"#), Form::Json), r#"{"a":[1,"x\/y"]}"#);

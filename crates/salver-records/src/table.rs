@@ -11,6 +11,7 @@ mod hold;
 mod keyset;
 mod rows;
 mod select;
+mod stored;
 
 use std::any::Any;
 use std::sync::Arc;

@@ -73,6 +73,8 @@ fn column(name: &str, kind: ColumnKind) -> ColumnInfo {
         auto_increment: false,
         generated: false,
         ordered: true,
+        base: None,
+        compared: None,
         words: Vec::new(),
         comment: None,
     }

@@ -11,6 +11,7 @@ mod records {
     mod batches;
     mod beyond;
     mod catalog;
+    mod edges;
     mod errors;
     mod every_type;
     mod exact;
@@ -21,11 +22,13 @@ mod records {
     mod injection;
     mod joins;
     mod killed;
+    mod mixed;
     mod once;
     mod operators;
     mod own;
     mod pages;
     mod rules;
+    mod server_types;
     mod shapes;
     mod told;
     mod values;

@@ -91,6 +91,11 @@ pub struct ColumnInfo {
     pub kind: ColumnKind,
     /// Its type as the database calls it, like `character varying(255)`.
     pub native: String,
+    /// The type below it, of a column whose type is a domain over another.
+    pub base: Option<String>,
+    /// The type that its values, and what they are compared with, are to be taken for; PostgreSQL finds the operators
+    /// of a domain over an enumeration, and of a composite type, only so.
+    pub compared: Option<String>,
     /// Characters or bytes, for bounded kinds.
     pub length: Option<u32>,
     /// Digits, for decimals.
@@ -112,6 +117,14 @@ pub struct ColumnInfo {
     pub words: Vec<String>,
     /// The comment.
     pub comment: Option<String>,
+}
+
+impl ColumnInfo {
+    /// What its type is, in the words of the database: a domain is the type below it.
+    #[must_use]
+    pub fn own_type(&self) -> &str {
+        self.base.as_deref().unwrap_or(&self.native)
+    }
 }
 
 /// Whether rows lie there or are computed.

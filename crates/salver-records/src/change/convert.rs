@@ -64,9 +64,18 @@ impl Target<'_> {
     fn decimal(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
         let (Field::Text(text) | Field::Number(text)) = field else { return Err("invalid decimal") };
         let text = text.trim();
+        // As a column of floats has them; the server of PostgreSQL reads its own.
+        if let (Dialect::Sqlite, None, "inf" | "-inf" | "Infinity" | "-Infinity") =
+            (self.dialect, column.precision, text)
+        {
+            return self.float(field);
+        }
         let decimal = Decimal::parse(text).ok_or("invalid decimal")?;
         if let Some(why) = decimal.unfit(column.precision, column.scale) {
             return Err(why);
+        }
+        if self.dialect == Dialect::Postgres && !decimal.ends_in_noughts(noughts(column.own_type())) {
+            return Err("decimal too precise");
         }
         // SQLite would keep the nearest float.
         if self.dialect == Dialect::Sqlite && !decimal.fits_float() {
@@ -149,12 +158,12 @@ impl Target<'_> {
 
     /// The time as the column takes it; `None` when the column would round it or shift it to another zone.
     fn clock(&self, column: &ColumnInfo, clock: &moment::Clock) -> Option<String> {
-        if clock.fraction.len() > self.fraction_digits(&column.native) {
+        if clock.fraction.len() > self.fraction_digits(column.own_type()) {
             return None;
         }
         // With its zone it is the same moment everywhere; without a place for it only UTC is.
         if self.dialect == Dialect::Postgres
-            && (column.native.contains("with time zone") || column.native.ends_with("tz"))
+            && (column.own_type().contains("with time zone") || column.own_type().ends_with("tz"))
         {
             return Some(format!("{}{}", clock.digits(), clock.zone));
         }
@@ -186,6 +195,11 @@ impl Target<'_> {
         }
         Ok(Bind::Bytes(bytes))
     }
+}
+
+/// How many noughts a type of PostgreSQL rounds the whole part of its numbers to, as `numeric(5,-2)` does to two.
+fn noughts(native: &str) -> usize {
+    native.split_once(",-").and_then(|(_, rest)| rest.strip_suffix(')')).and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// A number for a column that keeps it as what it is; digits that no number of SQLite holds stay a text.
@@ -263,7 +277,10 @@ fn json(field: &Field) -> Result<Bind, Unfit> {
     match field {
         Field::Json(text) | Field::Number(text) => Ok(Bind::Text(text.clone())),
         Field::Bool(value) => Ok(Bind::Text(value.to_string())),
-        Field::Text(text) if serde_json::from_str::<serde_json::Value>(text).is_ok() => Ok(Bind::Text(text.clone())),
+        // Numbers of any size are: the database knows which it takes.
+        Field::Text(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => {
+            Ok(Bind::Text(text.clone()))
+        }
         _ => Err("invalid json"),
     }
 }

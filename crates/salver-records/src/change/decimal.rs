@@ -57,6 +57,12 @@ impl Decimal {
         (self.scale() > scale as usize).then_some("decimal too precise")
     }
 
+    /// Whether the last `count` digits before the point say nothing, and none stands behind it if there are any such.
+    pub(crate) fn ends_in_noughts(&self, count: usize) -> bool {
+        let noughts = self.whole.len() - self.whole.trim_end_matches('0').len();
+        count == 0 || self.scale() == 0 && (self.whole.is_empty() || noughts >= count)
+    }
+
     /// Whether a 64-bit float, as which SQLite keeps what has a fraction, has room for all its digits.
     pub(crate) fn fits_float(&self) -> bool {
         if self.scale() == 0 {

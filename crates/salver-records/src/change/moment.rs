@@ -90,9 +90,15 @@ fn offset(zone: &str) -> Option<String> {
     }
     let (sign, digits) = zone.split_at(1);
     let digits = digits.replace(':', "");
-    let padded = if digits.len() == 2 { format!("{digits}00") } else { digits };
-    let (hours, minutes) = (number(padded.get(..2)?, 2, 2)?, number(padded.get(2..)?, 2, 2)?);
-    (hours <= 15 && minutes <= 59).then(|| format!("{sign}{hours:02}:{minutes:02}"))
+    // Seconds are there too: offsets of former times have some.
+    let part = |from: usize| match digits.get(from..).filter(|rest| !rest.is_empty()) {
+        Some(rest) => number(rest.get(..2)?, 2, 2),
+        None => Some(0),
+    };
+    let (hours, minutes, seconds) = (part(0)?, part(2)?, part(4)?);
+    let good = (2..=6).contains(&digits.len()) && hours <= 15 && minutes <= 59 && seconds <= 59;
+    let seconds = if seconds == 0 { String::new() } else { format!(":{seconds:02}") };
+    good.then(|| format!("{sign}{hours:02}:{minutes:02}{seconds}"))
 }
 
 /// Reads a date and a time with a space or `T` between; a date alone is its midnight.
@@ -132,6 +138,7 @@ mod tests {
     fn times_with_fractions_and_zones() {
         let clock = time("13:15", false).unwrap();
         assert_eq!((clock.text.as_str(), clock.zone.as_str()), ("13:15:00", ""));
+        assert_eq!(time("13:15:16-00:44:30", false).unwrap().zone, "-00:44:30");
         let clock = time("13:15:16.250+0200", false).unwrap();
         assert_eq!((clock.digits().as_str(), clock.zone.as_str()), ("13:15:16.25", "+02:00"));
         assert!(!clock.is_utc() && time("13:15:16-00", false).unwrap().is_utc());

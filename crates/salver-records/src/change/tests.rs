@@ -32,6 +32,8 @@ pub(crate) fn column(name: &str, kind: ColumnKind, native: &str) -> ColumnInfo {
         auto_increment: name == "id",
         generated: false,
         ordered: true,
+        base: None,
+        compared: None,
         words: Vec::new(),
         comment: None,
     }

@@ -58,6 +58,8 @@ impl<'c> Operand<'c> {
         let text = if as_text {
             let (before, behind) = dialect.selected(column);
             format!("{before}{bare}{behind}")
+        } else if let Some(compared) = &column.compared {
+            format!("({bare})::{compared}")
         } else {
             bare.clone()
         };

@@ -154,6 +154,9 @@ pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
         Dialect::Postgres => {
             let cast = postgres_cast(operand, kind, &bind);
             sql.bind(bind).push(cast);
+            if let Some(compared) = operand.column.compared.as_deref().filter(|_| !operand.as_text) {
+                sql.push("::").push(compared);
+            }
         }
     }
 }
@@ -163,7 +166,7 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
         (_, Bind::Int(_)) => "::bigint",
         (_, Bind::Float(_)) => "::double precision",
         (_, Bind::Bool(_)) => "::boolean",
-        (_, Bind::Text(_)) if operand.column.native == "money" => "::numeric::money",
+        (_, Bind::Text(_)) if operand.column.own_type() == "money" => "::numeric::money",
         (_, Bind::Text(_)) if kind.is_numeric() => "::numeric",
         _ if operand.as_text => "::text",
         // Its own type is what the server takes it for: also a time with a zone.

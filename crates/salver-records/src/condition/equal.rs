@@ -24,7 +24,9 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> V
         Some(_) => operand.is_untyped(dialect) || kind.is_binary(),
         None => true,
     };
-    let may_be_bytes = main.is_none() || kind.is_binary() || operand.is_untyped(dialect);
+    // Bytes may be in a column of any type; what can be a number or a truth is rather that.
+    let is_plain = kind.is_numeric() || kind == ColumnKind::Boolean;
+    let may_be_bytes = main.is_none() || !is_plain || operand.is_untyped(dialect);
     let mut all: Vec<Bind> = main.into_iter().collect();
     if also_text {
         all.push(as_it_is);

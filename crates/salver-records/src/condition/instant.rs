@@ -81,8 +81,15 @@ fn offset(zone: &str) -> Option<String> {
         None => rest.split_at_checked(2)?,
     };
     let minutes = if minutes.is_empty() { "00" } else { minutes };
-    let good = number(hours, 2)? <= 15 && number(minutes, 2)? <= 59;
-    good.then(|| format!("{}{hours}:{minutes}", if sign == '-' { '-' } else { '+' }))
+    // Offsets of former times have seconds.
+    let (minutes, seconds) = match minutes.split_once(':') {
+        Some(parts) => parts,
+        None => minutes.split_at_checked(2)?,
+    };
+    let (colon, seconds) = if seconds.is_empty() { ("", "00") } else { (":", seconds) };
+    let good = number(hours, 2)? <= 15 && number(minutes, 2)? <= 59 && number(seconds, 2)? <= 59;
+    let seconds = if colon.is_empty() { "" } else { seconds };
+    good.then(|| format!("{}{hours}:{minutes}{colon}{seconds}", if sign == '-' { '-' } else { '+' }))
 }
 
 fn number(text: &str, length: usize) -> Option<u32> {
@@ -103,6 +110,8 @@ mod tests {
             ("2016-01-01 13:01:01.500", Some("2016-01-01 13:01:01.5")),
             ("2016-01-01 13:01:01Z", Some("2016-01-01 13:01:01+00:00")),
             ("2016-01-01 13:01:01 02", Some("2016-01-01 13:01:01+02:00")),
+            ("2016-01-01 13:01:01-03:30:15", Some("2016-01-01 13:01:01-03:30:15")),
+            ("2016-01-01 13:01:01-03:30:99", None),
             ("2016-02-29 00:00", Some("2016-02-29 00:00:00")),
             ("2015-02-29 00:00", None),
             ("2016-13-01", None),

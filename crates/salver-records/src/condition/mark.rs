@@ -45,6 +45,9 @@ impl Mark {
             return push_decimal(bind, sql);
         }
         sql.push(self.place.0).bind(bind).push(self.place.1);
+        if let Some(compared) = column.compared.as_deref().filter(|_| self.place == BARE) {
+            sql.push("::").push(compared);
+        }
     }
 }
 
@@ -59,7 +62,7 @@ fn of_postgres(column: &ColumnInfo) -> Mark {
             let fetched = Dialect::Postgres.selected(column);
             Mark { sorted: BARE, fetched, kind: column.kind, place: ("", "::bigint") }
         }
-        ColumnKind::Decimal if column.native == "money" => {
+        ColumnKind::Decimal if column.own_type() == "money" => {
             Mark { fetched: ("", "::numeric::text"), place: ("", "::numeric::money"), ..text }
         }
         _ => text,

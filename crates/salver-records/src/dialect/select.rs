@@ -35,18 +35,18 @@ impl Dialect {
     /// Whether the column's own type compares with text; else its text form does.
     pub(crate) fn is_plain_text(self, column: &ColumnInfo) -> bool {
         const TEXT: [&str; 6] = ["text", "character varying", "character", "name", "citext", "bpchar"];
-        self != Self::Postgres || TEXT.contains(&base(&column.native))
+        self != Self::Postgres || TEXT.contains(&type_name(column.own_type()))
     }
 }
 
-/// The type's name without what stands in parentheses.
-fn base(native: &str) -> &str {
-    native.split('(').next().unwrap_or(native).trim_end()
+/// The type's name without what stands in parentheses; an array is a type of its own.
+pub(crate) fn type_name(native: &str) -> &str {
+    if native.ends_with("[]") { native } else { native.split('(').next().unwrap_or(native).trim_end() }
 }
 
 /// The cast that brings a PostgreSQL type to one the driver reads.
 fn postgres_cast(column: &ColumnInfo) -> &'static str {
-    match (column.kind, base(&column.native)) {
+    match (column.kind, type_name(column.own_type())) {
         (ColumnKind::Integer | ColumnKind::BigInt, "smallint" | "integer" | "bigint")
         | (ColumnKind::Float, "real")
         | (ColumnKind::Double, "double precision")

@@ -60,6 +60,13 @@ impl Sql {
         self
     }
 
+    /// Appends a placeholder for the value that was bound last, once more. Not for MySQL, which has no word for it.
+    pub(crate) fn bind_again(&mut self) -> &mut Self {
+        self.text.push(if self.dialect == Dialect::Postgres { '$' } else { '?' });
+        self.text.push_str(itoa::Buffer::new().format(self.binds.len()));
+        self
+    }
+
     /// Appends `separator` unless `first`.
     pub(crate) fn separate(&mut self, first: &mut bool, separator: &str) -> &mut Self {
         if !std::mem::replace(first, false) {

@@ -34,6 +34,17 @@ impl Operand {
         Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false }
     }
 
+    /// Whether SQLite may have bytes beside texts in it, which are shown as texts and lie behind all of them, and
+    /// numbers as they are.
+    pub(super) fn is_mixed(&self, dialect: Dialect) -> bool {
+        self.is_stored(dialect) && !self.untyped
+    }
+
+    /// Whether a cursor has what is stored of it, which may be no text.
+    pub(super) fn is_stored(&self, dialect: Dialect) -> bool {
+        dialect == Dialect::Sqlite && self.data_type == DataType::Utf8
+    }
+
     /// Appends the operand as something whose order and equality are those of its Arrow type: of truths, and of bytes.
     pub(super) fn push_ordered(&self, sql: &mut Sql) {
         match (&self.data_type, sql.dialect) {

@@ -7,6 +7,7 @@ use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 use super::compare::{Literal, Operand, literal, push_literal};
 use crate::dialect::Dialect;
 use crate::dialect::{Sql, chain};
+use crate::statement::Bind;
 
 /// Finds what a path names.
 pub(super) type Locate<'a> = dyn Fn(&ColumnPath) -> Result<Operand> + 'a;
@@ -109,15 +110,34 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
         Comparison::Gt => " > ",
         Comparison::GtEq => " >= ",
     };
+    let mixed = operand.is_mixed(sql.dialect);
     sql.push("(");
     if op == Comparison::Eq && operand.plain_text && !operand.beginning {
         // As the column's own collation has it first, which an index knows; by bytes is then a check of few rows.
-        sql.push(&operand.sql).push(" = ").bind(bind.clone()).push(" AND ");
+        sql.push(&operand.sql);
+        if mixed {
+            push_shown(bind, sql.push(" IN ("));
+            sql.push(")");
+        } else {
+            sql.push(" = ").bind(bind.clone());
+        }
+        sql.push(" AND ");
     }
     operand.push_ordered(sql);
+    if mixed && matches!(op, Comparison::Eq | Comparison::NotEq) {
+        sql.push(if op == Comparison::Eq { " IN (" } else { " NOT IN (" });
+        push_shown(bind, sql);
+        sql.push("))");
+        return;
+    }
     sql.push(sign);
     push_literal(operand, bind, sql);
     sql.push(")");
+}
+
+/// Appends what SQLite may hold that is shown as this text: the text, and the bytes of it.
+fn push_shown(bind: &Bind, sql: &mut Sql) {
+    sql.bind(bind.clone()).push(", CAST(").bind_again().push(" AS BLOB)");
 }
 
 fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
@@ -135,6 +155,7 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
     let mut first = true;
     for literal in &literals {
         match literal {
+            Literal::Is(bind) if operand.is_mixed(sql.dialect) => push_shown(bind, sql.separate(&mut first, ", ")),
             Literal::Is(bind) => {
                 sql.separate(&mut first, ", ");
                 push_literal(operand, bind, sql);
@@ -154,7 +175,6 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
 }
 
 fn like(operand: &Operand, pattern: &str, ignore_case: bool, sql: &mut Sql) {
-    use crate::statement::Bind;
     let text = |text: String| Bind::Text(text);
     sql.push("(");
     match (sql.dialect, ignore_case) {

@@ -1,4 +1,7 @@
 //! Pages by the values of the last row: a page costs the same wherever it is.
+//!
+//! What SQLite holds in a column of texts may be bytes as well, or text that is not UTF-8, and looks like a text that
+//! it is not. A cursor has such a value as it is stored; else pages would go round or leave rows out.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type, Schema, UInt64Type};
@@ -7,8 +10,8 @@ use arrow::util::display::array_value_to_string;
 use salver_model::{Code, Comparison, Cursor, Description, Error, Query, Result, Value, Version};
 
 use super::compare::{Operand, literal};
-use super::condition;
 use super::select::Selected;
+use super::{condition, stored};
 use crate::dialect::Sql;
 
 /// One key of an order that decides every tie.
@@ -65,7 +68,14 @@ fn push_same(operand: &Operand, value: &Value, sql: &mut Sql) -> Result<()> {
         sql.push("(").push(&operand.sql).push(" IS NULL)");
         return Ok(());
     }
-    condition::compare(operand, Comparison::Eq, &literal(sql.dialect, operand, value)?, sql);
+    push_compared(operand, Comparison::Eq, value, sql)
+}
+
+fn push_compared(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql) -> Result<()> {
+    if operand.is_stored(sql.dialect) {
+        return stored::push(operand, op, value, sql);
+    }
+    condition::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
     Ok(())
 }
 
@@ -77,7 +87,7 @@ fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
     }
     let op = if key.descending { Comparison::Lt } else { Comparison::Gt };
     sql.push("(");
-    condition::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
+    push_compared(operand, op, value, sql)?;
     if !key.nulls_first {
         sql.push(" OR ").push(&operand.sql).push(" IS NULL");
     }
@@ -96,8 +106,15 @@ pub(super) fn page(
     let more = selected.paged && limit > 0 && fetched.num_rows() > limit;
     let kept = fetched.slice(0, fetched.num_rows().min(limit));
     let next = if more {
-        let values = selected.keys.iter().map(|key| value(kept.column(key.position), kept.num_rows() - 1));
-        let values = values.collect::<Result<Vec<_>>>()?;
+        let last = kept.num_rows() - 1;
+        let of = |key: &Key| match kept.column(key.position).as_binary_opt::<i32>() {
+            // Nobody sorts by bytes: these are what is stored of a text.
+            Some(bytes) if key.operand.data_type == DataType::Utf8 => {
+                stored::value(bytes, kept.column(key.position + 1).as_boolean(), last)
+            }
+            _ => value(kept.column(key.position), last),
+        };
+        let values = selected.keys.iter().map(of).collect::<Result<Vec<_>>>()?;
         Some(Cursor { version: about.version, query: fingerprint(query, about), position: 0, values })
     } else {
         None

@@ -7,8 +7,8 @@ use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{WHOLE_ROWS_MAX, column, condition, keyset};
-use crate::dialect::{Dialect, Sql, is_untyped};
+use super::{WHOLE_ROWS_MAX, column, condition, keyset, stored};
+use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
 /// The statement of a query, and what comes back from it.
@@ -71,10 +71,13 @@ pub(super) fn select(
     let keys: Vec<keyset::Key> = keys
         .into_iter()
         .map(|(operand, descending, nulls_first)| {
-            if paged {
+            let position = fetched.len();
+            if paged && operand.is_stored(dialect) {
+                fetched.extend(stored::fetched(&operand));
+            } else if paged {
                 fetched.push(operand.clone());
             }
-            keyset::Key { operand, descending, nulls_first, position: fetched.len().saturating_sub(1) }
+            keyset::Key { operand, descending, nulls_first, position }
         })
         .collect();
     let mut first = true;
@@ -105,7 +108,7 @@ pub(super) fn select(
     push_page(query, paged, &mut sql);
     let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
     let schema = Arc::new(Schema::new(outputs.iter().map(|o| field(&o.operand, &o.name)).collect::<Vec<_>>()));
-    let names = outputs.iter().map(|output| output.name.as_str()).chain(keys.iter().map(|_| "")).collect::<Vec<_>>();
+    let names = outputs.iter().map(|output| output.name.as_str()).chain(std::iter::repeat(""));
     let fetched_fields: Vec<Field> = fetched.iter().zip(names).map(|(operand, name)| field(operand, name)).collect();
     let kinds = fetched.iter().map(|operand| column::kind(&operand.data_type)).collect();
     let rows = Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false };
@@ -177,15 +180,16 @@ impl Ground<'_> {
             }
             sql.name(&own.real_name);
             // Its text has the sign of a currency.
-            sql.push(if own.native == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
+            sql.push(if own.own_type() == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
         }
         let data_type = self.about.schema.field(index).data_type().clone();
         let plain = ["character varying", "text", "varchar", "char", "citext", "name", "nvarchar"];
-        let native = own.native.to_ascii_lowercase();
+        let native = type_name(own.own_type()).to_ascii_lowercase();
         let plain_text = data_type == DataType::Utf8
             && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
+            && !native.ends_with("[]")
             && plain.iter().any(|start| native.starts_with(start));
-        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&native);
+        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
         Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped })
     }
 

@@ -108,6 +108,8 @@ async fn columns(client: &mut Client, tables: &mut [TableInfo]) -> Result<(), Fa
             // MySQL also says DEFAULT_GENERATED, of a default that is an expression.
             generated: ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word)),
             ordered: true,
+            base: None,
+            compared: None,
             comment: comment.filter(|comment| !comment.is_empty()),
         });
     }

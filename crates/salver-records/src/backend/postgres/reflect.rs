@@ -12,7 +12,9 @@ use crate::statement::Read;
 
 /// Every column of every table, in order; a table without columns has one row without one. Partitions are seen through
 /// their tables, and what belongs to an extension (as PostGIS's catalogs) is not the user's. A type is ordered when an
-/// index can be: it has a class of operators for it, or is an enumeration, a range, or an array of such.
+/// index can be, in the order that `<` has: it has a class of operators for it, or is an enumeration, a range, or made
+/// of such. What stands for an object of the database, as `regtype`, is shown by its name and not by what it is ordered
+/// by.
 const COLUMNS: &str = "\
 WITH RECURSIVE truth(oid, base, typmod, required, preset) AS (
     SELECT t.oid, t.oid, -1, false, false FROM pg_catalog.pg_type t WHERE t.typtype <> 'd'
@@ -22,17 +24,29 @@ WITH RECURSIVE truth(oid, base, typmod, required, preset) AS (
     FROM pg_catalog.pg_type d JOIN truth ON truth.oid = d.typbasetype WHERE d.typtype = 'd'
 ), classes(oid) AS (
     SELECT o.opcintype FROM pg_catalog.pg_opclass o
-    JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod AND m.amname = 'btree' WHERE o.opcdefault
+    JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod AND m.amname = 'btree'
+    JOIN pg_catalog.pg_amop a ON a.amopfamily = o.opcfamily AND a.amopstrategy = 1
+                             AND a.amoplefttype = o.opcintype AND a.amoprighttype = o.opcintype
+    JOIN pg_catalog.pg_operator p ON p.oid = a.amopopr AND p.oprname = '<'
+    WHERE o.opcdefault
 ), ordered(oid) AS (
     SELECT oid FROM classes
     UNION
-    SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typtype IN ('e', 'r', 'm')
-    UNION
     SELECT c.castsource FROM pg_catalog.pg_cast c JOIN classes ON classes.oid = c.casttarget
-    WHERE c.castmethod = 'b' AND c.castcontext = 'i'
+    WHERE c.castmethod = 'b' AND c.castcontext = 'i' AND c.casttarget <> 'pg_catalog.oid'::pg_catalog.regtype
+), parts(part, whole) AS (
+    SELECT t.typelem, t.oid FROM pg_catalog.pg_type t WHERE t.typtype = 'b' AND t.typelem <> 0 AND t.typlen = -1
+    UNION ALL
+    SELECT t.typbasetype, t.oid FROM pg_catalog.pg_type t WHERE t.typtype = 'd'
+    UNION ALL
+    SELECT a.atttypid, t.oid FROM pg_catalog.pg_type t
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE t.typtype = 'c'
+), unordered(oid) AS (
+    SELECT t.oid FROM pg_catalog.pg_type t
+    WHERE t.typtype IN ('b', 'p') AND NOT (t.typelem <> 0 AND t.typlen = -1) AND t.oid NOT IN (SELECT oid FROM ordered)
     UNION
-    SELECT l.oid FROM ordered JOIN pg_catalog.pg_type e ON e.oid = ordered.oid OR e.typbasetype = ordered.oid
-    JOIN pg_catalog.pg_type l ON l.oid = e.typarray
+    SELECT parts.whole FROM unordered JOIN parts ON parts.part = unordered.oid
 )
 SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_class'),
        a.attnum::int8, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -46,7 +60,8 @@ SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_c
        (SELECT pg_catalog.json_agg(e.enumlabel ORDER BY e.enumsortorder)::text
         FROM pg_catalog.pg_enum e WHERE e.enumtypid = truth.base),
        pg_catalog.col_description(c.oid, a.attnum),
-       truth.base IN (SELECT oid FROM ordered)
+       truth.base NOT IN (SELECT oid FROM unordered),
+       CASE WHEN truth.base <> a.atttypid THEN pg_catalog.format_type(truth.base, truth.typmod) END
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -109,9 +124,9 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.current_schema(),
     (SELECT count(*) || ' ' || coalesce(sum(t.xmin::text::int8), 0) FROM pg_catalog.pg_type t WHERE t.typtype = 'd'))";
 
 /// The kinds of the columns of [`COLUMNS`].
-const COLUMN_KINDS: [ColumnKind; 16] = {
-    use ColumnKind::{BigInt, Boolean, Clob};
-    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Boolean, Boolean, Boolean, Boolean, Clob, Clob, Boolean]
+const COLUMN_KINDS: [ColumnKind; 17] = {
+    use ColumnKind::{BigInt, Boolean as Bool, Clob};
+    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Bool, Bool, Bool, Bool, Clob, Clob, Bool, Clob]
 };
 
 impl Postgres {
@@ -201,6 +216,12 @@ impl Assembly {
         let base = row.text(6).unwrap_or_default();
         let kind = if row.text(7) == Some("e") { ColumnKind::Varchar } else { kind(base) };
         let bounds = Bounds::of(base, row.int(8).unwrap_or(-1));
+        let below = row.owned(16);
+        let compared = match row.text(7) {
+            Some("e") => below.clone(),
+            Some("c") => below.clone().or_else(|| row.owned(5)),
+            _ => None,
+        };
         let table = &mut self.tables[index];
         self.numbers.insert((index, number), table.columns.len());
         table.columns.push(ColumnInfo {
@@ -208,6 +229,8 @@ impl Assembly {
             real_name: column.to_owned(),
             kind,
             native: row.owned(5).unwrap_or_default(),
+            base: below,
+            compared,
             length: bounds.length,
             precision: bounds.precision,
             scale: bounds.scale,
@@ -301,12 +324,17 @@ impl Bounds {
             "varchar" | "bpchar" => Self { length: after_header, ..Self::default() },
             "bit" | "varbit" => Self { length: u32::try_from(modifier).ok(), ..Self::default() },
             "name" => Self { length: Some(63), ..Self::default() },
-            "numeric" => Self {
-                precision: after_header.map(|both| both >> 16),
-                // Eleven bits with a sign; a negative scale rounds before the point, and shows no digits behind it.
-                scale: after_header.map(|both| both & 0x7ff).map(|scale| if scale > 0x3ff { 0 } else { scale }),
-                ..Self::default()
-            },
+            "numeric" => {
+                // Eleven bits with a sign. A negative scale rounds before the point: so many noughts stand behind the
+                // digits, and none behind the point.
+                let scale = after_header.map(|both| both & 0x7ff);
+                let noughts = scale.filter(|scale| *scale > 0x3ff).map_or(0, |scale| 0x800 - scale);
+                Self {
+                    precision: after_header.map(|both| (both >> 16) + noughts),
+                    scale: scale.map(|scale| if noughts > 0 { 0 } else { scale }),
+                    ..Self::default()
+                }
+            }
             _ => Self::default(),
         }
     }

@@ -111,6 +111,8 @@ fn column(row: &Row<'_>, key: &mut Vec<(u32, String)>) -> rusqlite::Result<Colum
         auto_increment: false,
         generated: hidden == 2 || hidden == 3,
         ordered: true,
+        base: None,
+        compared: None,
         words: Vec::new(),
         comment: None,
     })

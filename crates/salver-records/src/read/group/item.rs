@@ -5,7 +5,7 @@ use salver_model::{AggregateFunction, Code, Error, Result};
 
 use super::super::root::ALIAS;
 use crate::condition::Operand;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, type_name};
 use crate::json::Form;
 use crate::scope::Scope;
 
@@ -65,7 +65,10 @@ impl Item {
                 let text = Operand::column(dialect, column, ALIAS);
                 Ok(count(name, format!("COUNT(DISTINCT {})", text.text())))
             }
-            AggregateFunction::Sum | AggregateFunction::Avg if !column.kind.is_numeric() => {
+            // The numbers of PostgreSQL's objects are none to reckon with.
+            AggregateFunction::Sum | AggregateFunction::Avg
+                if !column.kind.is_numeric() || column.own_type() == "oid" =>
+            {
                 Err(unfit(function, column))
             }
             AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
@@ -96,7 +99,7 @@ fn bare(dialect: Dialect, column: &ColumnInfo) -> String {
 
 /// Money of PostgreSQL as the number it is: its text has the sign of a currency, and it compares with no number.
 fn numeric(dialect: Dialect, column: &ColumnInfo, of: String) -> String {
-    if dialect == Dialect::Postgres && column.native == "money" { of + "::numeric" } else { of }
+    if dialect == Dialect::Postgres && column.own_type() == "money" { of + "::numeric" } else { of }
 }
 
 fn unfit(function: AggregateFunction, column: &ColumnInfo) -> Error {
@@ -119,6 +122,8 @@ fn computed(name: &str, kind: ColumnKind, bare: String) -> Item {
         auto_increment: false,
         generated: false,
         ordered: true,
+        base: None,
+        compared: None,
         words: Vec::new(),
         comment: None,
     };
@@ -195,6 +200,7 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         }
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
+    item.column.compared.clone_from(&column.compared);
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };
     if column.kind == ColumnKind::Decimal {
         item.form = Form::Decimal(column.scale);
@@ -209,8 +215,20 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
 
 /// Whether PostgreSQL has `min` and `max` of a column of texts, or of what it shows as text.
 fn has_extremes(column: &ColumnInfo) -> bool {
-    const HAVE: [&str; 10] =
-        ["text", "character varying", "character", "name", "citext", "interval", "inet", "cidr", "\"char\"", "pg_lsn"];
-    let base = column.native.split('(').next().unwrap_or_default().trim_end();
-    !column.ordered || !column.words.is_empty() || column.native.ends_with("[]") || HAVE.contains(&base)
+    const HAVE: [&str; 12] = [
+        "text",
+        "character varying",
+        "character",
+        "name",
+        "citext",
+        "interval",
+        "inet",
+        "cidr",
+        "\"char\"",
+        "pg_lsn",
+        "int2vector",
+        "oidvector",
+    ];
+    let own = type_name(column.own_type());
+    !column.ordered || !column.words.is_empty() || own.ends_with("[]") || HAVE.contains(&own)
 }

@@ -151,9 +151,10 @@ fn column(dialect: Dialect, info: &TableInfo, own: &ColumnInfo) -> Option<KeyCol
         // Handed over as it is stored.
         Dialect::Sqlite => Some(plain(ColumnKind::Clob, false)),
         Dialect::Postgres => {
-            let (form, cast) = Form::of_key(&own.native);
+            let (form, cast) = Form::of_key(own.own_type());
             let fetched = format!("{name}{cast}");
-            Some(KeyColumn { fetched, form, ..plain(ColumnKind::Clob, form != Form::Text) })
+            let sql = own.compared.as_ref().map_or_else(|| name.clone(), |compared| format!("({name})::{compared}"));
+            Some(KeyColumn { sql, fetched, form, ..plain(ColumnKind::Clob, form != Form::Text) })
         }
         Dialect::Mysql => match own.kind {
             ColumnKind::Boolean | ColumnKind::Integer | ColumnKind::BigInt if !native.starts_with("bit") => {

@@ -59,7 +59,7 @@ impl Plan {
             let (form, cast) = match own.kind {
                 // It is a function's text by now.
                 ColumnKind::Geometry => (Form::Text, "::text"),
-                _ => Form::of(&operand.data_type, &own.native),
+                _ => Form::of(&operand.data_type, own.own_type()),
             };
             let cast = match &operand.data_type {
                 _ if dialect != Dialect::Postgres => "",

@@ -55,6 +55,7 @@ pub(super) fn types() -> Vec<Type> {
         decimal("numeric(38,10)", 38, 10),
         decimal("numeric(65,30)", 65, 30),
         Type::of("numeric(3,5)", Decimal, &["0.00999", "-0.00999", "0.00001", "0", "0.0001"]),
+        Type::of("numeric(5,-2)", Decimal, &["9999900", "-123400", "100", "200", "1000", "0"]).odd(&["'NaN'"]),
         Type::new("numeric", Decimal, decimals(&mut chance("numeric"), 40, 20)).odd(&[
             "'NaN'",
             "'Infinity'",
@@ -82,7 +83,11 @@ pub(super) fn types() -> Vec<Type> {
         Type::new("timestamp(3)", Moment, moments("timestamp(3)", 3, "")),
         Type::new("timestamptz", Moment, moments("timestamptz", 6, "+05:30")).odd(&["'infinity'", "'-infinity'"]),
         Type::new("time", Text, quoted(clocks)),
-        Type::of("timetz", Text, &["'12:00+02'", "'12:00-02'", "'10:00+00'", "'24:00+00'", "'01:02:03.000004+05:30'"]),
+        Type::of(
+            "timetz",
+            Text,
+            &["'12:00+02'", "'12:00-02'", "'10:00+00'", "'24:00+00'", "'01:02:03.000004+05:30'", "'12:00-15:59:59'"],
+        ),
         Type::of(
             "interval",
             Text,
@@ -109,7 +114,11 @@ pub(super) fn types() -> Vec<Type> {
         Type::of("xml", Text, &["'<a/>'", "'<b/>'"]).by_text(),
         Type::of("tsvector", Text, &["'a b'", "'c'"]),
         Type::of("point", Text, &["'(1,2)'", "'(0,9)'"]).by_text(),
-        Type::of("pair", Text, &["'(1,a)'", "'(0,\"z, z\")'"]).by_text(),
+        Type::of("pair", Text, &["'(1,a)'", "'(0,\"z, z\")'", "'(10,a)'", "'(9,a)'"]),
+        Type::of("pair[]", Text, &["'{\"(10,a)\"}'", "'{\"(9,a)\"}'", "'{}'"]),
+        Type::of("int2vector", Text, &["'1 2'", "'10'", "'9'"]),
+        Type::of("varchar(3)[]", Text, &["'{b}'", "'{a,é}'", "'{}'"]).only_read(),
+        Type::of("regtype", Text, &["'integer'", "'text'", "'boolean'"]).by_text(),
         Type::of(
             "geometry(point, 4326)",
             Text,

@@ -2,6 +2,8 @@
 
 use arrow::datatypes::DataType;
 
+use crate::dialect::type_name;
+
 /// The binary form of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -28,9 +30,9 @@ pub(crate) enum Form {
 
 impl Form {
     /// How a column that is to be `data_type` comes, when its type there is called `native`; and the cast that sees to
-    /// it. A domain over another type has a name of its own, and is cast to the type below it.
+    /// it. What has a name of its own is cast to the type that it is to be.
     pub(crate) fn of(data_type: &DataType, native: &str) -> (Self, &'static str) {
-        let base = native.split('(').next().unwrap_or(native).trim_end();
+        let base = type_name(native);
         let zone = native.rsplit(' ').take(3).collect::<Vec<_>>();
         match data_type {
             DataType::Boolean if base == "boolean" => (Self::Bool, ""),
@@ -97,6 +99,7 @@ mod tests {
         assert_eq!(of(&DataType::Utf8, "character varying(20)"), (Form::Text, ""));
         assert_eq!(of(&DataType::Utf8, "character(20)"), (Form::Text, "::text"));
         assert_eq!(of(&DataType::Utf8, "integer[]"), (Form::Text, "::text"));
+        assert_eq!(of(&DataType::Utf8, "character varying(20)[]"), (Form::Text, "::text"));
         assert_eq!(of(&DataType::Int64, "oid"), (Form::Int8, "::bigint"));
         assert_eq!(of(&DataType::Decimal128(10, 2), "numeric(10,2)"), (Form::Numeric, ""));
         assert_eq!(Form::of_key("character varying(20)"), (Form::Text, "::text"));
