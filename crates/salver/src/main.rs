@@ -1,6 +1,7 @@
 //! `salver`: serves data files as an API. This is the only place that names a concrete backend.
 
 mod check;
+mod claim;
 mod cli;
 mod client;
 mod config;

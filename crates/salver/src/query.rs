@@ -1,6 +1,6 @@
 //! `salver query`: one statement through the same service as a server's, and the rows to standard output or a file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use salver_formats::{Encoder, Format, Style};
 use salver_model::observation::{Observer, Silent};
 use salver_model::{Batches, Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
 
+use crate::claim;
 use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
 use crate::failure::Failure;
@@ -168,8 +169,9 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
-    let out = BufWriter::with_capacity(WRITE_BYTES, File::create(&part).map_err(writing)?);
-    let done = write_to(out, &what, rows, format).await;
+    let claimed = claim::claim(&part, path)?;
+    let out = claimed.set_len(0).and_then(|()| claimed.try_clone()).map_err(writing)?;
+    let done = write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
     let done = done.and_then(|()| std::fs::rename(&part, path).map_err(writing));
     if done.is_err() {
         let _ = std::fs::remove_file(&part);

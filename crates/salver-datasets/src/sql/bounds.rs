@@ -2,6 +2,7 @@
 //! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
 //! the parsed statement, before anything else looks at it.
 
+mod names;
 mod nesting;
 
 use std::ops::ControlFlow;
@@ -67,6 +68,7 @@ pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result
             _ => words += 1,
         }
         nesting.see(token)?;
+        names::token(token)?;
     }
     if words > words_max {
         return Err(Error::new(
@@ -305,6 +307,10 @@ fn items(count: usize) -> Flow {
     ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("split the statement")))
 }
 
+fn within(checked: Result<()>) -> Flow {
+    checked.map_or_else(|error| ControlFlow::Break(Box::new(error)), ControlFlow::Continue)
+}
+
 /// The name of a query as it is looked up; of two that differ in case only the larger counts.
 fn key(name: &str) -> String {
     name.to_lowercase()
@@ -363,10 +369,11 @@ impl Visitor for Measure {
         };
         let named = only.and_then(|name| self.frames.iter().rev().find_map(|frame| frame.named.get(&name)).copied());
         self.read(named.unwrap_or_default());
-        ControlFlow::Continue(())
+        within(names::of_object(relation))
     }
 
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> Flow {
+        within(names::of_table(table))?;
         self.read(Size { relations: 1 });
         self.tables += usize::from(matches!(table, TableFactor::Derived { .. }));
         if self.tables > TABLES_DEPTH_MAX {
@@ -384,6 +391,7 @@ impl Visitor for Measure {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
         use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, PGExp, Question};
+        within(names::of_expr(expr))?;
         if self.copied.contains(&place(expr)) {
             self.copies += 1;
             if self.copies > SQL_COPIED_DEPTH_MAX {

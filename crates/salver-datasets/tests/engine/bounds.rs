@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
-use salver_model::limits::{SQL_CHAIN_MAX, SQL_DEPTH_MAX};
+use salver_model::limits::{SQL_CHAIN_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX};
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 
@@ -128,4 +128,53 @@ async fn nested_statements_of_every_kind_are_as_deep() {
 async fn chains_are_counted_alike_everywhere() {
     let chain = |_: &str, inner: &str, n: usize| format!("{inner}{}", format!(" or {inner}").repeat(n));
     check(CHAINS, SQL_CHAIN_MAX, chain, "a chain of more than").await;
+}
+
+/// What a name may have meant is compared with all that there are, which takes the product of their lengths.
+#[tokio::test(flavor = "multi_thread")]
+async fn names_and_numbers_have_a_length() {
+    let (engine, _dir) = made::engine();
+    let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let rows = RecordBatch::try_from_iter([("a", a)]).unwrap();
+    let tables: Arc<dyn Tables> =
+        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &[]), &rows, &engine))]));
+    let (name, text) = ("n".repeat(SQL_NAME_BYTES_MAX + 1), "x".repeat(500_000));
+    let outcome = |text: String| {
+        let (engine, tables) = (&engine, Arc::clone(&tables));
+        async move {
+            let query = SqlQuery { text, ..SqlQuery::default() };
+            match engine.run(tables, &query).await {
+                Ok(rows) => made::collect(rows).await.map(|rows| rows.schema().field(0).name().len()),
+                Err(error) => Err(error),
+            }
+        }
+    };
+    for text in [
+        format!("select {name} from t"),
+        format!("select \"{name}\" from t"),
+        format!("select t.{name} from t"),
+        format!("select t.'{name}' from t"),
+        format!("select a from t group by {name}"),
+        format!("select {name}(a) from t"),
+        format!("select a from {name}"),
+        format!("select a from t as {name}"),
+        format!("select 1 from (select 1) as x ({name})"),
+        format!("select ${name}"),
+        format!("select {}", "9".repeat(SQL_NAME_BYTES_MAX + 1)),
+        format!("select a from t where a = 0.{}", "9".repeat(SQL_NAME_BYTES_MAX + 1)),
+        format!("select a from t limit {}", "9".repeat(SQL_NAME_BYTES_MAX + 1)),
+    ] {
+        let error = outcome(text.clone()).await.err().unwrap_or_else(|| panic!("it ran: {text}"));
+        assert_eq!(error.code, Code::InvalidSql, "{text}: {error:?}");
+        assert!(error.message.contains("has more than 1024 bytes"), "{text}: {error:?}");
+    }
+    // Columns that are named by what computes them.
+    for text in [format!("select '{text}'"), format!("select 1 as '{text}'"), format!("select '{text}' || a from t")] {
+        assert_eq!(outcome(text).await.map_err(|error| error.message), Ok(SQL_NAME_BYTES_MAX));
+    }
+    let unknown = "n".repeat(SQL_NAME_BYTES_MAX);
+    let columns: Vec<String> = (0..50).map(|at| format!("'{at}{}'", &text[..10_000])).collect();
+    let error = outcome(format!("select {unknown} from (select {}) as x", columns.join(","))).await.unwrap_err();
+    assert!(error.message.contains("no column"), "{error:?}");
+    assert!(outcome(format!("select {}", "9".repeat(30))).await.is_ok());
 }

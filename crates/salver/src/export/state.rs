@@ -2,6 +2,7 @@
 //!
 //! `rows.csv` is noted in `rows.csv.salver-part`, and its streams lie in `rows.csv.salver-part.0` and so on.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,7 @@ use super::batch::Layout;
 use super::part::Part;
 use super::session::Session;
 use super::target::Target;
+use crate::claim;
 use crate::cli::ExportArguments;
 use crate::failure::Failure;
 use crate::output;
@@ -35,6 +37,8 @@ pub(super) struct State {
     /// The export, when one was opened.
     pub(super) session: Option<Session>,
     path: PathBuf,
+    /// While it is there no other command writes the same output.
+    _claim: File,
     /// What must be the same for the streams to be the same.
     about: Value,
     streams: Mutex<Vec<Progress>>,
@@ -58,10 +62,10 @@ impl State {
             "columns": target.columns,
             "format": layout.format().suffix(),
         });
-        let mut path = output.as_os_str().to_owned();
-        path.push(".salver-part");
-        let (path, batch_rows) = (PathBuf::from(path), arguments.batch_rows);
-        let mut state = Self { session: None, path, about, streams: Mutex::default(), joined: (0, 0), batch_rows };
+        let (path, batch_rows) = (beside(output, ".salver-part"), arguments.batch_rows);
+        let claim = claim::claim(&beside(&path, ".lock"), output)?;
+        let streams = Mutex::default();
+        let mut state = Self { session: None, path, _claim: claim, about, streams, joined: (0, 0), batch_rows };
         let kept = std::fs::read_to_string(&state.path).ok();
         let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(&text).ok());
         match kept {
@@ -110,23 +114,17 @@ impl State {
 
     /// The file of a stream.
     pub(super) fn part(&self, stream: usize) -> PathBuf {
-        let mut path = self.path.as_os_str().to_owned();
-        path.push(format!(".{stream}"));
-        PathBuf::from(path)
+        beside(&self.path, &format!(".{stream}"))
     }
 
     /// The file that is made of all streams.
     pub(super) fn whole(&self) -> PathBuf {
-        let mut path = self.path.as_os_str().to_owned();
-        path.push(".whole");
-        PathBuf::from(path)
+        beside(&self.path, ".whole")
     }
 
     /// The note while it is written.
     fn new_path(&self) -> PathBuf {
-        let mut path = self.path.as_os_str().to_owned();
-        path.push(".new");
-        PathBuf::from(path)
+        beside(&self.path, ".new")
     }
 
     /// How far a stream is.
@@ -167,6 +165,7 @@ impl State {
     /// Everything is in the output: nothing is left to go on with.
     pub(super) fn finish(&self) {
         self.remove(self.streams());
+        let _ = std::fs::remove_file(beside(&self.path, ".lock"));
     }
 
     /// Removes the note first: files without it are taken for nothing.
@@ -203,6 +202,13 @@ impl State {
             Error::internal(format!("can't keep in `{shown}` how far this has come: {error}")).into()
         })
     }
+}
+
+/// The file that is called as `path` with `suffix`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 fn read(kept: &Value) -> Option<Progress> {

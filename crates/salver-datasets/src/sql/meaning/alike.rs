@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use ahash::AHashSet;
 use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, TypedString, Value, VisitorMut};
 
+use salver_model::limits::SQL_NAME_BYTES_MAX;
+
 use super::calls::simple;
 use super::{quoted, take};
 use crate::sql::names::fold;
@@ -32,6 +34,8 @@ pub(super) fn name(select: &mut Select, all: bool) {
         // A column may be among those of `*`.
         let is_first = !(all && has_rest && is_column) && taken.insert(name.clone());
         let own = match is_first {
+            // As in PostgreSQL a long name is cut. Nobody can ask for this one, and all are compared with what is asked.
+            true if name.len() > SQL_NAME_BYTES_MAX => cut(&name),
             true if !all || is_column || is_named => continue,
             true => name,
             false => {
@@ -43,6 +47,10 @@ pub(super) fn name(select: &mut Select, all: bool) {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         *item = SelectItem::ExprWithAlias { expr: take(expr), alias: quoted(&own) };
     }
+}
+
+fn cut(name: &str) -> String {
+    name[..name.floor_char_boundary(SQL_NAME_BYTES_MAX)].to_owned()
 }
 
 /// Names all columns, and all casts by what they are to.
