@@ -47,3 +47,5 @@ mod read_only;
 mod spill;
 #[path = "engine/sql.rs"]
 mod sql;
+#[path = "engine/wide_decimals.rs"]
+mod wide_decimals;

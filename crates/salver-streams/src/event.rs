@@ -26,5 +26,5 @@ pub(crate) use check::{Checker, Checks};
 pub(crate) use live::LiveShape;
 pub(crate) use pick::Picks;
 pub(crate) use rule::Rule;
-pub(crate) use shape::{OWN_COLUMNS, Shape};
+pub(crate) use shape::{OWN_COLUMNS, Shape, UNNAMED};
 pub(crate) use split::{Splitter, Step};

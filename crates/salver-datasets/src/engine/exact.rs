@@ -6,12 +6,14 @@
 
 mod averages;
 mod checked;
+mod decimals;
 mod extremes;
 mod floats;
 mod membership;
 mod mixed;
 mod moments;
 mod multiplied;
+mod nested;
 mod quotient;
 mod rounded;
 mod spans;
@@ -154,7 +156,10 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         {
             Ok(Transformed::yes(rounded::function(args)))
         }
-        other => floats::expression(other, &type_of),
+        other => {
+            nested::check(&other, &type_of)?;
+            floats::expression(other, &type_of)
+        }
     }
 }
 

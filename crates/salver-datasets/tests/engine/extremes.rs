@@ -128,3 +128,43 @@ async fn casts_of_extreme_values_are_answered_or_refused() {
     assert!(error.message.contains("out of the range of Date64"), "{error:?}");
     ask("select arrow_try_cast(-9223372036854775808, 'Date64')".to_owned()).await.unwrap();
 }
+
+/// The least of nested values is one, or it is said why not and what to write.
+#[tokio::test(flavor = "multi_thread")]
+async fn extremes_of_nested_values_are_answered_or_refused_with_a_reason() {
+    let (engine, _dir) = made::engine();
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(Vec::new()));
+    let ask = async |text: &str| {
+        let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
+        made::collect(engine.run(Arc::clone(&tables), &query).await?).await
+    };
+    for (value, instead) in [
+        ("[1, 2]", None),
+        ("named_struct('a', 1)", None),
+        ("arrow_cast([1, 2], 'FixedSizeList(2, Int64)')", None),
+        ("[[1], [2]]", Some("min(x[1])")),
+        ("[named_struct('a', 1)]", Some("min(x::text)")),
+        ("named_struct('member', [1])", Some("min(x.member)")),
+        ("map(['key'], [1])", Some("min(x['key'])")),
+    ] {
+        let from = format!("from (values ({value}), ({value})) as v(x)");
+        for name in ["min", "max"] {
+            let found = ask(&format!("select {name}(x) as y {from}")).await;
+            match instead {
+                None => assert_eq!(found.unwrap().num_rows(), 1, "{value}"),
+                Some(instead) => {
+                    let error = found.unwrap_err();
+                    assert_eq!(error.code, Code::InvalidSql, "{value}: {error:?}");
+                    assert!(error.message.contains(&format!("`{name}` of `x`: ")), "{value}: {error:?}");
+                    let instead = instead.replace("min", name);
+                    assert!(error.hint.as_ref().is_some_and(|hint| hint.contains(&instead)), "{value}: {error:?}");
+                    assert_eq!(ask(&format!("select {instead} as y {from}")).await.unwrap().num_rows(), 1, "{value}");
+                }
+            }
+            let found = ask(&format!("select {name}(x) over () as y {from}")).await;
+            assert_eq!(found.is_ok(), instead.is_none(), "{name} of {value} over (): {found:?}");
+        }
+        let rows = ask(&format!("select count(distinct x) as y {from}")).await.unwrap();
+        assert_eq!(rows.num_rows(), 1, "{value}");
+    }
+}

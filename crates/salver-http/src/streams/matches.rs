@@ -137,11 +137,15 @@ impl Row<'_> {
     }
 }
 
+/// What the stream's table calls a member without a name.
+const UNNAMED: &str = "unnamed";
+
 /// A member of just that name, else one of the first part of the name and further ones below it.
 fn below<'j>(json: &'j Json, name: &str) -> Option<&'j Json> {
     let object = json.as_object()?;
     object
         .get(name)
+        .or_else(|| object.get("").filter(|_| name == UNNAMED))
         .or_else(|| name.match_indices('.').find_map(|(at, _)| below(object.get(&name[..at])?, &name[at + 1..])))
 }
 
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn conditions_over_events() {
-        let value = br#"{"n":10,"x":1.5,"t":"10","b":true,"nil":null,"o":{"p":"q"},"big":18446744073709551615}"#;
+        let value = br#"{"n":10,"x":1.5,"t":"10","b":true,"nil":null,"o":{"p":"q"},"":5,"big":18446744073709551615}"#;
         let event = Event {
             offset: 7,
             time_ms: 0,
@@ -226,6 +230,7 @@ mod tests {
         for (name, value) in [
             ("filter[n]", "10"),
             ("filter[n]", "'10'"),
+            ("filter[unnamed]", "5"),
             ("filter[n]gt", "9.5"),
             ("filter[x]lt", "2"),
             ("filter[t]", "10"),

@@ -6,7 +6,7 @@ use ahash::RandomState;
 use salver_model::limits::EVENT_COLUMNS_MAX;
 
 use super::reader::Text;
-use super::shape::OWN_COLUMNS;
+use super::shape::{OWN_COLUMNS, UNNAMED};
 use super::tree::{Kinds, Node};
 
 /// The step at which everything is known: what lies below adds nothing.
@@ -66,8 +66,9 @@ impl Plan {
             let place = self.add(member, is_full);
             self.steps[index].add(name, place);
         }
-        if node.kinds.has(Kinds::OBJECT) && !is_mixed {
-            self.steps[index].add("", NONE);
+        if let Some(unnamed) = self.steps[index].find(UNNAMED.as_bytes(), false) {
+            let place = self.steps[index].members[unnamed as usize].node;
+            self.steps[index].add("", place);
         }
         if let Some(node) = &node.element {
             self.steps[index].element = self.add(node, is_full);

@@ -13,6 +13,9 @@ use super::tree::{Node, Widening};
 /// The columns that every stream has. A member of the same name stays in the event.
 pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
 
+/// The column of a member whose name is empty, as datasets call it.
+pub(crate) const UNNAMED: &str = "unnamed";
+
 /// What the events of a stream have looked like so far; never changes, a wider one takes its place.
 #[derive(Debug)]
 pub(crate) struct Shape {
@@ -115,14 +118,14 @@ mod tests {
             (&[r#"{"a":true}"#, r#"{"a":1}"#], "Utf8".into()),
             (&[r#"{"a":null}"#], "Utf8".into()),
             (&[r#"{"a":{}}"#], "Utf8".into()),
-            (&[r#"{"a":{"":1,"b":[]}}"#], r#"Struct("b": List(Utf8))"#.into()),
+            (&[r#"{"a":{"":1,"b":[]}}"#], r#"Struct("unnamed": Int64, "b": List(Utf8))"#.into()),
             (&[r#"{"a":[[1],[null,2.5]]}"#], list(DataType::new_list(DataType::Float64, true))),
             (&[r#"{"a":{"b":1}}"#, r#"{"a":[1]}"#, r#"{"a":{"c":1}}"#], "Utf8".into()),
         ] {
             assert_eq!(types(&of(events)), [format!("a: {expected}")], "{events:?}");
         }
         let shape = of(&[r#"{"b":1,"_id":2,"":3}"#, r#"{"a":{"_id":1},"b":2}"#]);
-        assert_eq!(types(&shape), ["b: Int64", r#"a: Struct("_id": Int64)"#]);
+        assert_eq!(types(&shape), ["b: Int64", "unnamed: Int64", r#"a: Struct("_id": Int64)"#]);
     }
 
     #[test]

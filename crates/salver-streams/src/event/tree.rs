@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pass::whole_number_kind;
 use super::reader::Reader;
-use super::shape::OWN_COLUMNS;
+use super::shape::{OWN_COLUMNS, UNNAMED};
 
 /// A set of kinds of JSON values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Widening {
             let mut is_first = true;
             while let Some(name) = reader.member(&mut is_first) {
                 let name = name.to_text();
-                match self.member(node, &name, depth) {
+                match self.member(node, column_name(&name), depth) {
                     Some(member) => self.observe(member, reader, depth + 1),
                     None => _ = reader.skip(),
                 }
@@ -221,9 +221,14 @@ impl Widening {
     }
 }
 
-/// Whether a member at `depth` can have a column: one without a name can't, and ours have their names already.
+/// Whether a member at `depth` can have a column: ours have their names already.
 fn may_be_column(name: &str, depth: usize) -> bool {
-    !name.is_empty() && (depth > 0 || !OWN_COLUMNS.contains(&name))
+    depth > 0 || !OWN_COLUMNS.contains(&name)
+}
+
+/// What the column of a member is called: one whose name is empty gets a name.
+fn column_name(name: &str) -> &str {
+    if name.is_empty() { UNNAMED } else { name }
 }
 
 fn number_kind(text: &[u8]) -> Kinds {

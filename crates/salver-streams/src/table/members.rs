@@ -9,6 +9,7 @@ use arrow::datatypes::Fields;
 use salver_model::{Error, Result};
 
 use super::decode::Column;
+use crate::event::UNNAMED;
 use crate::event::reader::{Reader, Text};
 
 /// The columns of objects.
@@ -36,7 +37,12 @@ impl Members {
             lead: format!("{}:", serde_json::Value::from(field.name().as_str())).into_bytes().into_boxed_slice(),
             column: is_wanted(index).then(|| Column::new(field.data_type())),
         });
-        let names = fields.iter().enumerate().map(|(index, field)| (field.name().as_bytes().into(), index)).collect();
+        let named = fields.iter().enumerate().map(|(index, field)| (field.name().as_str(), index));
+        let mut names: HashMap<Box<[u8]>, usize, RandomState> =
+            named.map(|(name, index)| (name.as_bytes().into(), index)).collect();
+        if let Some(unnamed) = names.get(UNNAMED.as_bytes()).copied() {
+            names.insert(Box::default(), unnamed);
+        }
         Self { fields: fields.clone(), members: members.collect(), names, rows: 0 }
     }
 

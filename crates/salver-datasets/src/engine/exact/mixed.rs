@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{call, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts};
+use super::{call, decimals, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts};
 
 /// Stands before the rule that gives the sides of operators one type.
 #[derive(Debug)]
@@ -49,6 +49,7 @@ fn is_decimal(data_type: &DataType) -> bool {
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
     let expr = texts::written(expr, &type_of)?.transform_data(|expr| Ok(stamps::compared(expr, &type_of)))?;
+    let expr = expr.transform_data(|expr| Ok(decimals::compared(expr, &type_of)))?;
     expr.transform_data(|expr| numbers(expr, &type_of))
 }
 

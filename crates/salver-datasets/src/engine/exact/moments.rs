@@ -9,7 +9,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast}
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::super::own;
-use super::{call, is_comparison};
+use super::{call, decimals, is_comparison};
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
@@ -73,6 +73,9 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
     let arithmetic = matches!(op, Plus | Minus | Multiply | Divide | Modulo);
     if !arithmetic && !is_comparison(op) {
         return None;
+    }
+    if let Some(compared) = decimals::sides(left, op, right, type_of) {
+        return Some(compared);
     }
     let (one, other) = (type_of(left)?, type_of(right)?);
     let both = |a: Expr, b: Expr| Some(binary_expr(a, op, b));

@@ -1,0 +1,256 @@
+//! Comparisons of wide decimals with numbers as they are written. The engine gives both sides a type that has the
+//! digits of both, and there is none of more than 76: `d < 1` would be refused where `d` has all its digits behind the
+//! point. So the number becomes one of the other side's type: itself, the one below it, or the least or greatest.
+
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, i256};
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, binary_expr, lit};
+
+use super::is_comparison;
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+/// A type of decimals.
+#[derive(Clone, Copy, Debug)]
+struct Decimals {
+    precision: u8,
+    scale: i8,
+    /// Whether it has 256 bits.
+    is_long: bool,
+}
+
+impl Decimals {
+    fn of(data_type: &DataType) -> Option<Self> {
+        match *data_type {
+            DataType::Decimal128(precision, scale @ 0..) => Some(Self { precision, scale, is_long: false }),
+            DataType::Decimal256(precision, scale @ 0..) => Some(Self { precision, scale, is_long: true }),
+            _ => None,
+        }
+    }
+
+    fn literal(self, value: Option<i256>) -> Expr {
+        let Self { precision, scale, is_long } = self;
+        lit(if is_long {
+            ScalarValue::Decimal256(value, precision, scale)
+        } else {
+            ScalarValue::Decimal128(value.and_then(i256::to_i128), precision, scale)
+        })
+    }
+
+    /// The greatest value.
+    fn most(self) -> Option<i256> {
+        power(u32::from(self.precision))?.checked_sub(i256::ONE)
+    }
+
+    /// Whether no type of the engine has the digits of these and of all the numbers.
+    fn is_too_narrow_for(self, numbers: &[Number]) -> bool {
+        let all = || numbers.iter().map(|number| number.own).chain([self]);
+        let whole = all().map(|of| i16::from(of.precision) - i16::from(of.scale)).max().unwrap_or(0);
+        let behind = all().map(|of| i16::from(of.scale)).max().unwrap_or(0);
+        let is_long = all().any(|of| of.is_long);
+        let most = if is_long { DECIMAL256_MAX_PRECISION } else { DECIMAL128_MAX_PRECISION };
+        // Of several sizes beside each other it takes the digits of one.
+        whole + behind > i16::from(most) || is_long && !all().all(|of| of.is_long)
+    }
+
+    /// Where the number lies among the values.
+    fn place(self, number: &Number) -> Option<Place> {
+        let most = self.most()?;
+        let beyond = if number.value.is_negative() { Place::Below } else { Place::Above };
+        let more = i32::from(self.scale) - i32::from(number.own.scale);
+        let factor = power(more.unsigned_abs())?;
+        let (value, is_whole) = if more >= 0 {
+            let Some(value) = number.value.checked_mul(factor) else { return Some(beyond) };
+            (value, true)
+        } else {
+            let rest = number.value.checked_rem(factor)?;
+            let value = number.value.checked_div(factor)?;
+            (if rest.is_negative() { value.checked_sub(i256::ONE)? } else { value }, rest == i256::ZERO)
+        };
+        Some(if value > most {
+            Place::Above
+        } else if value < -most {
+            Place::Below
+        } else if is_whole {
+            Place::At(value)
+        } else {
+            Place::Behind(value)
+        })
+    }
+}
+
+fn power(exponent: u32) -> Option<i256> {
+    i256::from_i128(10).checked_pow(exponent)
+}
+
+/// A number as it is written.
+#[derive(Debug)]
+struct Number {
+    value: i256,
+    own: Decimals,
+}
+
+impl Number {
+    fn of(expr: &Expr) -> Option<Self> {
+        // As many as the engine gives any whole number.
+        let whole = |value: i128| Self {
+            value: i256::from_i128(value),
+            own: Decimals { precision: 20, scale: 0, is_long: false },
+        };
+        let own = |precision, scale, is_long| Decimals { precision, scale, is_long };
+        Some(match expr {
+            Expr::Negative(inner) => {
+                let number = Self::of(inner)?;
+                Self { value: -number.value, ..number }
+            }
+            Expr::Literal(ScalarValue::Int32(Some(value)), _) => whole(i128::from(*value)),
+            Expr::Literal(ScalarValue::Int64(Some(value)), _) => whole(i128::from(*value)),
+            Expr::Literal(ScalarValue::UInt64(Some(value)), _) => whole(i128::from(*value)),
+            Expr::Literal(ScalarValue::Decimal128(Some(value), precision, scale @ 0..), _) => {
+                Self { value: i256::from_i128(*value), own: own(*precision, *scale, false) }
+            }
+            Expr::Literal(ScalarValue::Decimal256(Some(value), precision, scale @ 0..), _) => {
+                Self { value: *value, own: own(*precision, *scale, true) }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Where a number lies among the values of a type.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Below,
+    At(i256),
+    /// Between this one and the next.
+    Behind(i256),
+    Above,
+}
+
+/// A comparison that no type of the engine has the digits of, with its number as a value of the other side's type.
+pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => match sides(&left, op, &right, type_of) {
+            Some(other) => Transformed::yes(other),
+            None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
+        },
+        Expr::Between(Between { expr, negated, low, high }) => match ends(&expr, &low, &high, type_of) {
+            Some((low, high)) => {
+                Transformed::yes(Expr::Between(Between { expr, negated, low: Box::new(low), high: Box::new(high) }))
+            }
+            None => Transformed::no(Expr::Between(Between { expr, negated, low, high })),
+        },
+        Expr::InList(InList { expr, list, negated }) => match listed(&expr, &list, negated, type_of) {
+            Some(other) => Transformed::yes(other),
+            None => Transformed::no(Expr::InList(InList { expr, list, negated })),
+        },
+        other => Transformed::no(other),
+    }
+}
+
+/// The same of an operator and its sides; `None` where the engine's way is right.
+pub(super) fn sides(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
+    if !is_comparison(op) {
+        return None;
+    }
+    let found = |of: &Expr, number: &Expr| {
+        let (all, number) = beside(of, [number].into_iter(), type_of)?;
+        Some((all, all.place(number.first()?)?))
+    };
+    match (found(left, right), found(right, left)) {
+        (Some((all, place)), _) => compare(left, op, all, place),
+        (_, Some((all, place))) => compare(right, swapped(op), all, place),
+        _ => None,
+    }
+}
+
+/// The type of a side, and the numbers on the other, when one of them has too many digits beside it.
+fn beside<'e>(
+    of: &Expr,
+    numbers: impl Iterator<Item = &'e Expr>,
+    type_of: TypeOf<'_>,
+) -> Option<(Decimals, Vec<Number>)> {
+    let numbers = numbers.map(Number::of).collect::<Option<Vec<_>>>()?;
+    if Number::of(of).is_some() {
+        return None;
+    }
+    let all = Decimals::of(&type_of(of)?)?;
+    all.is_too_narrow_for(&numbers).then_some((all, numbers))
+}
+
+fn swapped(op: Operator) -> Operator {
+    match op {
+        Operator::Lt => Operator::Gt,
+        Operator::LtEq => Operator::GtEq,
+        Operator::Gt => Operator::Lt,
+        Operator::GtEq => Operator::LtEq,
+        other => other,
+    }
+}
+
+fn compare(side: &Expr, op: Operator, all: Decimals, place: Place) -> Option<Expr> {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    let below = match place {
+        Place::At(value) => return Some(binary_expr(side.clone(), op, all.literal(Some(value)))),
+        Place::Behind(value) => matches!(op, Lt | LtEq | Gt | GtEq).then_some(value),
+        Place::Below | Place::Above => None,
+    };
+    if let Some(below) = below {
+        let op = if matches!(op, Lt | LtEq) { LtEq } else { Gt };
+        return Some(binary_expr(side.clone(), op, all.literal(Some(below))));
+    }
+    let holds = match op {
+        Eq => false,
+        NotEq => true,
+        IsDistinctFrom => return Some(lit(true)),
+        IsNotDistinctFrom => return Some(lit(false)),
+        Lt | LtEq => matches!(place, Place::Above),
+        _ => matches!(place, Place::Below),
+    };
+    always(side, holds, all)
+}
+
+/// What is so of every value, and null of null.
+fn always(side: &Expr, holds: bool, all: Decimals) -> Option<Expr> {
+    let op = if holds { Operator::LtEq } else { Operator::Gt };
+    Some(binary_expr(side.clone(), op, all.literal(Some(all.most()?))))
+}
+
+/// The least and the greatest value between two numbers; the greatest and the least of all, where there is none.
+fn ends(side: &Expr, low: &Expr, high: &Expr, type_of: TypeOf<'_>) -> Option<(Expr, Expr)> {
+    let (all, numbers) = beside(side, [low, high].into_iter(), type_of)?;
+    let [low, high] = numbers.as_slice() else { return None };
+    let most = all.most()?;
+    let low = match all.place(low)? {
+        Place::Below => Some(-most),
+        Place::At(value) => Some(value),
+        Place::Behind(value) => Some(value.checked_add(i256::ONE)?),
+        Place::Above => None,
+    };
+    let high = match all.place(high)? {
+        Place::Below => None,
+        Place::At(value) | Place::Behind(value) => Some(value),
+        Place::Above => Some(most),
+    };
+    let (low, high) = low.zip(high).unwrap_or((most, -most));
+    Some((all.literal(Some(low)), all.literal(Some(high))))
+}
+
+/// A list of what can be equal.
+fn listed(side: &Expr, list: &[Expr], negated: bool, type_of: TypeOf<'_>) -> Option<Expr> {
+    let is_null = |part: &&Expr| matches!(part, Expr::Literal(value, _) if value.is_null());
+    let (all, numbers) = beside(side, list.iter().filter(|part| !is_null(part)), type_of)?;
+    let mut found = Vec::with_capacity(list.len());
+    for number in &numbers {
+        if let Place::At(value) = all.place(number)? {
+            found.push(all.literal(Some(value)));
+        }
+    }
+    found.extend(list.iter().filter(is_null).map(|_| all.literal(None)));
+    if found.is_empty() {
+        return always(side, negated, all);
+    }
+    Some(Expr::InList(InList { expr: Box::new(side.clone()), list: found, negated }))
+}
