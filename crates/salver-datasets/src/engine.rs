@@ -8,6 +8,7 @@ mod functions;
 mod json_chains;
 mod lanes;
 mod lateral;
+mod namesakes;
 mod own;
 mod pressure;
 mod rules;

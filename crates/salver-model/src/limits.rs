@@ -17,8 +17,8 @@ pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
 /// Most words and operators of one SQL statement, beside commas and values.
 pub const SQL_WORDS_MAX: usize = 4_000;
-/// Most bytes of a name, and most digits of a number, in a SQL statement: what a name may have meant is found by comparing
-/// it with all there are.
+/// Most bytes of a name, and most digits of a number, in a SQL statement: what a name may have meant is found by
+/// comparing it with all there are.
 pub const SQL_NAME_BYTES_MAX: usize = 1_024;
 /// Longest chain of operators in one SQL expression (`a or b or c`, `a::text::int`), levels of nesting counted.
 pub const SQL_CHAIN_MAX: usize = 500;

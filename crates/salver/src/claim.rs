@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use salver_model::{Code, Error};
 
@@ -23,6 +23,30 @@ pub(crate) fn claim(part: &Path, output: &Path) -> Result<File, Failure> {
             Err(Failure::Error(error.with_hint("wait for its end, or write to another file")))
         }
         Err(error) => Err(Failure::writing(&format!("`{}`", part.display()), error)),
+    }
+}
+
+/// A file that only says that somebody writes `output`; it goes with its holder.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Makes the file at `path`.
+    ///
+    /// # Errors
+    /// As [`claim`].
+    pub(crate) fn take(path: PathBuf, output: &Path) -> Result<Self, Failure> {
+        claim(&path, output).map(|file| Self { _file: file, path })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // While it is held nobody puts another in its place.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -150,6 +150,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
+        Expr::InList(list) => Ok(membership::listed(list)),
         // Floats round to the even one of two as near.
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, &type_of)) =>

@@ -17,6 +17,7 @@ use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::exact::{Exact, Mixed};
 use super::lateral::Lateral;
+use super::namesakes;
 use super::work::Work;
 
 /// Gives the session the rules it has by itself, with their checkpoints.
@@ -96,6 +97,9 @@ pub(super) struct Physical(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Syn
 impl PhysicalOptimizerRule for Physical {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         Work::of(config).check()?;
+        if namesakes::mixes_up(&*self.0) {
+            return namesakes::apart(plan, |plan| self.0.optimize(plan, config));
+        }
         self.0.optimize(plan, config)
     }
 
@@ -105,6 +109,9 @@ impl PhysicalOptimizerRule for Physical {
         context: &dyn PhysicalOptimizerContext,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Work::of(context.config_options()).check()?;
+        if namesakes::mixes_up(&*self.0) {
+            return namesakes::apart(plan, |plan| self.0.optimize_with_context(plan, context));
+        }
         self.0.optimize_with_context(plan, context)
     }
 

@@ -2,7 +2,6 @@
 //!
 //! `rows.csv` is noted in `rows.csv.salver-part`, and its streams lie in `rows.csv.salver-part.0` and so on.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +12,7 @@ use super::batch::Layout;
 use super::part::Part;
 use super::session::Session;
 use super::target::Target;
-use crate::claim;
+use crate::claim::Lock;
 use crate::cli::ExportArguments;
 use crate::failure::Failure;
 use crate::output;
@@ -38,7 +37,7 @@ pub(super) struct State {
     pub(super) session: Option<Session>,
     path: PathBuf,
     /// While it is there no other command writes the same output.
-    _claim: File,
+    _lock: Lock,
     /// What must be the same for the streams to be the same.
     about: Value,
     streams: Mutex<Vec<Progress>>,
@@ -63,9 +62,9 @@ impl State {
             "format": layout.format().suffix(),
         });
         let (path, batch_rows) = (beside(output, ".salver-part"), arguments.batch_rows);
-        let claim = claim::claim(&beside(&path, ".lock"), output)?;
+        let lock = Lock::take(beside(&path, ".lock"), output)?;
         let streams = Mutex::default();
-        let mut state = Self { session: None, path, _claim: claim, about, streams, joined: (0, 0), batch_rows };
+        let mut state = Self { session: None, path, _lock: lock, about, streams, joined: (0, 0), batch_rows };
         let kept = std::fs::read_to_string(&state.path).ok();
         let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(&text).ok());
         match kept {
@@ -165,7 +164,6 @@ impl State {
     /// Everything is in the output: nothing is left to go on with.
     pub(super) fn finish(&self) {
         self.remove(self.streams());
-        let _ = std::fs::remove_file(beside(&self.path, ".lock"));
     }
 
     /// Removes the note first: files without it are taken for nothing.

@@ -4,10 +4,10 @@
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::logical_expr::expr::InSubquery;
+use datafusion::logical_expr::expr::{InList, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, col, lit, not, when,
+    Cast, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, TryCast, col, lit, not, when,
 };
 
 /// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for
@@ -42,6 +42,29 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
 fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {
     let has_nulls = one.subquery.subquery.schema().fields().first().is_none_or(|field| field.is_nullable());
     Ok(has_nulls || one.expr.nullable(filter.input.schema())?)
+}
+
+/// `x in (a, null)` as `x in (a) or null`: the engine makes one list of several, and forgets the nulls in them.
+pub(super) fn listed(list: InList) -> Transformed<Expr> {
+    if !list.list.iter().any(is_null) {
+        return Transformed::no(Expr::InList(list));
+    }
+    let InList { expr, list, negated } = list;
+    let unknown = Expr::Literal(ScalarValue::Boolean(None), None);
+    let known: Vec<Expr> = list.into_iter().filter(|item| !is_null(item)).collect();
+    if known.is_empty() {
+        return Transformed::yes(unknown);
+    }
+    let known = Expr::InList(InList { expr, list: known, negated });
+    Transformed::yes(if negated { known.and(unknown) } else { known.or(unknown) })
+}
+
+fn is_null(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(value, _) => value.is_null(),
+        Expr::Cast(Cast { expr, .. }) | Expr::TryCast(TryCast { expr, .. }) => is_null(expr),
+        _ => false,
+    }
 }
 
 /// The membership as a `case`: true where the engine finds it, and what is left decided by counting.

@@ -34,7 +34,7 @@ pub(super) fn name(select: &mut Select, all: bool) {
         // A column may be among those of `*`.
         let is_first = !(all && has_rest && is_column) && taken.insert(name.clone());
         let own = match is_first {
-            // As in PostgreSQL a long name is cut. Nobody can ask for this one, and all are compared with what is asked.
+            // As in PostgreSQL a long name is cut: what is asked for is compared with all there are.
             true if name.len() > SQL_NAME_BYTES_MAX => cut(&name),
             true if !all || is_column || is_named => continue,
             true => name,

@@ -26,6 +26,17 @@ pub(super) const SAME: &[&str] = &[
     "select sum(d), min(d), max(d) from n",
     "select sum(distinct d) from n",
     "select avg(d) over (order by i rows 1 preceding) from n where i is not null order by i",
+    // Both sides of a join have the column.
+    "select a.i, b.i from n a right join n b on b.i = a.i + 1 where (b.d = 0.1 or a.i < 3) and b.i > 0 order by 1, 2",
+    "select a.i, b.i from n a right join n b on b.i = a.i + 1 where b.f > a.f or a.i is null order by 1, 2",
+    "select a.i, b.i from n a full join n b on b.i = a.i + 1 where b.i > 2 or (b.i = 2 and a.i >= 1) order by 1, 2",
+    "select a.i, b.i, c.i from n a join n b on a.i = b.i - 1 right join n c on c.i = b.i where a.i < 3 or c.i > 4 \
+     order by 1, 2, 3",
+    // A null in one of several lists.
+    "select i from n where i not in (1, 0) or i not in (2, 3, null) order by i",
+    "select i from n where not (i in (1, 2) and i in (1, null)) order by i",
+    "select i from n where (i in (1, 2) and i in (3, null)) is null order by i",
+    "select i, i in (1, null), i not in (1, null), i in (null) from n order by i",
     // Times beside texts reach as far as times alone.
     "select i from n where t = '9999-12-31 23:59:59.999999'",
     "select i from n where '1600-01-01' > t",
