@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn they_are_expected_within_and_not_behind() {
         assert!(!is_expected());
-        assert_eq!(caught(|| caught(|| is_expected())), Some(Some(true)));
+        assert_eq!(caught(|| caught(is_expected)), Some(Some(true)));
         assert_eq!(caught(|| Vec::<u8>::new()[1]), None);
         assert!(!is_expected());
     }

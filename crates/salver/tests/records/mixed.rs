@@ -69,7 +69,7 @@ fn pages(program: &Program, first: &str) -> Vec<i64> {
 #[test]
 fn pages_end_and_have_every_row() {
     let program = program();
-    for number in 0..TYPES.len() {
+    for (number, native) in TYPES.iter().enumerate() {
         for table in [format!("t{number}"), format!("k{number}")] {
             for sort in ["", "sort=v&", "sort=-v&"] {
                 let target = format!("/tables/{table}?{sort}");
@@ -77,7 +77,7 @@ fn pages_end_and_have_every_row() {
                 assert!(whole.len() > 10, "{target}");
                 for limit in 1..4 {
                     let target = format!("{target}limit={limit}");
-                    assert_eq!(pages(&program, &target), whole, "{} {target}", TYPES[number]);
+                    assert_eq!(pages(&program, &target), whole, "{} {target}", native);
                 }
             }
         }
@@ -87,7 +87,7 @@ fn pages_end_and_have_every_row() {
 #[test]
 fn filters_find_what_is_shown() {
     let program = program();
-    for number in 0..TYPES.len() {
+    for (number, native) in TYPES.iter().enumerate() {
         for table in [format!("t{number}"), format!("k{number}")] {
             let all = program.get(&format!("/tables/{table}?limit=1000")).json();
             let mut shown: BTreeMap<String, Vec<i64>> = BTreeMap::new();
@@ -106,11 +106,11 @@ fn filters_find_what_is_shown() {
                     let target = format!("/tables/{table}?{filter}&limit=1000");
                     let mut found = ids(&program.get(&target).json());
                     found.sort_unstable();
-                    assert_eq!(found, wanted, "{} {target}", TYPES[number]);
+                    assert_eq!(found, wanted, "{} {target}", native);
                 }
                 let sql = format!("select id from {table} where v = '{value}' order by id");
                 let answer = program.send("POST", "/sql", &sql);
-                assert_eq!(ids(&answer.json()), wanted, "{} {sql}", TYPES[number]);
+                assert_eq!(ids(&answer.json()), wanted, "{} {sql}", native);
                 let sql = format!("select id from {table} where v <> '{value}' or v is null");
                 let answer = program.send("POST", "/sql", &sql);
                 assert_eq!(ids(&answer.json()).len(), all.as_array().map_or(0, Vec::len) - wanted.len(), "{sql}");
@@ -123,13 +123,13 @@ fn filters_find_what_is_shown() {
 #[test]
 fn comparisons_are_those_of_the_order() {
     let program = program();
-    for number in 0..TYPES.len() {
+    for (number, native) in TYPES.iter().enumerate() {
         let order = ids(&program.get(&format!("/tables/t{number}?sort=v&limit=1000")).json());
         let told = |sql: &str| -> Vec<i64> {
             program.database().run(sql).lines().map(|line| line.parse().expect("a number")).collect()
         };
         let own = told(&format!("select id from t{number} order by v collate binary nulls first, id"));
-        assert_eq!(order, own, "{}", TYPES[number]);
+        assert_eq!(order, own, "{}", native);
         for sign in ["<", "<=", ">", ">="] {
             let word = match sign {
                 "<" => "lt",
@@ -141,7 +141,7 @@ fn comparisons_are_those_of_the_order() {
             found.sort_unstable();
             // Bytes lie behind all texts.
             let own = told(&format!("select id from t{number} where v collate binary {sign} 'a' order by id"));
-            assert_eq!(found, own, "{} {sign}", TYPES[number]);
+            assert_eq!(found, own, "{} {sign}", native);
         }
     }
 }
@@ -150,7 +150,7 @@ fn comparisons_are_those_of_the_order() {
 #[test]
 fn records_find_bytes_by_their_base64() {
     let program = program();
-    for number in 0..TYPES.len() {
+    for (number, native) in TYPES.iter().enumerate() {
         let told = |sql: &str| -> Vec<i64> {
             program.database().run(sql).lines().map(|line| line.parse().expect("a number")).collect()
         };
@@ -158,7 +158,7 @@ fn records_find_bytes_by_their_base64() {
         assert_eq!(own.len(), 2);
         for filter in ["v,eq,YQ==", "v,in,YQ==%2Cnothing"] {
             let found = program.ids(&format!("/records/t{number}?filter={filter}&order=id"));
-            assert_eq!(found, own, "{} {filter}", TYPES[number]);
+            assert_eq!(found, own, "{} {filter}", native);
         }
     }
 }
