@@ -153,7 +153,7 @@ fn a_server_that_is_away_is_waited_for() {
     let run = ingest(&process, &["events", "a.ndjson", "--patience", "0"]);
     assert!(run.code == Some(1) && run.err.contains("can't reach"), "{run:?}");
     // It comes, and is killed again and again.
-    let mut child = command(&process, &["events", "a.ndjson", "--batch-bytes", "20000"]).spawn().unwrap();
+    let mut child = command(&process, &["events", "a.ndjson", "--batch-bytes", "4000"]).spawn().unwrap();
     for round in 1..=5 {
         process.restart();
         let note = process.directory().join("a.ndjson.events.ingest");
