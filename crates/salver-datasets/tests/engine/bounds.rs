@@ -172,6 +172,8 @@ async fn names_and_numbers_have_a_length() {
     for text in [format!("select '{text}'"), format!("select 1 as '{text}'"), format!("select '{text}' || a from t")] {
         assert_eq!(outcome(text).await.map_err(|error| error.message), Ok(SQL_NAME_BYTES_MAX));
     }
+    // Of which two begin alike.
+    assert!(outcome(format!("select '{text}1', '{text}2', '{text}1' from t")).await.is_ok());
     let unknown = "n".repeat(SQL_NAME_BYTES_MAX);
     let columns: Vec<String> = (0..50).map(|at| format!("'{at}{}'", &text[..10_000])).collect();
     let error = outcome(format!("select {unknown} from (select {}) as x", columns.join(","))).await.unwrap_err();

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use ahash::AHashSet;
 use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, TypedString, Value, VisitorMut};
-
 use salver_model::limits::SQL_NAME_BYTES_MAX;
 
 use super::calls::simple;
@@ -25,17 +24,19 @@ pub(super) fn name(select: &mut Select, all: bool) {
         SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
         _ => None,
     };
-    let names: AHashSet<String> = select.projection.iter().filter_map(name_of).collect();
+    let names: AHashSet<String> = select.projection.iter().filter_map(name_of).map(cut).collect();
     let mut taken: AHashSet<String> = AHashSet::with_capacity(select.projection.len());
     for item in &mut select.projection {
-        let Some(name) = name_of(item) else { continue };
+        let Some(whole) = name_of(item) else { continue };
+        let is_long = whole.len() > SQL_NAME_BYTES_MAX;
+        let name = cut(whole);
         let is_column = matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)));
         let is_named = matches!(item, SelectItem::ExprWithAlias { .. });
         // A column may be among those of `*`.
         let is_first = !(all && has_rest && is_column) && taken.insert(name.clone());
         let own = match is_first {
             // As in PostgreSQL a long name is cut: what is asked for is compared with all there are.
-            true if name.len() > SQL_NAME_BYTES_MAX => cut(&name),
+            true if is_long => name,
             true if !all || is_column || is_named => continue,
             true => name,
             false => {
@@ -49,8 +50,9 @@ pub(super) fn name(select: &mut Select, all: bool) {
     }
 }
 
-fn cut(name: &str) -> String {
-    name[..name.floor_char_boundary(SQL_NAME_BYTES_MAX)].to_owned()
+fn cut(mut name: String) -> String {
+    name.truncate(name.floor_char_boundary(SQL_NAME_BYTES_MAX));
+    name
 }
 
 /// Names all columns, and all casts by what they are to.
