@@ -15,6 +15,7 @@ mod rules;
 mod run;
 mod session;
 mod turn;
+mod unfixed;
 mod wide;
 mod work;
 

@@ -18,6 +18,7 @@ use salver_model::limits::SQL_EXPRESSIONS_MAX;
 use super::exact::{Exact, Mixed};
 use super::lateral::Lateral;
 use super::namesakes;
+use super::unfixed::Unfixed;
 use super::work::Work;
 
 /// Gives the session the rules it has by itself, with their checkpoints.
@@ -27,7 +28,11 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let before = [own(Arc::new(Lateral)), own(Arc::new(Mixed))];
     let analyzers = before.into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
-    let physical = PhysicalOptimizer::new().rules.into_iter().map(|rule| Arc::new(Physical(rule)) as _);
+    let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;
+    let physical = PhysicalOptimizer::new().rules.into_iter().flat_map(|rule| {
+        let before = (rule.name() == "EnsureRequirements").then(|| own(Arc::new(Unfixed)));
+        before.into_iter().chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
+    });
     session
         .with_analyzer_rules(analyzers.collect())
         .with_optimizer_rules(logical.collect())

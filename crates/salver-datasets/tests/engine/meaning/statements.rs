@@ -32,6 +32,11 @@ pub(super) const SAME: &[&str] = &[
     "select a.i, b.i from n a full join n b on b.i = a.i + 1 where b.i > 2 or (b.i = 2 and a.i >= 1) order by 1, 2",
     "select a.i, b.i, c.i from n a join n b on a.i = b.i - 1 right join n c on c.i = b.i where a.i < 3 or c.i > 4 \
      order by 1, 2, 3",
+    // The condition names one value of what is null as well.
+    "select a.i, b.i from n a right join n b on b.i = a.i and a.d > 0.1 where b.i = 1 order by a.i, b.i",
+    "select b.i from n a right join n b on b.s = a.s and b.i = a.i + 1 where b.s = 'a' order by a.s, b.i limit 2",
+    "select b.i, row_number() over (order by a.s desc, b.i) from n a right join n b on b.s = a.s and b.i = a.i + 1 \
+     where b.s = 'a' order by b.i",
     // A null in one of several lists.
     "select i from n where i not in (1, 0) or i not in (2, 3, null) order by i",
     "select i from n where not (i in (1, 2) and i in (1, null)) order by i",
