@@ -174,7 +174,8 @@ pub(crate) struct LongWork {
     #[arg(long)]
     pub(crate) restart: bool,
 
-    /// How long a request is tried again while the server is busy or away, in seconds.
+    /// How long a request is tried again while the server is busy or away, in seconds; no single try takes longer, or
+    /// than ten seconds where that is more.
     #[arg(long = "patience", value_name = "SECONDS", default_value_t = 300)]
     pub(crate) patience_s: u64,
 

@@ -16,10 +16,12 @@ use crate::failure::Failure;
 
 /// Longest wait for a connection, in seconds.
 const CONNECT_S_MAX: u64 = 10;
-/// Longest wait for the answer to a request, in seconds.
+/// Longest wait for the answer to a request, and again for the whole of it, in seconds; the user's patience where that
+/// is less.
 const ANSWER_S_MAX: u64 = 120;
-/// Longest wait for the whole of it, in seconds.
 const BODY_S_MAX: u64 = 600;
+/// What a single try has in any case, in seconds.
+const TRY_S_MIN: u64 = 10;
 /// First wait before a request is made again; each further one is twice as long.
 const WAIT_MIN: Duration = Duration::from_millis(100);
 /// Longest such wait.
@@ -64,12 +66,13 @@ impl Client {
                 None => return Err(usage(format!("`{header}` is not a header"), "write it as in `Name: value`")),
             }
         }
+        let within = |s_max: u64| Some(Duration::from_secs(s_max.min(work.patience_s.max(TRY_S_MIN))));
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .timeout_connect(Some(Duration::from_secs(CONNECT_S_MAX)))
-            .timeout_recv_response(Some(Duration::from_secs(ANSWER_S_MAX)))
-            .timeout_recv_body(Some(Duration::from_secs(BODY_S_MAX)))
+            .timeout_recv_response(within(ANSWER_S_MAX))
+            .timeout_recv_body(within(BODY_S_MAX))
             .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();

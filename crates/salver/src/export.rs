@@ -80,6 +80,7 @@ fn to_stdout(
         let place = Place { stream: 0, offset, rows_max: arguments.batch_rows };
         let batch = fetch::batch(client, &session, layout, place)?;
         rows += batch.rows;
+        no_more_than_all(&session, rows)?;
         next = batch.next;
         sink.put(&batch.bytes)?;
     }
@@ -202,6 +203,7 @@ fn fetch_stream(
             return Ok(());
         }
         let batch = fetch::batch(client, session, layout, Place { stream, offset, rows_max })?;
+        no_more_than_all(session, state.rows() + batch.rows)?;
         if offset == 0 {
             sink::fits(layout, &batch.bytes)?;
         }
@@ -215,10 +217,20 @@ fn fetch_stream(
 /// Whether that are all rows.
 fn check(session: &Session, rows: u64) -> Result<(), Failure> {
     match session.rows {
-        Some(all) if all != rows => {
-            let message = format!("`{}` has {all} rows, but {rows} came", session.entry);
-            Err(Error::new(Code::Source, message).with_hint("begin anew with `--restart`").into())
-        }
+        Some(all) if all != rows => Err(miscounted(session, all, rows)),
         _ => Ok(()),
     }
+}
+
+/// Whether there may be so many rows. A server that never comes to an end would fill the disk.
+fn no_more_than_all(session: &Session, rows: u64) -> Result<(), Failure> {
+    match session.rows {
+        Some(all) if all < rows => Err(miscounted(session, all, rows)),
+        _ => Ok(()),
+    }
+}
+
+fn miscounted(session: &Session, all: u64, rows: u64) -> Failure {
+    let message = format!("`{}` has {all} rows, but {rows} came", session.entry);
+    Error::new(Code::Source, message).with_hint("begin anew with `--restart`").into()
 }

@@ -90,8 +90,7 @@ pub(crate) fn answer_now<B>(
     let tag = tag::of(row, answer, coding);
     let (bytes, coding) = respond::compress(coding, bytes);
     let mut response = Response::new(Body::Full(Bytes::from(bytes)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, leaving::JSON);
-    leaving::describe(headers, coding, tag);
+    *response.headers_mut() = leaving::head(tag);
+    leaving::encoded(response.headers_mut(), coding);
     Some(response)
 }

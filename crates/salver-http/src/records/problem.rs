@@ -65,7 +65,7 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
     let mut response = Response::new(Body::Full(body.into()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, super::respond::JSON);
+    *headers = super::respond::head(None);
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }

@@ -1,7 +1,9 @@
 //! Documents to answers: status, entity tag, compression, and XML for those who ask for it.
 
+use std::sync::LazyLock;
+
 use futures::StreamExt;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::observation::Observation;
 use salver_model::records::{Document, DocumentBody};
@@ -11,10 +13,10 @@ use super::call::Call;
 use super::json::as_php;
 use super::xml::XmlWriter;
 use crate::body::{self, Body};
-use crate::respond;
+use crate::{caution, respond};
 
 /// The media type of everything that is not XML, as PHP-CRUD-API writes it.
-pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+const JSON: &str = "application/json; charset=utf-8";
 /// The media type of XML.
 const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
@@ -56,23 +58,38 @@ pub(super) async fn document(
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, if xml { XML } else { JSON });
-    describe(headers, coding, tag);
+    *headers = head(tag);
+    if xml {
+        headers.insert(header::CONTENT_TYPE, XML);
+    }
+    encoded(headers, coding);
     if let Some(told) = told {
         super::problem::tell(&told, headers);
     }
     Ok(response)
 }
 
-/// The headers that follow from the coding and the tag of a body.
-pub(super) fn describe(headers: &mut http::HeaderMap, coding: Coding, tag: Option<HeaderValue>) {
+/// The head of JSON with this tag, and with what browsers are told: a copy costs less than putting it together again.
+pub(super) fn head(tag: Option<HeaderValue>) -> HeaderMap {
+    static UNTAGGED: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data(JSON));
+    static TAGGED: LazyLock<HeaderMap> = LazyLock::new(|| {
+        let mut headers = UNTAGGED.clone();
+        headers.insert(header::CACHE_CONTROL, NO_CACHE);
+        // The place of the tag.
+        headers.insert(header::ETAG, HeaderValue::from_static("\"\""));
+        headers
+    });
+    let Some(tag) = tag else { return UNTAGGED.clone() };
+    let mut headers = TAGGED.clone();
+    headers.insert(header::ETAG, tag);
+    headers
+}
+
+/// Says how the body is compressed.
+pub(super) fn encoded(headers: &mut HeaderMap, coding: Coding) {
     if coding != Coding::Identity {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
         headers.insert(header::VARY, VARY);
-    }
-    if let Some(tag) = tag {
-        headers.insert(header::ETAG, tag);
-        headers.insert(header::CACHE_CONTROL, NO_CACHE);
     }
 }
 
@@ -105,6 +122,7 @@ pub(super) fn error(call: &Call<'_>, error: &Error, xml: bool) -> Response<Body>
 pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
     let mut response = Response::new(Body::Full(bytes::Bytes::new()));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    describe(response.headers_mut(), Coding::Identity, Some(tag));
+    response.headers_mut().insert(header::ETAG, tag);
+    response.headers_mut().insert(header::CACHE_CONTROL, NO_CACHE);
     response
 }
