@@ -14,6 +14,7 @@ mod pressure;
 mod rules;
 mod run;
 mod session;
+mod through;
 mod turn;
 mod unfixed;
 mod wide;

@@ -10,22 +10,21 @@ use std::task::{Context, Poll};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::expressions::lit;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::coop::CooperativeExec;
-use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{
     HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder, SortMergeJoinExec,
 };
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties};
+use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 use futures::Stream;
 
+use super::through::{Passage, Through};
 use super::turn;
 use super::work::Work;
 
@@ -44,7 +43,7 @@ pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn
             return Ok(Transformed::no(node));
         }
         let input = slowed(checked_join(node, work)?)?;
-        Ok(Transformed::yes(CheckpointExec::after(input, usize::MAX)))
+        Ok(Transformed::yes(Through::over(input, Watch { rows_max: usize::MAX })))
     };
     Ok(plan.transform_up(place)?.data)
 }
@@ -58,7 +57,7 @@ fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         return Ok(node);
     }
     let rows_max = (GROUPED_ROWS / groupings).max(GROUPED_ROWS_MIN);
-    let children = node.children().into_iter().map(|child| CheckpointExec::after(Arc::clone(child), rows_max));
+    let children = node.children().into_iter().map(|child| Through::over(Arc::clone(child), Watch { rows_max }));
     let children = children.collect();
     #[expect(deprecated)]
     node.with_new_children(children)
@@ -105,81 +104,27 @@ fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<Joi
     }
 }
 
-/// Passes on what its input gives, as long as somebody waits for it.
-#[derive(Debug)]
-struct CheckpointExec {
-    input: Arc<dyn ExecutionPlan>,
+/// Passes rows on as long as somebody waits for them.
+#[derive(Clone, Debug)]
+struct Watch {
     /// Most rows of a batch.
     rows_max: usize,
 }
 
-impl CheckpointExec {
-    fn after(input: Arc<dyn ExecutionPlan>, rows_max: usize) -> Arc<dyn ExecutionPlan> {
-        Arc::new(Self { input, rows_max })
-    }
-}
+impl Passage for Watch {
+    const NAME: &'static str = "CheckpointExec";
+    const LETS_CONDITIONS_DOWN: bool = false;
 
-impl DisplayAs for CheckpointExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CheckpointExec")
-    }
-}
-
-impl ExecutionPlan for CheckpointExec {
-    fn name(&self) -> &'static str {
-        "CheckpointExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
+    fn rows(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) => Ok(Self::after(input, self.rows_max)),
-            None => Ok(self),
-        }
-    }
-
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) => Ok(Self::after(input, self.rows_max)),
-            None => Ok(self),
-        }
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        input: &dyn ExecutionPlan,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         let work = Work::of_task(&context);
         work.check()?;
-        let inner = self.input.execute(partition, context)?;
+        let inner = input.execute(partition, context)?;
         Ok(Box::pin(Checkpoint { inner, work, rows_max: self.rows_max, rest: None, ended: false }))
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(inputs.first().map_or_else(|| Arc::new(Statistics::new_unknown(&self.schema())), Arc::clone))
     }
 }
 

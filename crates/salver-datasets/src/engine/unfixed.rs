@@ -3,22 +3,17 @@
 //! Of `a right join b on a.t = b.t where b.t = 1` the engine knows that `a.t` is 1 below the join, and goes on to take it
 //! for that above (`EquivalenceGroup::join` of DataFusion 55), where it is null as well: an order by it was dropped.
 
-use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
 use datafusion::config::ConfigOptions;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
-use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr, PlanProperties,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+
+use super::through::{Passage, Through};
 
 /// Stands before the rule that drops orders that hold already.
 #[derive(Debug)]
@@ -35,7 +30,7 @@ impl PhysicalOptimizerRule for Unfixed {
             let children = node.children().into_iter().zip([left, right]).map(|(child, is_optional)| {
                 if is_optional && !child.equivalence_properties().constants().is_empty() {
                     is_changed = true;
-                    return Arc::new(UnfixedExec::over(Arc::clone(child))) as _;
+                    return Through::over(Arc::clone(child), Forgetful);
                 }
                 Arc::clone(child)
             });
@@ -73,83 +68,18 @@ fn optional_sides(node: &Arc<dyn ExecutionPlan>) -> [bool; 2] {
     }
 }
 
-/// Passes on what its input gives, and says nothing of constants.
-#[derive(Debug)]
-struct UnfixedExec {
-    input: Arc<dyn ExecutionPlan>,
-    properties: Arc<PlanProperties>,
-}
+/// Says nothing of constants.
+#[derive(Clone, Debug)]
+struct Forgetful;
 
-impl UnfixedExec {
-    fn over(input: Arc<dyn ExecutionPlan>) -> Self {
-        let known = input.equivalence_properties();
+impl Passage for Forgetful {
+    const NAME: &'static str = "UnfixedExec";
+    const LETS_CONDITIONS_DOWN: bool = true;
+
+    fn properties(&self, input: &dyn ExecutionPlan) -> Arc<PlanProperties> {
+        let known = input.properties().equivalence_properties();
         let orders = known.oeq_class().iter().cloned();
         let freed = EquivalenceProperties::new_with_orderings(Arc::clone(known.schema()), orders);
-        let properties = Arc::new(PlanProperties::clone(input.properties()).with_eq_properties(freed));
-        Self { input, properties }
-    }
-}
-
-impl DisplayAs for UnfixedExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("UnfixedExec")
-    }
-}
-
-impl ExecutionPlan for UnfixedExec {
-    fn name(&self) -> &'static str {
-        "UnfixedExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(children.pop().map_or(self as _, |input| Arc::new(Self::over(input)) as _))
-    }
-
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(children.pop().map_or(self as _, |input| Arc::new(Self::over(input)) as _))
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
-    }
-
-    fn gather_filters_for_pushdown(
-        &self,
-        _: FilterPushdownPhase,
-        filters: Vec<Arc<dyn PhysicalExpr>>,
-        _: &ConfigOptions,
-    ) -> Result<FilterDescription> {
-        FilterDescription::from_children(filters, &self.children())
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(inputs.first().map_or_else(|| Arc::new(Statistics::new_unknown(&self.schema())), Arc::clone))
+        Arc::new(PlanProperties::clone(input.properties()).with_eq_properties(freed))
     }
 }

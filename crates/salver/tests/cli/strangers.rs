@@ -91,9 +91,8 @@ fn no_more_rows_are_taken_than_there_are() {
         let offset: u64 = rest.split('&').next().and_then(|text| text.parse().ok()).unwrap();
         let (body, next) = ("{\"id\":1}\n", offset + 1);
         let sum = crc32fast::hash(body.as_bytes());
-        let head = format!(
-            "salver-rows: 1\r\nsalver-offset: {offset}\r\nsalver-next: {next}\r\nsalver-crc32: {sum:08x}\r\n"
-        );
+        let head =
+            format!("salver-rows: 1\r\nsalver-offset: {offset}\r\nsalver-next: {next}\r\nsalver-crc32: {sum:08x}\r\n");
         answer(stream, "200 OK", &head, body)
     });
     let entry = format!("{server}/pets");

@@ -1,0 +1,128 @@
+//! Operators that pass on the rows of another, in its order and its partitions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
+use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties};
+
+/// What such an operator does with the rows, or says of them.
+pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
+    /// Its name in plans.
+    const NAME: &'static str;
+    /// Whether conditions on its rows may be asked of those of its input.
+    const LETS_CONDITIONS_DOWN: bool;
+
+    /// What is known of the rows: what the input says, unless this says otherwise.
+    fn properties(&self, input: &dyn ExecutionPlan) -> Arc<PlanProperties> {
+        Arc::clone(input.properties())
+    }
+
+    /// The rows of a partition.
+    fn rows(
+        &self,
+        input: &dyn ExecutionPlan,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        input.execute(partition, context)
+    }
+}
+
+/// The operator.
+#[derive(Debug)]
+pub(super) struct Through<P> {
+    input: Arc<dyn ExecutionPlan>,
+    passage: P,
+    properties: Arc<PlanProperties>,
+}
+
+impl<P: Passage> Through<P> {
+    pub(super) fn over(input: Arc<dyn ExecutionPlan>, passage: P) -> Arc<dyn ExecutionPlan> {
+        let properties = passage.properties(input.as_ref());
+        Arc::new(Self { input, passage, properties })
+    }
+
+    /// What the rows come from.
+    pub(super) fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+}
+
+impl<P: Passage> DisplayAs for Through<P> {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(P::NAME)
+    }
+}
+
+impl<P: Passage> ExecutionPlan for Through<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_new_children(children)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.pop() {
+            Some(input) => Ok(Self::over(input, self.passage.clone())),
+            None => Ok(self),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.passage.rows(self.input.as_ref(), partition, context)
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        let children = self.children();
+        Ok(if P::LETS_CONDITIONS_DOWN {
+            FilterDescription::from_children(filters, &children)?
+        } else {
+            FilterDescription::all_unsupported(&filters, &children)
+        })
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(inputs.first().map_or_else(|| Arc::new(Statistics::new_unknown(&self.schema())), Arc::clone))
+    }
+}
