@@ -181,17 +181,11 @@ impl Target<'_> {
     }
 
     fn bytes(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
-        let (Field::Text(text) | Field::Number(text)) = field else { return Err("invalid base64") };
+        // The digits of a number would be base64 too, and mean something else.
+        let Field::Text(text) = field else { return Err("invalid base64") };
         let bytes = base64::decode(text).ok_or("invalid base64")?;
         if column.kind == ColumnKind::Varbinary && column.length.is_some_and(|max| bytes.len() > max as usize) {
             return Err("string too long");
-        }
-        // PHP-CRUD-API keeps base64 in SQLite, and its databases have it. A column that would take the digits of some
-        // base64 for a number gets the bytes themselves.
-        if self.dialect == Dialect::Sqlite && keeps_text(&column.native) {
-            let mut text = Vec::new();
-            base64::encode(&bytes, &mut text);
-            return String::from_utf8(text).map(Bind::Text).map_err(|_| "invalid base64");
         }
         Ok(Bind::Bytes(bytes))
     }
@@ -216,13 +210,6 @@ fn untyped_number(digits: &str) -> Bind {
 /// Whether a float has room for all the digits.
 fn is_short(digits: &str) -> bool {
     Decimal::parse(digits).is_some_and(|decimal| decimal.fits_float())
-}
-
-/// Whether a column of SQLite with this declared type leaves text as it is (<https://www.sqlite.org/datatype3.html>).
-fn keeps_text(native: &str) -> bool {
-    let native = native.to_ascii_uppercase();
-    let has = |word| native.contains(word);
-    !has("INT") && (native.is_empty() || has("CHAR") || has("CLOB") || has("TEXT") || has("BLOB"))
 }
 
 /// Whether text has more characters than the column takes.

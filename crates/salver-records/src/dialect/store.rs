@@ -2,10 +2,14 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use super::Dialect;
 use super::decimal::push_decimal;
+use super::{Dialect, is_untyped};
 use crate::dialect::Sql;
 use crate::statement::Bind;
+
+/// The function of our connections to SQLite that gives the first of two values where the second is shown alike, else
+/// the second.
+pub(crate) const KEPT: &str = "salver_kept";
 
 /// Digits before the point of a decimal that has thirty behind it.
 const DECIMAL_WHOLE_MAX: usize = 35;
@@ -29,6 +33,22 @@ impl Dialect {
             sql.push("/*!80000 , 'axis-order=long-lat'*/");
         }
         sql.push(")");
+    }
+
+    /// Appends the value of a column as it stands behind `SET column =`.
+    pub(crate) fn replace(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
+        if self.keeps(column) {
+            sql.push(KEPT).push("(").name(&column.real_name).push(", ").bind(bind).push(")");
+        } else {
+            self.store(column, srid, bind, sql);
+        }
+    }
+
+    /// Whether values of the column may be shown alike and are not the same: SQLite has text among bytes, where
+    /// PHP-CRUD-API writes base64 as it comes, and bytes in a column without a type. What comes back as it is shown
+    /// leaves them what they are.
+    pub(crate) fn keeps(self, column: &ColumnInfo) -> bool {
+        self == Self::Sqlite && (column.kind.is_binary() || is_untyped(&column.native))
     }
 
     /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of

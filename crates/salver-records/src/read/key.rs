@@ -161,6 +161,10 @@ pub(crate) async fn fetch(
 /// The keys as whole numbers, when all that any row can have are such.
 fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Option<Vec<Option<i64>>> {
     let column = &table.columns[table.single_key()?];
+    // Digits may be base64 there.
+    if column.kind.is_binary() {
+        return None;
+    }
     let operand = Operand::column_by_text(scope.dialect, column, "");
     let whole = |key: &RecordKey| match bind_for(scope.dialect, &operand, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),

@@ -63,7 +63,8 @@ impl Shape {
                 columns.iter().map(|column| ground.table.columns[*column].real_name.as_str()).collect()
             };
             let set = ground.settable(self.columns.iter().copied(), &ground.table.key);
-            ground.scope.dialect.on_conflict(&names(&ground.table.key), &names(&set), &mut sql);
+            let set: Vec<_> = set.iter().map(|column| &ground.table.columns[*column]).collect();
+            ground.scope.dialect.on_conflict(&names(&ground.table.key), &set, &mut sql);
         }
         let columns = self.columns.iter().map(|column| &ground.table.columns[*column]);
         Ok(BulkLoad {
