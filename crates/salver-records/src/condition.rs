@@ -25,7 +25,7 @@ use crate::statement::Bind;
 use compare::key_binds;
 
 pub(crate) use compare::{Operand, equals, test};
-pub(crate) use convert::{bind_for, exact_bind, only_noughts_behind, place};
+pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
 pub(crate) use far::{Far, of_postgres as far_of_postgres};
 pub(crate) use mark::{Around, Mark};
 pub(crate) use related::{scalar, unrelated};

@@ -36,4 +36,5 @@ mod records {
     mod values;
     mod ways;
     mod weather;
+    mod written;
 }

@@ -70,6 +70,10 @@ impl Dialect {
             Self::Mysql if matches!(bind, Bind::Text(_)) => {
                 sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS UNSIGNED)");
             }
+            // No number is added to an `oid`, which is one without a sign.
+            Self::Postgres if column.own_type() == "oid" => {
+                sql.push("(").name(&column.real_name).push("::bigint + ").bind(bind).push(")::oid");
+            }
             // Text is read as a number by the column's type.
             Self::Mysql | Self::Postgres => {
                 sql.name(&column.real_name).push(" + ").bind(bind);
@@ -144,6 +148,15 @@ fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
                 sum(sql);
                 sql.push(") >= 1e").push(itoa::Buffer::new().format(precision.saturating_sub(scale)));
             }
+        }
+        // A text is no number, though SQLite takes it for nought.
+        _ if is_untyped(&column.native) => {
+            sql.push("typeof(").name(name).push(") IN ('text', 'blob') OR typeof(").name(name);
+            sql.push(") = 'integer' AND typeof(").bind(bind.clone()).push(") = 'integer' AND typeof(");
+            sum(sql);
+            sql.push(") = 'real' OR abs(");
+            sum(sql);
+            sql.push(") = 9e999 AND abs(").name(name).push(") < 9e999");
         }
         _ => {
             sql.push("abs(");

@@ -8,24 +8,28 @@ use super::program::Program;
 pub(crate) const WAYS: &[&str] =
     &["post", "put", "put by condition", "upsert", "ndjson", "csv", "batch", "operations", "graphql"];
 
-/// Writes `value`, which is JSON, into the column `v` of the row `id`, which is made if the way needs one; why it was
-/// refused.
-pub(crate) fn post(program: &Program, table: &str, way: &str, id: i64, value: &str) -> Result<(), String> {
+/// The row that a value is written to by a way, both by their numbers.
+pub(crate) fn row(value: usize, way: usize) -> usize {
+    value * 10 + way + 1
+}
+
+/// Statements that make the rows which ways need to be there, for so many values.
+pub(crate) fn rows(table: &str, values: usize) -> String {
+    let put = WAYS.iter().enumerate().filter(|(_, way)| way.starts_with("put")).map(|(way, _)| way);
+    let ids: Vec<String> = put.flat_map(|way| (0..values).map(move |value| format!("({})", row(value, way)))).collect();
+    format!("insert into {table} (id) values {};\n", ids.join(", "))
+}
+
+/// Writes `value`, which is JSON, into the column `v` of the row `id`; why it was refused.
+pub(crate) fn post(program: &Program, table: &str, way: &str, id: usize, value: &str) -> Result<(), String> {
     let record = format!("{{\"id\":{id},\"v\":{value}}}");
     let typed = |kind: &str, body: &str| {
         program.ask("POST", &format!("/records/{table}"), &[("content-type", kind)], Some(body))
     };
-    let make = || {
-        drop(program.database().run(&format!("insert into {table} (id) values ({id})")));
-    };
     let answer = match way {
         "post" => program.send("POST", &format!("/records/{table}"), &record),
-        "put" => {
-            make();
-            program.send("PUT", &format!("/records/{table}/{id}"), &format!("{{\"v\":{value}}}"))
-        }
+        "put" => program.send("PUT", &format!("/records/{table}/{id}"), &format!("{{\"v\":{value}}}")),
         "put by condition" => {
-            make();
             let target = format!("/records/{table}?filter=id,eq,{id}&max_affected=1");
             program.send("PUT", &target, &format!("{{\"v\":{value}}}"))
         }
