@@ -74,7 +74,13 @@ impl Target<'_> {
             Field::Json(text) if Form::of(self.spec, self.table, column) == Form::Json => text,
             _ => return Err(unfit_text(column.kind)),
         };
-        if self.dialect == Dialect::Sqlite && changes_as_number(&column.native, text) {
+        let lost = match self.dialect {
+            Dialect::Sqlite => changes_as_number(&column.native, text),
+            // No text there has it.
+            Dialect::Postgres => text.contains('\0'),
+            Dialect::Mysql => false,
+        };
+        if lost {
             return Err(unfit_text(column.kind));
         }
         if is_too_long(column, text) { Err("string too long") } else { Ok(Bind::Text(text.to_owned())) }

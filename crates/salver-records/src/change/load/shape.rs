@@ -6,6 +6,7 @@ use salver_model::{Code, Error, Result};
 
 use super::super::admit::{Admission, refused};
 use super::super::ground::Ground;
+use super::super::judged::{self, Judged};
 use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad};
 
@@ -51,6 +52,11 @@ impl Shape {
             }
         }
         Ok(Self { columns })
+    }
+
+    /// The values of a row that only the database can judge.
+    pub(super) fn judged(&self, ground: &Ground<'_>) -> Vec<Judged> {
+        judged::in_columns(ground, &self.columns)
     }
 
     /// What the backend is asked to load.

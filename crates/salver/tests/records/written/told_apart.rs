@@ -79,3 +79,54 @@ fn what_has_no_type_is_added_to() {
         assert_eq!(program.ok(&format!("/records/t/{id}?include=v")), format!("{{\"v\":{then}}}"));
     }
 }
+
+/// Of several columns that only the server of PostgreSQL judges, the one whose value it refused is named.
+#[test]
+fn the_refused_column_is_named() {
+    let sql = "create type mood as enum ('sad', 'ok');
+        create table t (id integer primary key, a inet, b inet, c interval, d bit(3), e int[], f int4range, g xml, h mood,
+                        i jsonb, j text);
+        create function check_j() returns trigger language plpgsql as
+            'begin if new.j is not null then perform new.j::int; end if; return new; end';
+        create trigger j before insert or update on t for each row execute function check_j();";
+    let program = Program::over(database(Kind::Postgres, sql), "", "writable = true");
+    let good = [
+        ("a", "\"1.2.3.4\""),
+        ("b", "\"1.2.3.5\""),
+        ("c", "\"1 day\""),
+        ("d", "\"101\""),
+        ("e", "\"{1,2}\""),
+        ("f", "\"[1,5)\""),
+        ("g", "\"<a/>\""),
+        ("h", "\"ok\""),
+        ("i", "{\"a\":1}"),
+    ];
+    let record = |bad: &[(&str, &str)]| {
+        let value = |name: &str, value: &str| {
+            bad.iter().find(|(own, _)| *own == name).map_or(value.to_owned(), |(_, bad)| (*bad).to_owned())
+        };
+        let mut fields: Vec<String> =
+            good.iter().map(|(name, own)| format!("\"{name}\":{}", value(name, own))).collect();
+        fields.extend(bad.iter().filter(|(name, _)| *name == "j").map(|(name, own)| format!("\"{name}\":{own}")));
+        format!("{{\"id\":1,{}}}", fields.join(","))
+    };
+    for (bad, wanted) in [
+        (&[("a", "\"x\"")][..], "{\"a\":\"invalid inet\"}"),
+        (&[("b", "\"y\"")], "{\"b\":\"invalid inet\"}"),
+        (&[("a", "\"x\""), ("b", "\"x\"")], "{\"a\":\"invalid inet\",\"b\":\"invalid inet\"}"),
+        (&[("c", "\"a while\"")], "{\"c\":\"invalid interval\"}"),
+        (&[("d", "\"1111\"")], "{\"d\":\"invalid bit(3)\"}"),
+        (&[("e", "\"{1,z}\"")], "{\"e\":\"invalid integer[]\"}"),
+        (&[("g", "\"<a\"")], "{\"g\":\"invalid xml\"}"),
+        (&[("h", "\"glad\"")], "{\"h\":\"invalid mood\"}"),
+        // What a trigger reads is no column of the request's.
+        (&[("j", "\"ten\"")], ""),
+    ] {
+        let answer = program.send("POST", "/records/t", &record(bad));
+        assert_eq!(answer.status, 422, "{bad:?}: {}", answer.body);
+        let details =
+            answer.body.split_once("\"details\":").map(|(_, rest)| rest.trim_end_matches('}').to_owned() + "}");
+        assert_eq!(details.unwrap_or_default(), wanted, "{bad:?}: {}", answer.body);
+    }
+    assert_eq!(program.send("POST", "/records/t", &record(&[])).status, 200);
+}
