@@ -187,13 +187,16 @@ fn items(
     Ok(items)
 }
 
+/// Notes the values of an item that only the database can judge.
+type Judge<'j> = dyn FnMut(usize, &Values) + 'j;
+
 /// A row that is new, or may be.
 fn new_row(
     plan: &mut Plan,
     ground: &Ground<'_>,
     record: &Record,
     backs: &Backs<'_>,
-    (at, shared, judge): (usize, &mut Shared<'_>, &mut dyn FnMut(usize, &Values)),
+    (at, shared, judge): (usize, &mut Shared<'_>, &mut Judge<'_>),
 ) -> Result<Item> {
     let keyed;
     let record = match ground.change.keys.get(at) {

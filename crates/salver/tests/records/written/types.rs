@@ -150,6 +150,7 @@ const TEXTS: &[&str] =
     &["\"a\"", "\"007\"", "\"1e5\"", "\"1.0\"", "\" 7\"", "\"7\"", "\"\"", "\"YWJj\"", "\"é\"", "null"];
 
 /// Types, each with JSON that is written into a column of it.
+#[allow(clippy::too_many_lines, reason = "one table of types is read more easily whole")]
 pub(super) fn types(kind: Kind) -> Vec<(&'static str, &'static [&'static str])> {
     match kind {
         Kind::Sqlite => vec![
