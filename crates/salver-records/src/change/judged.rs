@@ -1,5 +1,5 @@
-//! Values that only the database can judge, and which of them it meant when it refused one: PostgreSQL says what it read
-//! and as which type, and not in which column.
+//! Values that only the database can judge, and which of them it meant when it refused one: PostgreSQL says what it
+//! read and as which type, and not in which column.
 
 use salver_model::Code;
 use salver_model::Error;

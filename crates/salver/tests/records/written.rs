@@ -1,14 +1,14 @@
 //! A value that is written by any way is the value that is stored, the same by all of them, or it is refused with its
 //! column's name. What was read and comes back changes nothing, and an entity tag tells what was stored.
 
+mod edges;
 mod told_apart;
-mod types;
 
 use std::collections::BTreeMap;
 
 use salver_testkit::servers::{Kind, database};
 
-use self::types::{FLOATS, types};
+use self::edges::{FLOATS, types};
 use super::posted::{WAYS, post, row, rows};
 use super::program::Program;
 

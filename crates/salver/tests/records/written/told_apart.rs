@@ -84,7 +84,8 @@ fn what_has_no_type_is_added_to() {
 #[test]
 fn the_refused_column_is_named() {
     let sql = "create type mood as enum ('sad', 'ok');
-        create table t (id integer primary key, a inet, b inet, c interval, d bit(3), e int[], f int4range, g xml, h mood,
+        create table t (id integer primary key, a inet, b inet, c interval, d bit(3), e int[], f int4range, g xml,
+                        h mood,
                         i jsonb, j text);
         create function check_j() returns trigger language plpgsql as
             'begin if new.j is not null then perform new.j::int; end if; return new; end';
