@@ -27,6 +27,11 @@ use crate::backend::snapshot::Snapshot;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
+/// The server's words of a value that does not fit its column, and the column's name where it is told.
+pub(crate) fn misfit(error: &Error) -> Option<(&str, Option<&str>)> {
+    std::error::Error::source(error).and_then(postgres::misfit)
+}
+
 /// Whether the error says that the server has no such database, or none for the user of the URL.
 pub(crate) fn is_nowhere(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);

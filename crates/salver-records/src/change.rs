@@ -13,6 +13,7 @@ mod decimal;
 mod delete;
 mod filtered;
 mod ground;
+mod judged;
 mod load;
 mod loose_moment;
 mod moment;
@@ -36,6 +37,7 @@ use salver_model::{Code, Error, Result};
 
 use self::create::{Row, Shared};
 use self::ground::Ground;
+use self::judged::Judged;
 pub(crate) use self::plan::Plan;
 use self::plan::{Answer, Item, Planned};
 use self::record::{Backs, Values};
@@ -94,6 +96,14 @@ fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
                 told::keep_discreet(scope, table, error);
             }
         }
+        for (at, item) in change.items.iter().enumerate() {
+            for step in item.steps.clone() {
+                if let Some(Err(error)) = outcome.steps.get_mut(step) {
+                    let own = change.judged.iter().filter(|(item, _)| *item == at).flat_map(|(_, judged)| judged);
+                    judged::blame(table, own, error);
+                }
+            }
+        }
     }
 }
 
@@ -117,7 +127,8 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
     let backs = |change: usize, column: &str| back::resolve(&earlier, change, column);
     let guarded = plan.steps.len();
     tagged::guard(plan, &ground)?;
-    let items = items(plan, &ground, &backs, &mut shared);
+    let mut judged = Vec::new();
+    let items = items(plan, &ground, &backs, (&mut shared, &mut judged));
     plan.changes = earlier;
     let mut items = items?;
     if let Some(first) = items.first_mut() {
@@ -125,12 +136,23 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
         first.steps.start = guarded;
     }
     let exports = wanted.iter().cloned().zip(shared.exports).collect();
-    plan.changes.push(Planned { table: ground.table.name.clone(), batch: change.batch, items, exports });
+    plan.changes.push(Planned { table: ground.table.name.clone(), batch: change.batch, items, judged, exports });
     Ok(())
 }
 
 /// The parts of a change.
-fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut Shared<'_>) -> Result<Vec<Item>> {
+fn items(
+    plan: &mut Plan,
+    ground: &Ground<'_>,
+    backs: &Backs<'_>,
+    (shared, judged): (&mut Shared<'_>, &mut Vec<(usize, Vec<Judged>)>),
+) -> Result<Vec<Item>> {
+    let mut judge = |at: usize, values: &Values| {
+        let own = judged::among(ground, values);
+        if !own.is_empty() {
+            judged.push((at, own));
+        }
+    };
     let change = ground.change;
     if let Some(condition) = &change.filter {
         let values = match change.records.first() {
@@ -138,7 +160,10 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
             _ => Ok(Values::new()),
         };
         return Ok(vec![match values {
-            Ok(values) => filtered::filtered(plan, ground, condition, values, shared)?,
+            Ok(values) => {
+                judge(0, &values);
+                filtered::filtered(plan, ground, condition, values, shared)?
+            }
             Err(error) => failed(plan, error),
         }]);
     }
@@ -149,15 +174,21 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
     for (at, record) in change.records.iter().enumerate() {
         let item = match (&change.kind, change.keys.get(at)) {
             (ChangeKind::Update | ChangeKind::Increment, Some(key)) => match values(ground, record, backs)? {
-                Ok(values) => update::update(plan, ground, key, values, shared)?,
+                Ok(values) => {
+                    judge(at, &values);
+                    update::update(plan, ground, key, values, shared)?
+                }
                 Err(error) => failed(plan, error),
             },
-            _ => new_row(plan, ground, record, backs, (at, shared))?,
+            _ => new_row(plan, ground, record, backs, (at, shared, &mut judge))?,
         };
         items.push(item);
     }
     Ok(items)
 }
+
+/// Notes the values of an item that only the database can judge.
+type Judge<'j> = dyn FnMut(usize, &Values) + 'j;
 
 /// A row that is new, or may be.
 fn new_row(
@@ -165,7 +196,7 @@ fn new_row(
     ground: &Ground<'_>,
     record: &Record,
     backs: &Backs<'_>,
-    (at, shared): (usize, &mut Shared<'_>),
+    (at, shared, judge): (usize, &mut Shared<'_>, &mut Judge<'_>),
 ) -> Result<Item> {
     let keyed;
     let record = match ground.change.keys.get(at) {
@@ -178,7 +209,10 @@ fn new_row(
     };
     let fields = ground.fields(record)?;
     let row = match ground.values(&fields, backs) {
-        Ok(values) => Row { fields: &fields, values },
+        Ok(values) => {
+            judge(at, &values);
+            Row { fields: &fields, values }
+        }
         Err(error) => return Ok(failed(plan, error)),
     };
     match ground.change.kind {

@@ -20,9 +20,12 @@ use salver_model::{Code, Error, Result};
 use crate::dialect::Dialect;
 use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
+use crate::statement::Bind;
+
+use compare::key_binds;
 
 pub(crate) use compare::{Operand, equals, test};
-pub(crate) use convert::{bind_for, exact_bind, only_noughts_behind, place};
+pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
 pub(crate) use far::{Far, of_postgres as far_of_postgres};
 pub(crate) use mark::{Around, Mark};
 pub(crate) use related::{scalar, unrelated};
@@ -105,20 +108,32 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
     let tuple = operands.len() > 1;
     let mut first = true;
     for key in keys {
-        let parts = operands.iter().zip(key.iter()).map(|(own, part)| bind_for(sql.dialect, own, part));
-        let Some(binds) = parts.collect::<Option<Vec<_>>>() else { continue };
+        // Each part may stand for several values.
+        let mut all: Vec<Vec<Bind>> = vec![Vec::new()];
+        for (own, part) in operands.iter().zip(key.iter()) {
+            let binds = key_binds(sql.dialect, own, part);
+            let with = |known: &Vec<Bind>| -> Vec<Vec<Bind>> {
+                binds.iter().map(|bind| known.iter().chain([bind]).cloned().collect()).collect()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        if all.is_empty() {
+            continue;
+        }
         if first {
             let names: Vec<&str> = operands.iter().map(Operand::text).collect();
             let values = if tuple && sql.dialect == Dialect::Sqlite { "VALUES " } else { "" };
             let (open, close) = if tuple { ("(", ")") } else { ("", "") };
             sql.push(open).push(&names.join(", ")).push(close).push(" IN (").push(values);
         }
-        sql.separate(&mut first, ", ").push(if tuple { "(" } else { "" });
-        for (at, (own, bind)) in operands.iter().zip(binds).enumerate() {
-            sql.push(if at > 0 { ", " } else { "" });
-            place(own, bind, sql);
+        for binds in all {
+            sql.separate(&mut first, ", ").push(if tuple { "(" } else { "" });
+            for (at, (own, bind)) in operands.iter().zip(binds).enumerate() {
+                sql.push(if at > 0 { ", " } else { "" });
+                place(own, bind, sql);
+            }
+            sql.push(if tuple { ")" } else { "" });
         }
-        sql.push(if tuple { ")" } else { "" });
     }
     sql.push(if first { "1=0" } else { ")" });
 }

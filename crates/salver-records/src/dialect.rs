@@ -14,6 +14,7 @@ use salver_model::spec::DatabaseKind;
 pub(crate) use decimal::push_decimal;
 pub(crate) use select::type_name;
 pub(crate) use sql::{Sql, chain};
+pub(crate) use store::KEPT;
 
 /// The SQL of one system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

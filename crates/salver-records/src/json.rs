@@ -9,9 +9,10 @@ mod string;
 use std::sync::Arc;
 
 use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
-use salver_model::spec::{DatabaseSpec, matches_pattern};
+use salver_model::spec::{DatabaseKind, DatabaseSpec, matches_pattern};
 
 use crate::cell::Cell;
+use crate::dialect::is_untyped;
 
 pub(crate) use embedded::embedded;
 pub(crate) use number::{decimal, double, integer, single, unsigned};
@@ -26,6 +27,8 @@ pub(crate) enum Form {
     Decimal(Option<u32>),
     /// Text that is an object or array goes out as one.
     Json,
+    /// A float that is whole has a point: a column of SQLite without a type tells it from a whole number.
+    Untyped,
     /// Text that is a number goes out as one (sums, which may be wider than any integer).
     Digits,
 }
@@ -36,6 +39,7 @@ impl Form {
         match column.kind {
             ColumnKind::Decimal => Self::Decimal(column.scale),
             _ if is_json(spec, table, column) => Self::Json,
+            _ if spec.kind == DatabaseKind::Sqlite && is_untyped(&column.native) => Self::Untyped,
             _ => Self::Plain,
         }
     }
@@ -119,6 +123,7 @@ pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
         }
         (Cell::Int(value), _) => integer(value, out),
         (Cell::UInt(value), _) => unsigned(value, out),
+        (Cell::Float(value), Form::Untyped) => pointed(value, out),
         (Cell::Float(value), _) => double(value, out),
         (Cell::Single(value), _) => single(value, out),
         (Cell::Text(text), Form::Json) if embedded(text, out) => {}
@@ -131,6 +136,15 @@ pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
             escape_slashes(start, out);
             out.push(b'"');
         }
+    }
+}
+
+/// Appends a float, with a point where it would be taken for a whole number.
+fn pointed(value: f64, out: &mut Vec<u8>) {
+    let start = out.len();
+    double(value, out);
+    if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+        out.extend_from_slice(b".0");
     }
 }
 
@@ -184,6 +198,11 @@ mod tests {
         assert_eq!(written(Cell::Int(5), Form::Decimal(Some(2))), r#""5.00""#);
         assert_eq!(written(Cell::Float(f64::INFINITY), Form::Decimal(Some(2))), "null");
         assert_eq!(written(Cell::Text("23.01"), Form::Decimal(Some(2))), r#""23.01""#);
+        for (float, shown) in
+            [(1.0, "1.0"), (-3.0, "-3.0"), (1e16, "10000000000000000.0"), (1e300, "1.0e+300"), (0.5, "0.5")]
+        {
+            assert_eq!(written(Cell::Float(float), Form::Untyped), shown);
+        }
         assert_eq!(written(Cell::Text("12"), Form::Digits), "12");
         assert_eq!(written(Cell::Text(r#"{"a": [1, "x/y"]}"#), Form::Json), r#"{"a":[1,"x\/y"]}"#);
         assert_eq!(written(Cell::Text("{not json"), Form::Json), r#""{not json""#);

@@ -4,12 +4,14 @@
 mod records {
     pub(crate) mod client;
     pub(crate) mod fixture;
+    pub(crate) mod posted;
     pub(crate) mod program;
 
     mod altered;
     mod auth;
     mod batches;
     mod beyond;
+    mod binary;
     mod catalog;
     mod edges;
     mod errors;
@@ -34,4 +36,5 @@ mod records {
     mod values;
     mod ways;
     mod weather;
+    mod written;
 }

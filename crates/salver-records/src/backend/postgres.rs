@@ -28,7 +28,7 @@ use salver_model::spec::DatabaseSpec;
 use salver_model::{Result, Shares};
 
 use self::fault::Fault;
-pub(crate) use self::fault::is_nowhere;
+pub(crate) use self::fault::{is_nowhere, misfit};
 pub(crate) use self::hold::Snapshot;
 use self::pool::{Lease, Pool};
 use self::shared::Shared;

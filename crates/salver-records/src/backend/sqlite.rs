@@ -3,6 +3,7 @@
 
 mod connections;
 mod fault;
+mod functions;
 mod group;
 mod hold;
 mod init;

@@ -43,6 +43,14 @@ impl Decimal {
         Some(Self { negative, whole: whole.trim_start_matches('0').to_owned(), fraction })
     }
 
+    /// Whether `text` is a number, however large.
+    pub(crate) fn is_written(text: &str) -> bool {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits(exponent) && Self::parse(mantissa).is_some()
+    }
+
     /// Digits behind the point that say something.
     fn scale(&self) -> usize {
         self.fraction.trim_end_matches('0').len()
@@ -110,8 +118,8 @@ impl Decimal {
         self.rounded(self.fraction.len())
     }
 
-    /// As a whole number, when it is one in the range of `i64`.
-    pub(crate) fn integer(&self) -> Option<i64> {
+    /// As a whole number, when it is one.
+    pub(crate) fn whole(&self) -> Option<i128> {
         if self.scale() > 0 {
             return None;
         }
@@ -166,9 +174,10 @@ mod tests {
 
     #[test]
     fn whole_numbers() {
-        assert_eq!(parse("2.0").integer(), Some(2));
-        assert_eq!(parse("-1e3").integer(), Some(-1000));
-        assert_eq!(parse("2.3").integer(), None);
-        assert_eq!(parse("9223372036854775808").integer(), None);
+        assert_eq!(parse("2.0").whole(), Some(2));
+        assert_eq!(parse("-1e3").whole(), Some(-1000));
+        assert_eq!(parse("2.3").whole(), None);
+        assert_eq!(parse("1e100").whole(), None);
+        assert!(Decimal::is_written("1e400") && Decimal::is_written("-.5") && !Decimal::is_written("1e"));
     }
 }

@@ -120,7 +120,8 @@ impl<'a> Ground<'a> {
 
     /// What values are made for.
     pub(crate) fn target(&self) -> Target<'a> {
-        Target { spec: self.scope.spec(), dialect: self.scope.dialect, table: self.table, strict: self.strict }
+        let adds = self.operation == Operation::Increment;
+        Target { spec: self.scope.spec(), dialect: self.scope.dialect, table: self.table, adds }
     }
 
     /// The column a client may write under this name; `None` when what it says is passed over.

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, mpsc};
 
 use self::shape::Shape;
 use super::ground::{Ground, no_primary_key};
+use super::judged::blame;
 use super::told::keep_discreet;
 use crate::backend::lying;
 use crate::scope::Scope;
@@ -248,7 +249,9 @@ impl Intake<'_> {
 
     fn report(&mut self, loaded: Loaded) -> LoadReport {
         let mut problems = std::mem::take(&mut self.problems);
+        let judged = self.shape.judged(self.ground);
         let named = |mut error: Error| {
+            blame(self.ground.table, judged.iter(), &mut error);
             if error.code == Code::Invalid && error.details.is_empty() {
                 error.hint = error.hint.take().or(Some("the database refused a value".to_owned()));
             }

@@ -24,6 +24,49 @@ impl Clock {
     }
 }
 
+/// The same moment in UTC.
+pub(crate) fn in_utc(date: &str, clock: Clock) -> Option<(String, Clock)> {
+    if clock.is_utc() {
+        return Some((date.to_owned(), clock));
+    }
+    let (days, clock) = shifted(clock)?;
+    Some((next_day(date, days)?, clock))
+}
+
+/// The same time of a day in UTC.
+pub(crate) fn clock_in_utc(clock: Clock) -> Option<Clock> {
+    if clock.is_utc() { Some(clock) } else { shifted(clock).map(|(_, clock)| clock) }
+}
+
+/// The time in UTC, and how many days it is off then: one at most.
+fn shifted(clock: Clock) -> Option<(i64, Clock)> {
+    let seconds = |text: &str| {
+        let mut parts = text.split(':').map(|part| part.parse::<i64>().ok());
+        let mut part = || parts.next().unwrap_or(Some(0));
+        Some(part()? * 3600 + part()? * 60 + part()?)
+    };
+    let offset = seconds(&clock.zone[1..])? * if clock.zone.starts_with('-') { -1 } else { 1 };
+    let moved = seconds(&clock.text)? - offset;
+    let second = moved.rem_euclid(86_400);
+    let text = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    Some((moved.div_euclid(86_400), Clock { text, fraction: clock.fraction, zone: String::new() }))
+}
+
+/// The day so many days behind this one, or before it.
+fn next_day(date: &str, by: i64) -> Option<String> {
+    let part = |from: usize, to: usize| date.get(from..to)?.parse::<u32>().ok();
+    let (year, month, own) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    match by {
+        0 => Some(date.to_owned()),
+        1 => day(year, month, own + 1).or_else(|| day(year, month + 1, 1)).or_else(|| day(year + 1, 1, 1)),
+        _ => own
+            .checked_sub(1)
+            .and_then(|own| day(year, month, own))
+            .or_else(|| month.checked_sub(1).and_then(|month| day(year, month, days(year, month))))
+            .or_else(|| day(year.checked_sub(1)?, 12, 31)),
+    }
+}
+
 /// Days of a month.
 fn days(year: u32, month: u32) -> u32 {
     match month {
@@ -148,6 +191,24 @@ mod tests {
         {
             assert_eq!(time(bad, false), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn moments_in_utc() {
+        for (text, utc) in [
+            ("2024-02-29T12:00:00+02:00", "2024-02-29 10:00:00"),
+            ("2024-03-01T01:00:00.5+02:00", "2024-02-29 23:00:00.5"),
+            ("2023-12-31 23:00:00-01:30", "2024-01-01 00:30:00"),
+            ("2024-01-01 00:00:00+00:00:01", "2023-12-31 23:59:59"),
+            ("2024-02-28 23:00:00-05", "2024-02-29 04:00:00"),
+            ("2024-02-29T12:00:00Z", "2024-02-29 12:00:00"),
+        ] {
+            let (date, clock) = timestamp(text).unwrap();
+            let (date, clock) = super::in_utc(&date, clock).unwrap();
+            assert_eq!(format!("{date} {}", clock.digits()), utc, "{text}");
+        }
+        let last = timestamp("9999-12-31 23:00:00-02:00").unwrap();
+        assert_eq!(super::in_utc(&last.0, last.1), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use salver_model::Error;
 
+use super::judged::Judged;
 use crate::json::{Form, JsonRow};
 use crate::statement::{Bind, Step};
 
@@ -41,6 +42,8 @@ pub(crate) struct Planned {
     /// Whether the answer is an array.
     pub(crate) batch: bool,
     pub(crate) items: Vec<Item>,
+    /// Values that only the database can judge, by the numbers of their items.
+    pub(crate) judged: Vec<(usize, Vec<Judged>)>,
     /// Columns that later changes refer to, with where their values are.
     pub(crate) exports: Vec<(String, Bind)>,
 }

@@ -6,8 +6,10 @@ use salver_model::Result;
 use salver_model::records::{ColumnKind, Field, Operation, Record, RecordKey};
 
 use super::checks;
+use super::decimal::Decimal;
 use super::ground::{Ground, argument_count, invalid};
 use super::sanitize::Sanitizer;
+use crate::dialect::{Dialect, is_untyped};
 use crate::statement::Bind;
 
 /// Values of columns, by index.
@@ -87,10 +89,12 @@ impl Ground<'_> {
         for (column, field) in fields {
             let is_number = match &*field {
                 Field::Number(_) | Field::Back { .. } => true,
-                Field::Text(text) => super::checks::is_numeric(text),
+                Field::Text(text) => Decimal::is_written(text.trim()),
                 Field::Null | Field::Bool(_) | Field::Json(_) => false,
             };
-            if is_number && self.table.columns[column].kind.is_numeric() {
+            let info = &self.table.columns[column];
+            let untyped = self.scope.dialect == Dialect::Sqlite && is_untyped(&info.native);
+            if is_number && (info.kind.is_numeric() || untyped) {
                 numbers.push((column, field));
             } else if self.strict {
                 return Err(self.unfit(column, "must be numeric"));

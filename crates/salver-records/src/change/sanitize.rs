@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use salver_model::records::{ColumnInfo, ColumnKind, Field, TableInfo};
 use salver_model::spec::{DatabaseSpec, matches_pattern};
 
+use super::convert::truth;
 use super::decimal::Decimal;
 use super::ground::means;
 use super::{loose_moment, tags};
@@ -48,7 +49,7 @@ fn cleaned(column: &ColumnInfo, field: &Field) -> Option<Field> {
         Field::Number(text) => match column.kind {
             ColumnKind::Integer | ColumnKind::BigInt => Some(Field::Number(Decimal::parse(text)?.rounded(0))),
             ColumnKind::Decimal => Some(Field::Text(Decimal::parse(text)?.rounded(scale()))),
-            ColumnKind::Boolean => Some(Field::Bool(text == "1")),
+            ColumnKind::Boolean => truth(text).map(Field::Bool),
             _ => None,
         },
         Field::Text(text) => {
@@ -61,9 +62,7 @@ fn cleaned(column: &ColumnInfo, field: &Field) -> Option<Field> {
                 ColumnKind::Float | ColumnKind::Double => {
                     Decimal::parse(trimmed).map(|_| Field::Number(trimmed.to_owned()))
                 }
-                ColumnKind::Boolean => {
-                    Some(Field::Bool(["1", "true", "on", "yes"].iter().any(|word| word.eq_ignore_ascii_case(trimmed))))
-                }
+                ColumnKind::Boolean => truth(trimmed).map(Field::Bool),
                 ColumnKind::Date => loose_moment::read(trimmed).map(|(date, _)| Field::Text(date)),
                 ColumnKind::Time => loose_moment::clock(trimmed).map(Field::Text),
                 ColumnKind::Timestamp => {

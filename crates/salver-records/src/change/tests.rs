@@ -226,7 +226,10 @@ fn increments_add_in_the_columns_type() {
 
 #[test]
 fn mysql_upserts_in_two_where_one_could_hit_another_row() {
-    let mut change = create("things", &[("key", text("a")), ("n", Field::Number("1".to_owned()))]);
+    let mut change = create(
+        "things",
+        &[("key", text("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")), ("n", Field::Number("1".to_owned()))],
+    );
     change.kind = ChangeKind::Upsert { on: Vec::new(), ignore: false };
     assert_eq!(
         statements(Dialect::Mysql, &change),
@@ -274,9 +277,12 @@ fn a_rule_over_numbers_needs_no_question() {
     let ruled = |spec: &mut DatabaseSpec| {
         spec.rules.push(RecordRule { rows: Some(Rule::parse("n = 1").unwrap()), ..RecordRule::default() });
     };
-    let change = create("things", &[("key", text("a")), ("n", Field::Number("1".to_owned()))]);
+    let change = create(
+        "things",
+        &[("key", text("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")), ("n", Field::Number("1".to_owned()))],
+    );
     assert_eq!(plan(Dialect::Sqlite, ruled, &change).0.len(), 1);
-    let change = create("things", &[("key", text("a"))]);
+    let change = create("things", &[("key", text("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"))]);
     let (statements, _) = plan(Dialect::Sqlite, ruled, &change);
     assert_eq!(statements[1], r#"SELECT 1 FROM "things_" AS t WHERE t."key_" = ? AND t."n_" = ?"#);
     let refused = with_scope(Dialect::Sqlite, schema(), ruled, |scope| {

@@ -188,7 +188,7 @@ impl Ground<'_> {
             if self.operation == Operation::Increment {
                 self.scope.dialect.add(info, bind, sql);
             } else {
-                self.scope.dialect.store(info, self.scope.spec().geometry_srid, bind, sql);
+                self.scope.dialect.replace(info, self.scope.spec().geometry_srid, bind, sql);
             }
         }
     }

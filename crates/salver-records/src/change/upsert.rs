@@ -124,7 +124,8 @@ fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], 
     let mut sql = ground.scope.sql();
     sql.push("INSERT");
     ground.append_values(values, &mut sql);
-    ground.scope.dialect.on_conflict(&ground.real_names(unique), &ground.real_names(set), &mut sql);
+    let columns: Vec<_> = set.iter().map(|column| &ground.table.columns[*column]).collect();
+    ground.scope.dialect.on_conflict(&ground.real_names(unique), &columns, &mut sql);
     if ruled && !set.is_empty() {
         let mut alias = String::new();
         ground.scope.dialect.name(&ground.table.real_name, &mut alias);

@@ -107,11 +107,26 @@ impl<'c> Operand<'c> {
 /// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
 pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
     let operand = Operand::column_by_text(sql.dialect, column, alias);
-    // One value and no other that is shown alike: a key is of one row.
-    let Some(bind) = bind_for(sql.dialect, &operand, value) else { return false };
-    sql.push(&operand.text).push(" = ");
-    place(&operand, bind, sql);
+    let binds = key_binds(sql.dialect, &operand, value);
+    if binds.is_empty() {
+        return false;
+    }
+    equal::push_key(&operand, binds, sql);
     true
+}
+
+/// What a part of a key stands for: one value and no other that is shown alike, since a key is of one row. Only bytes
+/// of SQLite may lie there as the text of them, as PHP-CRUD-API writes it.
+pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
+    let main = bind_for(dialect, operand, value);
+    if dialect == Dialect::Sqlite
+        && operand.column.kind.is_binary()
+        && let Some(bytes) = base64::decode(value)
+    {
+        let number = main.filter(|bind| matches!(bind, Bind::Int(_)));
+        return [Bind::Bytes(bytes), Bind::Text(value.to_owned())].into_iter().chain(number).collect();
+    }
+    main.into_iter().collect()
 }
 
 /// Appends one comparison.

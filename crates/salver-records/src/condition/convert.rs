@@ -74,8 +74,7 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
             let whole = digits.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
             Bind::Text(whole.map_or(digits, |(whole, _)| whole).to_owned())
         }),
-        // SQLite keeps whatever was written: bytes as the base64 text they came as, identifiers and times as they
-        // stood.
+        // SQLite keeps whatever was written: identifiers as they stood, and among bytes text that others wrote.
         (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
             Some(Bind::Text(text.to_owned()))
         }
@@ -120,19 +119,14 @@ pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) ->
         ColumnKind::Float | ColumnKind::Double | ColumnKind::Decimal => exact_number(text).is_some(),
         ColumnKind::Boolean => exact_truth(text).is_some(),
         ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp => text.trim() == text,
-        ColumnKind::Varbinary | ColumnKind::Blob => dialect == Dialect::Sqlite || is_exact_base64(text),
+        // SQLite may have a text there, which compares as it is.
+        ColumnKind::Varbinary | ColumnKind::Blob => {
+            base64::is_exact(text) || (dialect == Dialect::Sqlite && base64::decode(text).is_none())
+        }
         ColumnKind::Uuid => dialect == Dialect::Sqlite || uuid(text).is_some_and(|own| own == text),
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
     };
     if is_exact { bind_for(dialect, operand, text) } else { None }
-}
-
-fn is_exact_base64(text: &str) -> bool {
-    let mut again = Vec::with_capacity(text.len());
-    if let Some(bytes) = base64::decode(text) {
-        base64::encode(&bytes, &mut again);
-    }
-    again == text.as_bytes()
 }
 
 /// Appends the placeholder of a value for this expression, with the type it must have where the system would guess

@@ -42,6 +42,11 @@ pub(super) fn push(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     if operand.column.kind == ColumnKind::Boolean && sql.dialect != Dialect::Postgres {
         return push_truths(operand, &binds, sql);
     }
+    push_key(operand, binds, sql);
+}
+
+/// The same, where a truth is one value.
+pub(super) fn push_key(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     sql.push(operand.text());
     let one = binds.len() == 1;
     sql.push(if one { " = " } else { " IN (" });

@@ -9,6 +9,7 @@ use super::convert::{bind_for, exact_bind, place};
 use crate::dialect::Dialect;
 use crate::dialect::like::glob;
 use crate::dialect::{Sql, chain};
+use crate::json::base64;
 use crate::statement::Bind;
 
 /// Appends the condition `filter` on the rows of `table`, which the statement calls `alias`.
@@ -99,6 +100,9 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
         sql.push("(").push(operand.text()).push(holds);
         return;
     };
+    if let (Dialect::Sqlite, true, Bind::Text(text)) = (sql.dialect, operand.column.kind.is_binary(), &bind) {
+        return compare_binary(operand, op, sign, text, sql);
+    }
     if !is_text(operand, sql.dialect) {
         sql.push(operand.text()).push(sign);
         return place(operand, bind, sql);
@@ -112,6 +116,23 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
     }
     by_bytes(operand, sign, bind, sql);
     sql.push(")");
+}
+
+/// Bytes of SQLite, which compare with bytes; a text among them, as PHP-CRUD-API writes base64, compares as it is.
+fn compare_binary(operand: &Operand<'_>, op: Comparison, sign: &str, text: &str, sql: &mut Sql) {
+    let own = operand.text();
+    let negated = op == Comparison::NotEq;
+    let sign = if negated { " = " } else { sign };
+    sql.push(if negated { "(NOT (" } else { "((" });
+    by_bytes(operand, sign, Bind::Text(text.to_owned()), sql);
+    sql.push(" AND typeof(").push(own).push(") = 'text'");
+    if base64::is_exact(text)
+        && let Some(bytes) = base64::decode(text)
+    {
+        sql.push(" OR ").push(own).push(sign).bind(Bind::Bytes(bytes));
+        sql.push(" AND typeof(").push(own).push(") = 'blob'");
+    }
+    sql.push("))");
 }
 
 /// Whether what is compared are texts.

@@ -2,10 +2,14 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use super::Dialect;
 use super::decimal::push_decimal;
+use super::{Dialect, is_untyped};
 use crate::dialect::Sql;
 use crate::statement::Bind;
+
+/// The function of our connections to SQLite that gives the first of two values where the second is shown alike, else
+/// the second.
+pub(crate) const KEPT: &str = "salver_kept";
 
 /// Digits before the point of a decimal that has thirty behind it.
 const DECIMAL_WHOLE_MAX: usize = 35;
@@ -31,6 +35,22 @@ impl Dialect {
         sql.push(")");
     }
 
+    /// Appends the value of a column as it stands behind `SET column =`.
+    pub(crate) fn replace(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
+        if self.keeps(column) {
+            sql.push(KEPT).push("(").name(&column.real_name).push(", ").bind(bind).push(")");
+        } else {
+            self.store(column, srid, bind, sql);
+        }
+    }
+
+    /// Whether values of the column may be shown alike and are not the same: SQLite has text among bytes, where
+    /// PHP-CRUD-API writes base64 as it comes, and bytes in a column without a type. What comes back as it is shown
+    /// leaves them what they are.
+    pub(crate) fn keeps(self, column: &ColumnInfo) -> bool {
+        self == Self::Sqlite && (column.kind.is_binary() || is_untyped(&column.native))
+    }
+
     /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of
     /// the statement in each of the systems.
     pub(crate) fn add(self, column: &ColumnInfo, bind: Bind, sql: &mut Sql) {
@@ -49,6 +69,10 @@ impl Dialect {
             }
             Self::Mysql if matches!(bind, Bind::Text(_)) => {
                 sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS UNSIGNED)");
+            }
+            // No number is added to an `oid`, which is one without a sign.
+            Self::Postgres if column.own_type() == "oid" => {
+                sql.push("(").name(&column.real_name).push("::bigint + ").bind(bind).push(")::oid");
             }
             // Text is read as a number by the column's type.
             Self::Mysql | Self::Postgres => {
@@ -124,6 +148,15 @@ fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
                 sum(sql);
                 sql.push(") >= 1e").push(itoa::Buffer::new().format(precision.saturating_sub(scale)));
             }
+        }
+        // A text is no number, though SQLite takes it for nought.
+        _ if is_untyped(&column.native) => {
+            sql.push("typeof(").name(name).push(") IN ('text', 'blob') OR typeof(").name(name);
+            sql.push(") = 'integer' AND typeof(").bind(bind.clone()).push(") = 'integer' AND typeof(");
+            sum(sql);
+            sql.push(") = 'real' OR abs(");
+            sum(sql);
+            sql.push(") = 9e999 AND abs(").name(name).push(") < 9e999");
         }
         _ => {
             sql.push("abs(");

@@ -1,17 +1,20 @@
 //! Rows that are new or change the row with the same unique key: how each system says that.
 
+use salver_model::records::ColumnInfo;
+
 use super::Dialect;
+use super::store::KEPT;
 use crate::dialect::Sql;
 
 impl Dialect {
     /// Appends, behind an insert, what happens to a row with the same values in `unique`: `set` columns get the new
     /// row's values, or nothing happens when there are none. MySQL does not say which key it means: there the statement
     /// is right only when no other unique key can be in the way.
-    pub(crate) fn on_conflict(self, unique: &[&str], set: &[&str], sql: &mut Sql) {
+    pub(crate) fn on_conflict(self, unique: &[&str], set: &[&ColumnInfo], sql: &mut Sql) {
         if self == Self::Mysql {
             sql.push(" ON DUPLICATE KEY UPDATE ");
             let mut first = true;
-            for name in set {
+            for name in set.iter().map(|column| &column.real_name) {
                 sql.separate(&mut first, ", ").name(name).push(" = VALUES(").name(name).push(")");
             }
             // Setting a column to itself changes nothing.
@@ -31,8 +34,14 @@ impl Dialect {
         }
         sql.push(") DO UPDATE SET ");
         let mut first = true;
-        for name in set {
-            sql.separate(&mut first, ", ").name(name).push(" = excluded.").name(name);
+        for column in set {
+            let name = &column.real_name;
+            sql.separate(&mut first, ", ").name(name).push(" = ");
+            if self.keeps(column) {
+                sql.push(KEPT).push("(").name(name).push(", excluded.").name(name).push(")");
+            } else {
+                sql.push("excluded.").name(name);
+            }
         }
     }
 

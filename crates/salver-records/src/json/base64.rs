@@ -53,12 +53,17 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes that `text` stands for; `None` when it is not base64. White space in it is skipped.
+/// The bytes that `text` stands for; `None` when it is not base64: it has other signs in it, as white space is, too few
+/// or too many `=`, or bits behind the last byte, so that no two texts but for alphabet and padding are one value.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    let body = text.trim_end_matches('=');
+    let padding = text.len() - body.len();
+    if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(body.len() / 4 * 3 + 3);
     let (mut word, mut digits) = (0_u32, 0_usize);
-    let body = text.trim_end().trim_end_matches('=');
-    for byte in body.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+    for byte in body.bytes() {
         let value = VALUES[usize::from(byte)];
         if value == NONE {
             return None;
@@ -73,11 +78,20 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     }
     match digits % 4 {
         0 => {}
-        2 => bytes.push((word >> 4) as u8),
-        3 => bytes.extend([(word >> 10) as u8, (word >> 2) as u8]),
+        2 if word & 0xf == 0 => bytes.push((word >> 4) as u8),
+        3 if word & 0x3 == 0 => bytes.extend([(word >> 10) as u8, (word >> 2) as u8]),
         _ => return None,
     }
     Some(bytes)
+}
+
+/// Whether `text` is what [`encode`] writes.
+pub(crate) fn is_exact(text: &str) -> bool {
+    let mut again = Vec::with_capacity(text.len());
+    if let Some(bytes) = decode(text) {
+        encode(&bytes, &mut again);
+    }
+    again == text.as_bytes()
 }
 
 #[cfg(test)]
@@ -95,8 +109,11 @@ mod tests {
             assert_eq!(decode(text).unwrap(), bytes);
             assert_eq!(decode(text.trim_end_matches('=')).unwrap(), bytes);
         }
-        assert_eq!(decode("_-----").unwrap(), decode("/+++++").unwrap());
+        assert_eq!(decode("_----w").unwrap(), decode("/++++w").unwrap());
         assert_eq!(decode("4oKsIABhYmMACg1cYgA").unwrap(), b"\xe2\x82\xac \0abc\0\n\r\\b\0");
-        assert!(decode("a").is_none() && decode("a*b=").is_none());
+        for bad in ["a", "a*b=", "a b", "YWJj\n", " YWJj", "=", "====", "YQ=", "YQ===", "YWJj=", "YR==", "YWK=", "Y=Q="]
+        {
+            assert_eq!(decode(bad), None, "{bad}");
+        }
     }
 }

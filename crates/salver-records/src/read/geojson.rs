@@ -31,7 +31,7 @@ pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&Re
     root.filters.extend(&areas);
     root.keys = Some(vec![key]);
     let (parts, rows) = features(&root, query, geometry)?;
-    let found = key::fetch(&root, keys, parts, (rows, None)).await?;
+    let found = key::fetch(&root, keys, parts, (rows, key::Told::No)).await?;
     key::single(found.rows.into_iter().next().flatten(), key, None)
 }
 

@@ -14,7 +14,7 @@ use super::list::{self, Parts};
 use super::point::{NoSuchKey, Point};
 use super::root::Root;
 use super::rows::Rows;
-use super::tag::{Seen, tag};
+use super::tag::{Seen, marks, tag, unmark};
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for};
 use crate::gathered::Gathered;
@@ -74,8 +74,9 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     let (parts, rows) = list::joined(&root, query, &[], |shape, _| (shape, super::rows::Envelope::Record))?;
     // All of a row that is shown alone is what its tag is made of.
     let part = !many && keys.len() == 1 && !is_whole(query);
-    let seen = part.then(|| Seen::of(scope, table, &parts.fetched));
-    let Found { rows, tag } = fetch(&root, keys, parts, (rows, seen)).await?;
+    let told =
+        if part { Told::By(Seen::of(scope, table, &parts.fetched)) } else { Told::in_full(!many && keys.len() == 1) };
+    let Found { rows, tag } = fetch(&root, keys, parts, (rows, told)).await?;
     document(rows, keys, many, tag)
 }
 
@@ -91,9 +92,10 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
     whole(gather::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
-/// The document of one row as it is, known by its bytes.
-pub(crate) fn whole(row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
+/// The document of one row as it is, known by its bytes and marks.
+pub(crate) fn whole(mut row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
     let tag = row.as_deref().map(tag);
+    row.iter_mut().for_each(unmark);
     single(row, key, tag)
 }
 
@@ -113,12 +115,29 @@ pub(crate) struct Found {
     pub(crate) tag: Option<String>,
 }
 
-/// The rows that were found; `seen` asks for their tag.
+/// What of a row its tag is made of.
+#[derive(Debug)]
+pub(crate) enum Told {
+    /// Nothing: it has none.
+    No,
+    /// These columns.
+    By(Seen),
+    /// All of it, whose marks come with it.
+    Whole,
+}
+
+impl Told {
+    fn in_full(whole: bool) -> Self {
+        if whole { Self::Whole } else { Self::No }
+    }
+}
+
+/// The rows that were found, and of one its tag or its marks.
 pub(crate) async fn fetch(
     root: &Root<'_>,
     keys: &[RecordKey],
     mut parts: Parts,
-    (rows, seen): (Rows, Option<Seen>),
+    (rows, told): (Rows, Told),
 ) -> Result<Found> {
     let scope = root.ground.scope;
     let joined = parts.reads.len();
@@ -145,10 +164,10 @@ pub(crate) async fn fetch(
     if parts.reads.len() == joined {
         return Ok(Found { rows: vec![None; keys.len()], tag: None });
     }
-    let seen = seen.map(|seen| (seen, parts.fetched));
+    let fetched = parts.fetched;
     let (by_read, by_key) = (AHashMap::new(), AHashMap::new());
     let gathered = Gathered::within(READ_BYTES_MAX);
-    let sink = KeySink { rows, key_cell, gathered, out: Vec::new(), by_read, by_key, seen, tag: None };
+    let sink = KeySink { rows, key_cell, gathered, out: Vec::new(), by_read, by_key, told, fetched, tag: None };
     let sink = scope.backend.read(parts.reads, sink, None).await?;
     let found = |at: usize| match (&whole, key_cell) {
         (Some(whole), Some(_)) => sink.by_key.get(&whole[at]?),
@@ -161,6 +180,10 @@ pub(crate) async fn fetch(
 /// The keys as whole numbers, when all that any row can have are such.
 fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Option<Vec<Option<i64>>> {
     let column = &table.columns[table.single_key()?];
+    // Digits may be base64 there.
+    if column.kind.is_binary() {
+        return None;
+    }
     let operand = Operand::column_by_text(scope.dialect, column, "");
     let whole = |key: &RecordKey| match bind_for(scope.dialect, &operand, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),
@@ -205,8 +228,9 @@ struct KeySink {
     out: Vec<u8>,
     by_read: AHashMap<usize, Range<usize>>,
     by_key: AHashMap<i64, Range<usize>>,
-    /// What a row's tag is made of, and which columns are fetched.
-    seen: Option<(Seen, Vec<usize>)>,
+    told: Told,
+    /// Which columns are fetched.
+    fetched: Vec<usize>,
     tag: Option<String>,
 }
 
@@ -223,8 +247,10 @@ impl RowSink for KeySink {
         self.gathered.add(self.out.len() - start).map_err(|error| {
             error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
         })?;
-        if let Some((seen, fetched)) = &self.seen {
-            self.tag = Some(seen.tag(fetched, cells));
+        match &self.told {
+            Told::By(seen) => self.tag = Some(seen.tag(&self.fetched, cells)),
+            Told::Whole => marks(cells, &mut self.out),
+            Told::No => {}
         }
         let range = start..self.out.len();
         match self.key_cell.map(|cell| cells.get(cell)) {

@@ -8,6 +8,7 @@ use salver_model::records::{ColumnKind, Operation, TableInfo};
 use salver_model::{Result, memory};
 
 use super::gather::Gather;
+use super::tag::marks;
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for, place};
 use crate::dialect::Dialect;
@@ -107,9 +108,10 @@ impl Point {
         Ok(Some(Read { sql: Arc::clone(&self.sql), binds: vec![bind], kinds: Arc::clone(&self.kinds), point: true }))
     }
 
-    /// Appends the row.
+    /// Appends the row, with its marks.
     pub(super) fn write(&self, cells: &[Cell<'_>], out: &mut Vec<u8>) {
         self.row.write(cells, out);
+        marks(cells, out);
     }
 }
 

@@ -9,9 +9,37 @@ use crate::cell::Cell;
 use crate::json::JsonRow;
 use crate::scope::Scope;
 
-/// The entity tag of a whole row as JSON.
+/// The entity tag of a whole row as JSON, with its marks.
 pub(crate) fn tag(row: &[u8]) -> String {
     Version::of(&row).to_string()
+}
+
+/// Appends what JSON does not tell of a row's values, where it is anything: which null is none but NaN or infinite, and
+/// which text is the base64 of bytes.
+pub(crate) fn marks(cells: &[Cell<'_>], out: &mut Vec<u8>) {
+    for (at, cell) in cells.iter().enumerate() {
+        let float = match cell {
+            Cell::Float(value) => *value,
+            Cell::Single(value) => f64::from(*value),
+            Cell::Bytes(_) => 0.0,
+            _ => continue,
+        };
+        let mark = match float {
+            _ if matches!(cell, Cell::Bytes(_)) => b'b',
+            _ if float.is_nan() => b'n',
+            f64::INFINITY => b'i',
+            f64::NEG_INFINITY => b'm',
+            _ => continue,
+        };
+        out.push(mark);
+        out.extend_from_slice(itoa::Buffer::new().format(at).as_bytes());
+    }
+}
+
+/// Takes the marks off a row.
+pub(crate) fn unmark(row: &mut Vec<u8>) {
+    let end = row.iter().rposition(|byte| *byte == b'}').map_or(row.len(), |at| at + 1);
+    row.truncate(end);
 }
 
 /// Columns of a row, as an entity tag names them.
@@ -56,6 +84,7 @@ impl Seen {
         let own: Vec<Cell<'_>> = self.columns.iter().map(cell).collect();
         let mut json = Vec::with_capacity(256);
         self.row.write(&own, &mut json);
+        marks(&own, &mut json);
         let mut text = tag(&json);
         if !self.mark.is_empty() {
             text.push('.');
@@ -92,7 +121,24 @@ fn columns(mark: &str) -> Option<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{columns, mark};
+    use super::{columns, mark, marks, unmark};
+    use crate::cell::Cell;
+
+    #[test]
+    fn what_json_does_not_tell_is_marked() {
+        let marked = |cell: Cell<'_>| {
+            let mut row = b"{\"v\":null}".to_vec();
+            marks(&[Cell::Int(1), cell], &mut row);
+            String::from_utf8(row).unwrap()
+        };
+        assert_eq!(marked(Cell::Null), "{\"v\":null}");
+        assert_eq!(marked(Cell::Float(1.5)), "{\"v\":null}");
+        assert_eq!(marked(Cell::Single(f32::INFINITY)), "{\"v\":null}i1");
+        let mut row = marked(Cell::Float(f64::NAN)).into_bytes();
+        assert_eq!(row, b"{\"v\":null}n1");
+        unmark(&mut row);
+        assert_eq!(row, b"{\"v\":null}");
+    }
 
     #[test]
     fn marks_come_back() {

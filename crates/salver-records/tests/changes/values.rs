@@ -57,7 +57,9 @@ async fn what_does_not_fit_is_refused_with_its_column() {
             (r#"{"price":"x"}"#, "price", "invalid decimal"),
             (r#"{"icon":"!"}"#, "icon", "invalid base64"),
             (r#"{"made":"2020-02-30 00:00:00"}"#, "made", "invalid timestamp"),
-            (r#"{"made":"2020-02-03T00:00:00+02:00"}"#, "made", "invalid timestamp"),
+            (r#"{"made":"9999-12-31T23:00:00-02:00"}"#, "made", "invalid timestamp"),
+            (r#"{"done":"maybe"}"#, "done", "invalid boolean"),
+            (r#"{"icon":1234}"#, "icon", "invalid base64"),
             (r#"{"score":"1e999"}"#, "score", "invalid float"),
             (r#"{"place":"POINT(1"}"#, "place", "invalid geometry"),
         ] {
@@ -76,6 +78,8 @@ async fn what_does_not_fit_is_refused_with_its_column() {
             r#"{"price":-99999999.99}"#,
             r#"{"title":12.50}"#,
             r#"{"made":"2020-01-02"}"#,
+            // Where there is no place for a zone it is UTC.
+            r#"{"made":"2020-02-03T00:00:00+02:00"}"#,
         ] {
             assert_eq!(world.change(update("posts", "1", body)).await.unwrap(), "1", "{body}");
         }

@@ -1,6 +1,8 @@
 //! Every type that a server of PostgreSQL has, and a domain over each: no way to filter, sort, page or sum up a column
 //! is an error of the server's making. What a type has no operator for is refused with a reason.
 
+mod added;
+
 use std::fmt::Write as _;
 
 use salver_testkit::servers::{Kind, database};

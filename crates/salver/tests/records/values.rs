@@ -21,7 +21,7 @@ const OUT: [(i64, &str); 3] = [
 ];
 
 /// A column and a value as JSON, and what is read back.
-const IN: [(&str, &str, &str); 31] = [
+const IN: [(&str, &str, &str); 32] = [
     ("whole", "12", "12"),
     ("whole", "\"12\"", "12"),
     ("whole", "-0", "0"),
@@ -40,7 +40,8 @@ const IN: [(&str, &str, &str); 31] = [
     ("flag", "false", "false"),
     ("flag", "1", "true"),
     ("flag", "\"on\"", "true"),
-    ("flag", "\"\"", "false"),
+    ("flag", "\"off\"", "false"),
+    ("flag", "1.0", "true"),
     ("day", "\"2000-02-29\"", "\"2000-02-29\""),
     ("hour", "\"01:02:03\"", "\"01:02:03\""),
     ("moment", "\"2001-02-03 04:05:06\"", "\"2001-02-03 04:05:06\""),

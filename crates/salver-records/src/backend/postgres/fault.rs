@@ -94,6 +94,13 @@ pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
     code.is_some_and(|code| matches!(code.code(), "3D000" | "42501"))
 }
 
+/// The server's words of a value that does not fit, and the column where it names one.
+pub(crate) fn misfit<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<(&'e str, Option<&'e str>)> {
+    let server = cause.downcast_ref::<tokio_postgres::Error>()?.as_db_error()?;
+    let of_a_value = matches!(server.code().code().as_bytes(), [b'2', b'2', ..] | b"42601");
+    of_a_value.then(|| (server.message(), server.column()))
+}
+
 fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
 }

@@ -11,6 +11,7 @@ use salver_model::limits::PREPARED_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::fault::{fault, primary, result_code};
+use super::functions;
 use super::location::{Location, beside};
 
 /// How long to wait while another process holds the database.
@@ -89,6 +90,7 @@ pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) 
 
 fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqlite::Result<()> {
     settle(connection, BUSY_MAX)?;
+    functions::add(connection)?;
     // Another program in the middle of something can keep the journal what it is; all works with it, only slower.
     match connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)) {
         Ok(mode) if mode == "wal" || mode == "memory" => {}

@@ -6,6 +6,7 @@ use salver_model::{Code, Error, Result};
 
 use super::super::admit::{Admission, refused};
 use super::super::ground::Ground;
+use super::super::judged::{self, Judged};
 use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad};
 
@@ -53,6 +54,11 @@ impl Shape {
         Ok(Self { columns })
     }
 
+    /// The values of a row that only the database can judge.
+    pub(super) fn judged(&self, ground: &Ground<'_>) -> Vec<Judged> {
+        judged::in_columns(ground, &self.columns)
+    }
+
     /// What the backend is asked to load.
     pub(super) fn bulk(&self, ground: &Ground<'_>, load: &Load) -> Result<BulkLoad> {
         let mut sql = ground.scope.sql();
@@ -63,7 +69,8 @@ impl Shape {
                 columns.iter().map(|column| ground.table.columns[*column].real_name.as_str()).collect()
             };
             let set = ground.settable(self.columns.iter().copied(), &ground.table.key);
-            ground.scope.dialect.on_conflict(&names(&ground.table.key), &names(&set), &mut sql);
+            let set: Vec<_> = set.iter().map(|column| &ground.table.columns[*column]).collect();
+            ground.scope.dialect.on_conflict(&names(&ground.table.key), &set, &mut sql);
         }
         let columns = self.columns.iter().map(|column| &ground.table.columns[*column]);
         Ok(BulkLoad {

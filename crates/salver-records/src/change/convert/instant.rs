@@ -1,0 +1,92 @@
+//! Days, times and moments: proved, brought into UTC where the column has no place for a zone, and laid out.
+
+use salver_model::records::{ColumnInfo, ColumnKind, Field};
+
+use super::super::moment;
+use super::{Target, Unfit};
+use crate::condition::{Far, far_of_postgres, only_noughts_behind};
+use crate::dialect::Dialect;
+use crate::statement::Bind;
+
+impl Target<'_> {
+    pub(super) fn moment(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
+        let unfit = match column.kind {
+            ColumnKind::Date => "invalid date",
+            ColumnKind::Time => "invalid time",
+            _ => "invalid timestamp",
+        };
+        let Field::Text(text) = field else { return Err(unfit) };
+        let text = text.trim();
+        if let Some(far) = self.far(column, text) {
+            return Ok(Bind::Text(far));
+        }
+        let laid_out = match column.kind {
+            ColumnKind::Date => moment::date(text).ok_or(unfit)?,
+            ColumnKind::Time => {
+                let clock = moment::time(text, self.dialect == Dialect::Mysql).ok_or(unfit)?;
+                let clock = if self.has_zone(column) { clock } else { moment::clock_in_utc(clock).ok_or(unfit)? };
+                self.clock(column, &clock).ok_or(unfit)?
+            }
+            _ => {
+                let (date, clock) = moment::timestamp(text).ok_or(unfit)?;
+                if moment::is_laid_out(text) {
+                    return Ok(Bind::Text(text.to_owned()));
+                }
+                let (date, clock) =
+                    if self.has_zone(column) { (date, clock) } else { moment::in_utc(&date, clock).ok_or(unfit)? };
+                format!("{date} {}", self.clock(column, &clock).ok_or(unfit)?)
+            }
+        };
+        // A text there, which stays as it is read.
+        let keeps = self.dialect == Dialect::Sqlite && only_noughts_behind(&laid_out, text);
+        Ok(Bind::Text(if keeps { text.to_owned() } else { laid_out }))
+    }
+
+    /// A day or time that PostgreSQL alone has, as it writes it itself.
+    fn far(&self, column: &ColumnInfo, text: &str) -> Option<String> {
+        if self.dialect != Dialect::Postgres {
+            return None;
+        }
+        match column.kind {
+            ColumnKind::Date if moment::date(text).is_none() => far_of_postgres(Far::Date, text),
+            ColumnKind::Time if moment::time(text, false).is_none() => {
+                let clock = moment::time(&far_of_postgres(Far::Time, text)?.replacen("24:", "00:", 1), false)?;
+                Some(self.clock(column, &clock)?.replacen("00:", "24:", 1))
+            }
+            ColumnKind::Timestamp if moment::timestamp(text).is_none() => {
+                let far = far_of_postgres(Far::Timestamp, text)?;
+                let Some((day, rest)) = far.split_once(' ') else { return Some(far) };
+                let (rest, era) = rest.strip_suffix(" BC").map_or((rest, ""), |rest| (rest, " BC"));
+                Some(format!("{day} {}{era}", self.clock(column, &moment::time(rest, false)?)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The time as the column takes it; `None` when the column would round it or shift it to another zone.
+    fn clock(&self, column: &ColumnInfo, clock: &moment::Clock) -> Option<String> {
+        if clock.fraction.len() > self.fraction_digits(column.own_type()) {
+            return None;
+        }
+        if self.has_zone(column) {
+            return Some(format!("{}{}", clock.digits(), clock.zone));
+        }
+        clock.is_utc().then(|| clock.digits())
+    }
+
+    /// Whether the column has a place for a zone; of others it is that of UTC, as conditions have it.
+    fn has_zone(&self, column: &ColumnInfo) -> bool {
+        let native = column.own_type();
+        self.dialect == Dialect::Postgres && (native.contains("with time zone") || native.ends_with("tz"))
+    }
+
+    /// How many digits of a second a column of this type keeps.
+    fn fraction_digits(&self, native: &str) -> usize {
+        let told = native.split_once('(').and_then(|(_, rest)| rest.split_once(')')).and_then(|(n, _)| n.parse().ok());
+        match self.dialect {
+            Dialect::Sqlite => 9,
+            Dialect::Postgres => told.unwrap_or(6),
+            Dialect::Mysql => told.unwrap_or(0),
+        }
+    }
+}

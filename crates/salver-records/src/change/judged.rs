@@ -1,0 +1,105 @@
+//! Values that only the database can judge, and which of them it meant when it refused one: PostgreSQL says what it
+//! read and as which type, and not in which column.
+
+use salver_model::Code;
+use salver_model::Error;
+use salver_model::records::{ColumnInfo, ColumnKind, Operation, TableInfo};
+
+use super::ground::Ground;
+use super::record::Values;
+use crate::backend::misfit;
+use crate::dialect::{Dialect, type_name};
+use crate::statement::Bind;
+
+/// A value that is not proved here.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    /// The column's number in its table.
+    column: usize,
+    /// What the server reads, where it is known.
+    text: Option<String>,
+}
+
+/// Those among the values of a record.
+pub(crate) fn among(ground: &Ground<'_>, values: &Values) -> Vec<Judged> {
+    if ground.scope.dialect != Dialect::Postgres {
+        return Vec::new();
+    }
+    let adds = ground.operation == Operation::Increment;
+    let own = values.iter().filter_map(|(column, bind)| match bind {
+        Bind::Text(text) if adds || is_judged(&ground.table.columns[*column]) => {
+            Some(Judged { column: *column, text: Some(text.clone()) })
+        }
+        Bind::Int(_) | Bind::Float(_) if adds => Some(Judged { column: *column, text: None }),
+        _ => None,
+    });
+    own.collect()
+}
+
+/// Those of a load into these columns.
+pub(crate) fn in_columns(ground: &Ground<'_>, columns: &[usize]) -> Vec<Judged> {
+    let judged =
+        |column: &&usize| ground.scope.dialect == Dialect::Postgres && is_judged(&ground.table.columns[**column]);
+    columns.iter().filter(judged).map(|column| Judged { column: *column, text: None }).collect()
+}
+
+/// Whether the server may refuse a value that was let through here.
+fn is_judged(column: &ColumnInfo) -> bool {
+    match column.kind {
+        ColumnKind::Varchar | ColumnKind::Clob => !Dialect::Postgres.is_plain_text(column),
+        ColumnKind::Json | ColumnKind::Geometry | ColumnKind::Decimal | ColumnKind::Date | ColumnKind::Timestamp => {
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Says in the error of a refused value which column it is of, where that is sure.
+pub(crate) fn blame<'j>(table: &TableInfo, judged: impl Iterator<Item = &'j Judged>, error: &mut Error) {
+    if error.code != Code::Invalid {
+        return;
+    }
+    // What the server names is the name in the database.
+    for (name, _) in &mut error.details {
+        if let Some(own) = table.columns.iter().find(|column| column.real_name == *name) {
+            name.clone_from(&own.name);
+        }
+    }
+    if !error.details.is_empty() {
+        return;
+    }
+    let Some((words, named)) = misfit(error) else { return };
+    let found = if let Some(own) = named.and_then(|name| table.columns.iter().find(|own| own.real_name == name)) {
+        vec![own]
+    } else {
+        meant(table, &judged.collect::<Vec<_>>(), words)
+    };
+    error.details = found.into_iter().map(|own| (own.name.clone(), format!("invalid {}", own.own_type()))).collect();
+}
+
+/// The columns whose value the server's words are about; none where they may be of several.
+fn meant<'t>(table: &'t TableInfo, judged: &[&Judged], words: &str) -> Vec<&'t ColumnInfo> {
+    let info = |one: &&Judged| &table.columns[one.column];
+    let lower = words.to_lowercase();
+    // The whole text, or a part of it: an element of an array.
+    let quoted = words.find('"').zip(words.rfind('"')).and_then(|(from, to)| words.get(from + 1..to));
+    let is_typed = |one: &&&Judged| lower.contains(&type_name(info(one).own_type()).to_lowercase());
+    let all: Vec<&Judged> = match quoted {
+        Some(quoted) => {
+            let exact = |one: &&&Judged| one.text.as_deref() == Some(quoted);
+            let within = |one: &&&Judged| one.text.as_ref().is_none_or(|text| text.contains(quoted));
+            let own: Vec<&Judged> = judged.iter().filter(exact).copied().collect();
+            if own.is_empty() { judged.iter().filter(within).copied().collect() } else { own }
+        }
+        None => judged.to_vec(),
+    };
+    let typed: Vec<&Judged> = all.iter().filter(is_typed).copied().collect();
+    match (all.as_slice(), typed.as_slice()) {
+        ([one], _) | (_, [one]) => vec![info(one)],
+        // The same text in columns of the same type.
+        (_, [first, ..]) if typed.iter().all(|one| one.text.is_some() && one.text == first.text) => {
+            typed.iter().map(info).collect()
+        }
+        _ => Vec::new(),
+    }
+}
