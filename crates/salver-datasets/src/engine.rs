@@ -5,6 +5,7 @@ mod checkpoint;
 mod exact;
 mod frugal;
 mod functions;
+mod hoisted;
 mod json_chains;
 mod lanes;
 mod lateral;

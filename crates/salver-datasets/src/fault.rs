@@ -66,7 +66,8 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
     }
     let made = match error.find_root() {
         DataFusionError::SchemaError(schema, _) => return schema_error(schema).with_source(error),
-        DataFusionError::Plan(message) => {
+        // A check of the engine failed that shows the plan.
+        DataFusionError::Plan(message) if !message.starts_with("Plan: [") => {
             Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
         }
         DataFusionError::NotImplemented(message) if names_outer(message) => {

@@ -13,8 +13,11 @@ pub const SQL_DEPTH_MAX: usize = 50;
 /// Deepest nesting of subqueries in SQL expressions, each of which doubles the time that planning takes.
 pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
 /// Deepest nesting of SQL expressions that planning writes out twice or more: what is before the last argument of
-/// `coalesce`, before `between`, and the conditions of a `case`.
+/// `coalesce`, before `between`, and the conditions of a `case`; those of `any`, `all` and `between symmetric` count
+/// twice, those of `overlaps` four times.
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
+/// Most steps and expressions of a query in which SQL looks up a column with `in`, which is written out three times.
+pub const SQL_LOOKED_UP_MAX: usize = 100;
 /// Most words and operators of one SQL statement, beside commas and values.
 pub const SQL_WORDS_MAX: usize = 4_000;
 /// Most bytes of a name, and most digits of a number, in a SQL statement: what a name may have meant is found by

@@ -16,6 +16,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::exact::{Exact, Mixed};
+use super::hoisted::Hoisted;
 use super::lateral::Lateral;
 use super::namesakes;
 use super::unfixed::Unfixed;
@@ -25,7 +26,7 @@ use super::work::Work;
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
-    let before = [own(Arc::new(Lateral)), own(Arc::new(Mixed))];
+    let before = [own(Arc::new(Hoisted)), own(Arc::new(Lateral)), own(Arc::new(Mixed))];
     let analyzers = before.into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;

@@ -49,6 +49,13 @@ impl<P: Passage> Through<P> {
         Arc::new(Self { input, passage, properties })
     }
 
+    fn replaced(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Arc<dyn ExecutionPlan> {
+        match children.pop() {
+            Some(input) => Self::over(input, self.passage.clone()),
+            None => self,
+        }
+    }
+
     /// What the rows come from.
     pub(super) fn input(&self) -> &Arc<dyn ExecutionPlan> {
         &self.input
@@ -90,14 +97,11 @@ impl<P: Passage> ExecutionPlan for Through<P> {
         children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_new_children(children)
+        Ok(self.replaced(children))
     }
 
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match children.pop() {
-            Some(input) => Ok(Self::over(input, self.passage.clone())),
-            None => Ok(self),
-        }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self.replaced(children))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -1,7 +1,7 @@
 //! Keeps the engine from taking a column of the optional side of an outer join for a constant.
 //!
-//! Of `a right join b on a.t = b.t where b.t = 1` the engine knows that `a.t` is 1 below the join, and goes on to take it
-//! for that above (`EquivalenceGroup::join` of DataFusion 55), where it is null as well: an order by it was dropped.
+//! Of `a right join b on a.t = b.t where b.t = 1` the engine knows that `a.t` is 1 below the join, and goes on to take
+//! it for that above (`EquivalenceGroup::join` of DataFusion 55), where it is null as well: an order by it was dropped.
 
 use std::sync::Arc;
 

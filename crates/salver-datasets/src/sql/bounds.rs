@@ -18,6 +18,7 @@ use salver_model::limits::{
 };
 use salver_model::{Code, Error, Result};
 
+use super::grammar::SYMMETRIC;
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
 
@@ -149,8 +150,9 @@ struct Measure {
     /// How deep the expression is that is being visited, and what each of its levels added.
     depth: usize,
     levels: Vec<usize>,
-    /// The parts of expressions that planning copies, by their places in memory, and how many are around it.
-    copied: AHashSet<usize>,
+    /// The parts of expressions that planning copies, by their places in memory, and how often it doubles them; how
+    /// often all do that are around it.
+    copied: AHashMap<usize, usize>,
     copies: usize,
     /// The parts of expressions that are named after them twice, and how many are around it.
     named: AHashSet<usize>,
@@ -188,8 +190,20 @@ impl Measure {
     /// Notes the parts of an expression that stand in several places of what planning makes of it.
     fn note_copied(&mut self, expr: &Expr) {
         match expr {
-            Expr::Between { expr, .. } => self.note(expr),
-            Expr::Case { conditions, .. } => conditions.iter().for_each(|when| self.note(&when.condition)),
+            Expr::Between { expr, .. } => self.note(expr, 1),
+            Expr::BinaryOp { left, op: BinaryOperator::Custom(op), .. } if op == SYMMETRIC => self.note(left, 1),
+            Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => {
+                self.note(left, SQL_COPIED_DEPTH_MAX - 1);
+                self.note(right, SQL_COPIED_DEPTH_MAX - 1);
+            }
+            // Of `= any` and `<> all` planning makes `in` and `not in`.
+            Expr::AnyOp { compare_op: BinaryOperator::Eq, .. }
+            | Expr::AllOp { compare_op: BinaryOperator::NotEq, .. } => {}
+            Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } => {
+                self.note(left, 2);
+                self.note(right, 2);
+            }
+            Expr::Case { conditions, .. } => conditions.iter().for_each(|when| self.note(&when.condition, 1)),
             Expr::Function(function) => {
                 let FunctionArguments::List(list) = &function.args else { return };
                 let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return };
@@ -197,7 +211,7 @@ impl Measure {
                     let all_but_last = list.args.len().saturating_sub(1);
                     list.args.iter().take(all_but_last).for_each(|argument| {
                         if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
-                            self.note(expr);
+                            self.note(expr, 1);
                         }
                     });
                 }
@@ -228,8 +242,8 @@ impl Measure {
         self.named.insert(place(expr));
     }
 
-    fn note(&mut self, expr: &Expr) {
-        self.copied.insert(place(expr));
+    fn note(&mut self, expr: &Expr, doublings: usize) {
+        *self.copied.entry(place(expr)).or_default() += doublings;
     }
 
     fn leave(&mut self) -> Flow {
@@ -392,10 +406,14 @@ impl Visitor for Measure {
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
         use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, PGExp, Question};
         within(names::of_expr(expr))?;
-        if self.copied.contains(&place(expr)) {
-            self.copies += 1;
+        if let Some(doublings) = self.copied.get(&place(expr)) {
+            self.copies += doublings;
             if self.copies > SQL_COPIED_DEPTH_MAX {
-                let message = format!("`coalesce`, `between` or `case` nest deeper than {SQL_COPIED_DEPTH_MAX} levels");
+                let message = format!(
+                    "`coalesce`, `between` or `case` nest deeper than {SQL_COPIED_DEPTH_MAX} levels, `any` or `all` \
+                     than {}, or `overlaps` than one",
+                    SQL_COPIED_DEPTH_MAX / 2
+                );
                 let hint = "name the inner ones in a subquery";
                 return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
             }
@@ -449,8 +467,8 @@ impl Visitor for Measure {
         if matches!(expr, Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. }) {
             self.subqueries -= 1;
         }
-        if self.copied.contains(&place(expr)) {
-            self.copies -= 1;
+        if let Some(doublings) = self.copied.get(&place(expr)) {
+            self.copies -= doublings;
         }
         if self.named.contains(&place(expr)) {
             self.names -= 1;

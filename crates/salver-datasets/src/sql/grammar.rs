@@ -5,7 +5,7 @@
 use std::any::TypeId;
 use std::cell::Cell;
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, TrimWhereField, UnaryOperator};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, TrimWhereField, UnaryOperator, Value};
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect, Precedence};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -178,6 +178,9 @@ fn trimmed(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     Some(trimmed)
 }
 
+/// What stands for `symmetric` behind a `between` until the statement was measured: it is written out twice.
+pub(super) const SYMMETRIC: &str = "between symmetric";
+
 /// `x between symmetric a and b`, whichever of the two is the lesser.
 fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
     let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
@@ -198,11 +201,12 @@ fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, Parser
         parser.next_token();
     }
     Some(parser.parse_between(left.clone(), false).map(|between| {
-        let mut found = between.clone();
-        if let (true, Expr::Between { expr, low, high, .. }) = (both, between) {
-            let swapped = Expr::Between { expr, negated: false, low: high, high: low };
-            found = Expr::BinaryOp { left: Box::new(found), op: BinaryOperator::Or, right: Box::new(swapped) };
-        }
+        let found = if both {
+            let (left, op) = (Box::new(between), BinaryOperator::Custom(SYMMETRIC.to_owned()));
+            Expr::BinaryOp { left, op, right: Box::new(Expr::value(Value::Boolean(true))) }
+        } else {
+            between
+        };
         let found = Expr::Nested(Box::new(found));
         if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(found) } } else { found }
     }))

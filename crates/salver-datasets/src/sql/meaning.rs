@@ -8,6 +8,7 @@ mod alike;
 mod arrays;
 mod calls;
 mod casts;
+mod columns;
 mod compared;
 mod json;
 mod made_json;
@@ -29,12 +30,9 @@ use salver_model::{Code, Error, Result};
 
 use super::grammar::Grammar;
 
-/// What goes before the names that are made here, which nobody else uses.
-const OWN: &str = "__salver_";
-
 /// Rewrites a statement.
 pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
-    match VisitMut::visit(statement, &mut Rewriter::default()) {
+    match VisitMut::visit(statement, &mut Rewriter) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),
     }
@@ -47,18 +45,7 @@ pub(super) fn tell_apart(statement: &mut Statement) {
 
 type Flow = ControlFlow<Box<Error>>;
 
-#[derive(Default)]
-struct Rewriter {
-    /// How many names were made.
-    names: usize,
-}
-
-impl Rewriter {
-    fn name(&mut self) -> String {
-        self.names += 1;
-        format!("{OWN}{}", self.names)
-    }
-}
+struct Rewriter;
 
 /// A refusal that says what to write instead.
 fn refused(message: impl Into<String>, instead: impl Into<String>) -> Box<Error> {
@@ -76,19 +63,20 @@ impl VisitorMut for Rewriter {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
-        flow(queries::before(query, self))
+        flow(queries::before(query))
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
-        flow(queries::select(select, self))
+        flow(queries::select(select))
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // Before what is inside: the subquery is still as it was written.
-        flow(subqueries::rewrite(expr, self).and_then(|()| made_json::before(expr)))
+        flow(subqueries::rewrite(expr).and_then(|()| made_json::before(expr)))
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        spelled::symmetric(expr);
         flow(
             spelled::overlaps(expr)
                 .and_then(|()| arrays::rewrite(expr))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
-use salver_model::limits::{SQL_CHAIN_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX};
+use salver_model::limits::{SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX};
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 
@@ -128,6 +128,30 @@ async fn nested_statements_of_every_kind_are_as_deep() {
 async fn chains_are_counted_alike_everywhere() {
     let chain = |_: &str, inner: &str, n: usize| format!("{inner}{}", format!(" or {inner}").repeat(n));
     check(CHAINS, SQL_CHAIN_MAX, chain, "a chain of more than").await;
+}
+
+/// Each level would multiply what planning writes out, and a line of it all of the memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_out_several_times_nests_a_few_times() {
+    const TWICE: &[(&str, usize)] = &[
+        ("select {(1 < any (select |2|))::int} from t", 0),
+        ("select {(|1| < any (select 2))::int} from t", 0),
+        ("select a from t where {(2 = all (select |1|))::int} = 1", 0),
+        ("select a from t where {(2 <> any (select |1|))::int} = 1", 0),
+        ("select {(1 < all (array[|2|, 3]))::int} from t", 0),
+        ("select {(|1| between symmetric 2 and 1)::int} from t", 0),
+    ];
+    const ONCE: &[(&str, usize)] = &[("select {((|a|, 3) overlaps (1, 2))::int} from t", 0)];
+    let nested = |_: &str, inner: &str, n: usize| {
+        let parts: Vec<&str> = inner.split('|').collect();
+        format!("{}{}{}", parts[0].repeat(n), parts[1], parts[2].repeat(n))
+    };
+    check(TWICE, SQL_COPIED_DEPTH_MAX / 2, nested, "nest deeper than").await;
+    check(ONCE, 1, nested, "nest deeper than").await;
+    const LOW: &[(&str, usize)] = &[("select {(1 between symmetric |a| and 1)::int} from t", 0)];
+    check(LOW, SQL_COPIED_DEPTH_MAX - 1, nested, "nest deeper than").await;
+    const LOOKED_UP: &[(&str, usize)] = &[("select {(1 in (select |a| from t))::int} from t", 0)];
+    check(LOOKED_UP, 2, nested, "in more than 100 steps").await;
 }
 
 /// What a name may have meant is compared with all that there are, which takes the product of their lengths.

@@ -9,10 +9,10 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
-use super::{Rewriter, alike, expression, refused, rows, spelled, subqueries};
+use super::{alike, columns, expression, refused, rows, spelled};
 use crate::sql::grammar::Grammar;
 
-pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Error>> {
+pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
         // How it is computed is the engine's choice.
         cte.materialized = None;
@@ -38,6 +38,7 @@ pub(super) fn before(query: &mut Query, _: &mut Rewriter) -> Result<(), Box<Erro
     if let SetExpr::Values(values) = &mut *query.body {
         floats(&mut values.rows);
     }
+    columns::of_order(query.order_by.as_mut())?;
     order_by_all(query)
 }
 
@@ -109,7 +110,7 @@ fn order_by_all(query: &mut Query) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-pub(super) fn select(select: &mut Select, names: &mut Rewriter) -> Result<(), Box<Error>> {
+pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
     for from in &mut select.from {
         for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {
             sample(factor)?;
@@ -120,11 +121,8 @@ pub(super) fn select(select: &mut Select, names: &mut Rewriter) -> Result<(), Bo
     spelled::groups(&mut select.group_by);
     for item in &mut select.projection {
         rows::in_columns(item)?;
-        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-            subqueries::counted(expr, names)?;
-        }
     }
-    Ok(())
+    columns::of_select(select)
 }
 
 /// A sample of a table as a query that takes each row or not.

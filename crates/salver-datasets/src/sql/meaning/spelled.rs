@@ -5,6 +5,7 @@ use salver_model::Error;
 
 use super::compared::row;
 use super::{expression, refused, take};
+use crate::sql::grammar::SYMMETRIC;
 
 /// `(a, b) overlaps (c, d)`, in which the second of two may be how long it is from the first.
 pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -33,6 +34,17 @@ pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
     );
     *expr = take(&mut expression(&words, parts)?);
     Ok(())
+}
+
+/// `x between symmetric a and b` as `x between a and b or x between b and a`.
+pub(super) fn symmetric(expr: &mut Expr) {
+    let Expr::BinaryOp { left: between, op: BinaryOperator::Custom(op), .. } = expr else { return };
+    if let (SYMMETRIC, Expr::Between { expr: value, low, high, .. }) = (op.as_str(), &**between) {
+        let (value, low, high) = (value.clone(), high.clone(), low.clone());
+        let swapped = Expr::Between { expr: value, negated: false, low, high };
+        let (left, right) = (Box::new(take(between)), Box::new(swapped));
+        *expr = Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
+    }
 }
 
 /// `group by ()`, which is one group of all rows, beside others nothing.

@@ -9,25 +9,28 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::Error;
 
 use super::compared::{row, same_width};
-use super::outside::outside_queries;
-use super::{Rewriter, expression, refused, take};
+use super::{expression, refused, take};
 
-pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
+/// What a query is called whose rows are looked at. One name for all of them makes alike what is written alike, as
+/// columns and groups are; each of them is the only one where its name is used.
+const ROWS: &str = "__salver_rows";
+
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::AnyOp { left, compare_op, right, .. } => {
             let Expr::Subquery(query) = &mut **right else { return Ok(()) };
             let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
-            *expr = any(left, &op, query, names)?;
+            *expr = any(left, &op, query)?;
         }
         Expr::AllOp { left, compare_op, right } => {
             let Expr::Subquery(query) = &mut **right else { return Ok(()) };
             let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
-            *expr = all(left, &op, query, names)?;
+            *expr = all(left, &op, query)?;
         }
         Expr::InSubquery { expr: value, subquery, negated } => {
             let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
             let (query, negated) = (subquery.clone(), *negated);
-            *expr = row_in(columns, query, negated, names)?;
+            *expr = row_in(columns, query, negated)?;
         }
         Expr::Subquery(query) => first(query),
         // Whether there is one does not hang on their order, nor on how many are asked for.
@@ -41,7 +44,7 @@ pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<E
             }
             if let FunctionArguments::Subquery(query) = &mut function.args {
                 let query = query.clone();
-                *expr = array(query, names)?;
+                *expr = array(query)?;
             }
         }
         _ => {}
@@ -50,10 +53,9 @@ pub(super) fn rewrite(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<E
 }
 
 /// One value of a query: `words` over its only column `v`.
-fn value(words: &str, query: &Query, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
-    let name = names.name();
+pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
     let columns = if words.contains('*') && !words.contains('v') { "" } else { "(v)" };
-    let mut made = expression(&format!("(select {words} from (select 1) as {name}{columns})"), Vec::new())?;
+    let mut made = expression(&format!("(select {words} from (select 1) as {ROWS}{columns})"), Vec::new())?;
     if let Expr::Subquery(outer) = &mut made
         && let SetExpr::Select(select) = &mut *outer.body
         && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
@@ -64,7 +66,7 @@ fn value(words: &str, query: &Query, names: &mut Rewriter) -> Result<Expr, Box<E
     Ok(made)
 }
 
-fn any(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+fn any(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<Error>> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let holds = match op {
         Eq => return Ok(Expr::InSubquery { expr: Box::new(left), subquery: query, negated: false }),
@@ -74,10 +76,10 @@ fn any(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter)
         NotEq => "__1 <> __3 or __1 <> __4".to_owned(),
         other => return Err(refused(format!("`{other} any` is not supported"), "use `exists`")),
     };
-    decided(&format!("when __2 = 0 then false when {holds} then true"), &holds, left, &query, names)
+    decided(&format!("when __2 = 0 then false when {holds} then true"), &holds, left, &query)
 }
 
-fn all(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+fn all(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<Error>> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let holds = match op {
         NotEq => return Ok(Expr::InSubquery { expr: Box::new(left), subquery: query, negated: true }),
@@ -86,24 +88,24 @@ fn all(left: Expr, op: &BinaryOperator, query: Box<Query>, names: &mut Rewriter)
         Eq => "__1 = __3 and __1 = __4".to_owned(),
         other => return Err(refused(format!("`{other} all` is not supported"), "use `not exists`")),
     };
-    decided(&format!("when __2 = 0 then true when not ({holds}) then false"), &holds, left, &query, names)
+    decided(&format!("when __2 = 0 then true when not ({holds}) then false"), &holds, left, &query)
 }
 
 /// What is known first, then null where a null might decide, then whether it holds. There stand `__1` for the left
 /// side, `__2` for the number of rows, `__3` for the least value, `__4` for the greatest and `__5` for the nulls.
-fn decided(known: &str, holds: &str, left: Expr, query: &Query, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+fn decided(known: &str, holds: &str, left: Expr, query: &Query) -> Result<Expr, Box<Error>> {
     let parts = vec![
         left,
-        value("count(*)", query, names)?,
-        value("min(v)", query, names)?,
-        value("max(v)", query, names)?,
-        value("count(*) - count(v)", query, names)?,
+        value("count(*)", query)?,
+        value("min(v)", query)?,
+        value("max(v)", query)?,
+        value("count(*) - count(v)", query)?,
     ];
     expression(&format!("(case {known} when __5 > 0 then null else {holds} end)"), parts)
 }
 
 /// A row that is looked for in a query of as many columns.
-fn row_in(columns: Vec<Expr>, query: Box<Query>, negated: bool, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+fn row_in(columns: Vec<Expr>, query: Box<Query>, negated: bool) -> Result<Expr, Box<Error>> {
     if let SetExpr::Select(select) = &*query.body
         && !select
             .projection
@@ -112,14 +114,13 @@ fn row_in(columns: Vec<Expr>, query: Box<Query>, negated: bool, names: &mut Rewr
     {
         same_width(columns.len(), select.projection.len())?;
     }
-    let table = names.name();
-    let own: Vec<String> = columns.iter().map(|_| names.name()).collect();
+    let own: Vec<String> = (1..=columns.len()).map(|number| format!("{ROWS}_{number}")).collect();
     let equal: Vec<String> =
-        own.iter().enumerate().map(|(number, column)| format!("{table}.{column} = __{}", number + 1)).collect();
+        own.iter().enumerate().map(|(number, column)| format!("{ROWS}.{column} = __{}", number + 1)).collect();
     let equal = equal.join(" and ");
     let found = if negated { format!("({equal}) is not false") } else { equal };
     let not = if negated { "not " } else { "" };
-    let words = format!("({not}exists (select 1 from (select 1) as {table}({}) where {found}))", own.join(", "));
+    let words = format!("({not}exists (select 1 from (select 1) as {ROWS}({}) where {found}))", own.join(", "));
     let mut made = expression(&words, columns)?;
     put(&mut made, &query);
     Ok(made)
@@ -210,29 +211,8 @@ fn is_limited_to_some(query: &Query) -> bool {
     }
 }
 
-/// Every `exists` of a column as the number of rows that there are: the engine has it in conditions only.
-pub(super) fn counted(expr: &mut Expr, names: &mut Rewriter) -> Result<(), Box<Error>> {
-    outside_queries(expr, &mut |expr| {
-        let Expr::Exists { subquery, negated } = expr else { return Ok(()) };
-        let words = if *negated { "count(*) = 0" } else { "count(*) > 0" };
-        let mut query = subquery.clone();
-        let unlimited = query.limit_clause.is_none() && query.with.is_none();
-        if let SetExpr::Select(select) = &mut *query.body
-            && unlimited
-            && is_plain(select)
-        {
-            select.projection = vec![SelectItem::UnnamedExpr(expression(words, Vec::new())?)];
-            query.order_by = None;
-            *expr = Expr::Subquery(query);
-            return Ok(());
-        }
-        *expr = value(words, &query, names)?;
-        Ok(())
-    })
-}
-
 /// Whether a query gives a row for each that it reads.
-fn is_plain(select: &Select) -> bool {
+pub(super) fn is_plain(select: &Select) -> bool {
     let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
     let calls = |expr: &Expr| expr.visit(&mut Calls).is_break();
     ungrouped
@@ -258,7 +238,7 @@ impl Visitor for Calls {
 }
 
 /// `array(select x from t order by y)`.
-fn array(query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
+fn array(query: Box<Query>) -> Result<Expr, Box<Error>> {
     let mut query = query;
     // The order is the aggregate's, where it can be; one of a subquery is not kept.
     if let Some(order) = &query.order_by
@@ -278,5 +258,5 @@ fn array(query: Box<Query>, names: &mut Rewriter) -> Result<Expr, Box<Error>> {
         }
         return Ok(Expr::Subquery(query));
     }
-    value("array_agg(v)", &query, names)
+    value("array_agg(v)", &query)
 }

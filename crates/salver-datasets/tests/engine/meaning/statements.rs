@@ -32,6 +32,28 @@ pub(super) const SAME: &[&str] = &[
     "select a.i, b.i from n a full join n b on b.i = a.i + 1 where b.i > 2 or (b.i = 2 and a.i >= 1) order by 1, 2",
     "select a.i, b.i, c.i from n a join n b on a.i = b.i - 1 right join n c on c.i = b.i where a.i < 3 or c.i > 4 \
      order by 1, 2, 3",
+    // Subqueries that are computed for columns, groups, orders and what goes into functions.
+    "select i, i in (select b.i from n b where b.i > 2), i not in (select b.i from n b where b.i > 2) from n order by i",
+    "select i, s in (select b.s from n b where b.i = n.i), s not in (select b.s from n b where b.s = n.s) from n order \
+     by i",
+    "select i, i in (select nullif(b.i, 2) from n b), nullif(i, 1) in (select b.i from n b where b.s = n.s) from n \
+     order by i",
+    "select i, (s, i) in (select b.s, b.i from n b where b.i < 3), i <> all (select b.i from n b where b.i > 2) from n \
+     order by i",
+    "select sum(i) filter (where exists (select 1 from n b where b.i = n.i + 1)) from n",
+    "select sum(i) filter (where i in (select b.i from n b where b.i > 2)) from n",
+    "select max(i + (select max(b.i) from n b where b.s = n.s)), count(case when not exists (select 1 from n b where \
+     b.i = n.i + 1) then i end) from n",
+    "select case when exists (select 1 from n b where b.i = n.i + 1) then 1 else 0 end, count(*) from n group by case \
+     when exists (select 1 from n b where b.i = n.i + 1) then 1 else 0 end order by 1",
+    "select i in (select b.i from n b where b.i > 2), count(*) from n group by 1 order by 1",
+    "select (select max(b.i) from n b where b.s = n.s), count(*) from n group by (select max(b.i) from n b where b.s = \
+     n.s) order by 1",
+    "select i from n order by exists (select 1 from n b where b.i = n.i + 1), i",
+    "select i, sum(i) over (partition by exists (select 1 from n b where b.i = n.i + 1)) from n order by i",
+    "select i, count(*) over (order by (select max(b.i) from n b where b.s = n.s)) from n order by i",
+    "select s from n group by s having sum(case when exists (select 1 from n b where b.i = n.i + 1) then i end) > 1 \
+     order by s",
     // The condition names one value of what is null as well.
     "select a.i, b.i from n a right join n b on b.i = a.i and a.d > 0.1 where b.i = 1 order by a.i, b.i",
     "select b.i from n a right join n b on b.s = a.s and b.i = a.i + 1 where b.s = 'a' order by a.s, b.i limit 2",
