@@ -37,7 +37,6 @@ use salver_model::{Code, Error, Result};
 
 use self::create::{Row, Shared};
 use self::ground::Ground;
-use self::judged::Judged;
 pub(crate) use self::plan::Plan;
 use self::plan::{Answer, Item, Planned};
 use self::record::{Backs, Values};
@@ -91,14 +90,10 @@ pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Resul
 fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
     for change in &plan.changes {
         let Some(table) = scope.schema.table(&change.table) else { continue };
-        for step in change.items.iter().flat_map(|item| item.steps.clone()) {
-            if let Some(Err(error)) = outcome.steps.get_mut(step) {
-                told::keep_discreet(scope, table, error);
-            }
-        }
         for (at, item) in change.items.iter().enumerate() {
             for step in item.steps.clone() {
                 if let Some(Err(error)) = outcome.steps.get_mut(step) {
+                    told::keep_discreet(scope, table, error);
                     let own = change.judged.iter().filter(|(item, _)| *item == at).flat_map(|(_, judged)| judged);
                     judged::blame(table, own, error);
                 }
@@ -127,8 +122,7 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
     let backs = |change: usize, column: &str| back::resolve(&earlier, change, column);
     let guarded = plan.steps.len();
     tagged::guard(plan, &ground)?;
-    let mut judged = Vec::new();
-    let items = items(plan, &ground, &backs, (&mut shared, &mut judged));
+    let items = items(plan, &ground, &backs, &mut shared);
     plan.changes = earlier;
     let mut items = items?;
     if let Some(first) = items.first_mut() {
@@ -136,23 +130,13 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
         first.steps.start = guarded;
     }
     let exports = wanted.iter().cloned().zip(shared.exports).collect();
-    plan.changes.push(Planned { table: ground.table.name.clone(), batch: change.batch, items, judged, exports });
+    let (table, judged) = (ground.table.name.clone(), shared.judged);
+    plan.changes.push(Planned { table, batch: change.batch, items, judged, exports });
     Ok(())
 }
 
 /// The parts of a change.
-fn items(
-    plan: &mut Plan,
-    ground: &Ground<'_>,
-    backs: &Backs<'_>,
-    (shared, judged): (&mut Shared<'_>, &mut Vec<(usize, Vec<Judged>)>),
-) -> Result<Vec<Item>> {
-    let mut judge = |at: usize, values: &Values| {
-        let own = judged::among(ground, values);
-        if !own.is_empty() {
-            judged.push((at, own));
-        }
-    };
+fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut Shared<'_>) -> Result<Vec<Item>> {
     let change = ground.change;
     if let Some(condition) = &change.filter {
         let values = match change.records.first() {
@@ -161,7 +145,7 @@ fn items(
         };
         return Ok(vec![match values {
             Ok(values) => {
-                judge(0, &values);
+                shared.judge(0, ground, &values);
                 filtered::filtered(plan, ground, condition, values, shared)?
             }
             Err(error) => failed(plan, error),
@@ -175,20 +159,17 @@ fn items(
         let item = match (&change.kind, change.keys.get(at)) {
             (ChangeKind::Update | ChangeKind::Increment, Some(key)) => match values(ground, record, backs)? {
                 Ok(values) => {
-                    judge(at, &values);
+                    shared.judge(at, ground, &values);
                     update::update(plan, ground, key, values, shared)?
                 }
                 Err(error) => failed(plan, error),
             },
-            _ => new_row(plan, ground, record, backs, (at, shared, &mut judge))?,
+            _ => new_row(plan, ground, record, backs, (at, shared))?,
         };
         items.push(item);
     }
     Ok(items)
 }
-
-/// Notes the values of an item that only the database can judge.
-type Judge<'j> = dyn FnMut(usize, &Values) + 'j;
 
 /// A row that is new, or may be.
 fn new_row(
@@ -196,7 +177,7 @@ fn new_row(
     ground: &Ground<'_>,
     record: &Record,
     backs: &Backs<'_>,
-    (at, shared, judge): (usize, &mut Shared<'_>, &mut Judge<'_>),
+    (at, shared): (usize, &mut Shared<'_>),
 ) -> Result<Item> {
     let keyed;
     let record = match ground.change.keys.get(at) {
@@ -210,7 +191,7 @@ fn new_row(
     let fields = ground.fields(record)?;
     let row = match ground.values(&fields, backs) {
         Ok(values) => {
-            judge(at, &values);
+            shared.judge(at, ground, &values);
             Row { fields: &fields, values }
         }
         Err(error) => return Ok(failed(plan, error)),

@@ -4,11 +4,16 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use salver_datasets::Engine;
 use salver_model::limits::{SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX};
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
+use tempfile::TempDir;
 
 use super::made::{self, Catalog};
+
+#[path = "bounds/forms.rs"]
+mod forms;
 
 /// Where an expression in brackets stands, and how many brackets are around it there.
 const NESTED: &[(&str, usize)] = &[
@@ -71,14 +76,19 @@ fn put(text: &str, made: impl Fn(&str) -> String) -> String {
     format!("{start}{}{end}", made(if inner.is_empty() { "a" } else { inner }))
 }
 
-async fn check(bounded: &[(&str, usize)], most: usize, made: impl Fn(&str, &str, usize) -> String, refused: &str) {
-    let (engine, _dir) = made::engine();
+/// An engine, and a table `t` of two rows.
+fn engine() -> (Arc<Engine>, Arc<dyn Tables>, TempDir) {
+    let (engine, dir) = made::engine();
     let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
     let b: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
     let f: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
     let rows = RecordBatch::try_from_iter([("a", a), ("b", b), ("f", f)]).unwrap();
     let table = made::resident(&made::spec("t", &[]), &rows, &engine);
-    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
+    (engine, Arc::new(Catalog(vec![Arc::new(table)])), dir)
+}
+
+async fn check(bounded: &[(&str, usize)], most: usize, made: impl Fn(&str, &str, usize) -> String, refused: &str) {
+    let (engine, tables, _dir) = engine();
     let mut wrong = Vec::new();
     for (text, around) in bounded {
         for (size, within) in [(most - around, true), (most - around + 1, false)] {
@@ -154,14 +164,35 @@ async fn what_is_written_out_several_times_nests_a_few_times() {
     check(LOOKED_UP, 2, nested, "in more than 100 steps").await;
 }
 
+/// Whatever planning makes of a statement, nesting it ends in an answer or a refusal, and does not multiply until the
+/// memory is full or the time is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_nests_multiplies() {
+    let (engine, tables, _dir) = engine();
+    let mut wrong = Vec::new();
+    for form in forms::FORMS {
+        let (before, behind) = form.split_once('X').unwrap();
+        for depth in [3, 8, 12, SQL_DEPTH_MAX - 10] {
+            let nested = format!("{}1{}", format!("({before}").repeat(depth), format!("{behind})").repeat(depth));
+            let query = SqlQuery { text: format!("select {nested} from t"), ..SqlQuery::default() };
+            let outcome = match engine.run(Arc::clone(&tables), &query).await {
+                Ok(rows) => made::collect(rows).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = outcome
+                && !matches!(error.code, Code::InvalidSql | Code::Execution)
+            {
+                wrong.push(format!("{form}: {depth}: {error:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// What a name may have meant is compared with all that there are, which takes the product of their lengths.
 #[tokio::test(flavor = "multi_thread")]
 async fn names_and_numbers_have_a_length() {
-    let (engine, _dir) = made::engine();
-    let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
-    let rows = RecordBatch::try_from_iter([("a", a)]).unwrap();
-    let tables: Arc<dyn Tables> =
-        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &[]), &rows, &engine))]));
+    let (engine, tables, _dir) = engine();
     let (name, text) = ("n".repeat(SQL_NAME_BYTES_MAX + 1), "x".repeat(500_000));
     let outcome = |text: String| {
         let (engine, tables) = (&engine, Arc::clone(&tables));

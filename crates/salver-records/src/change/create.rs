@@ -7,6 +7,7 @@ use salver_model::records::{Field, Operation};
 
 use super::admit::{Admission, found, refused};
 use super::ground::Ground;
+use super::judged::{self, Judged};
 use super::plan::{Answer, Item, Plan};
 use super::record::{Fields, Values};
 use super::shown::{Shown, step};
@@ -25,6 +26,18 @@ pub(crate) struct Shared<'c> {
     pub(crate) exports: Vec<Bind>,
     /// The statement of the record before: the next one shares it when it names the same columns.
     pub(crate) last: Option<Last>,
+    /// The values that only the database can judge, by the number of their record.
+    pub(crate) judged: Vec<(usize, Vec<Judged>)>,
+}
+
+impl Shared<'_> {
+    /// Notes which values of a record only the database can judge.
+    pub(crate) fn judge(&mut self, at: usize, ground: &Ground<'_>, values: &Values) {
+        let own = judged::among(ground, values);
+        if !own.is_empty() {
+            self.judged.push((at, own));
+        }
+    }
 }
 
 /// A statement, with the columns it writes and those it answers.

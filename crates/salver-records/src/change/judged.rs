@@ -69,11 +69,10 @@ pub(crate) fn blame<'j>(table: &TableInfo, judged: impl Iterator<Item = &'j Judg
         return;
     }
     let Some((words, named)) = misfit(error) else { return };
-    let found = if let Some(own) = named.and_then(|name| table.columns.iter().find(|own| own.real_name == name)) {
-        vec![own]
-    } else {
-        meant(table, &judged.collect::<Vec<_>>(), words)
-    };
+    let judged: Vec<&Judged> = judged.collect();
+    // Of others than those that were written the caller may not know.
+    let own = named.and_then(|name| judged.iter().find(|one| table.columns[one.column].real_name == name));
+    let found = own.map_or_else(|| meant(table, &judged, words), |one| vec![&table.columns[one.column]]);
     error.details = found.into_iter().map(|own| (own.name.clone(), format!("invalid {}", own.own_type()))).collect();
 }
 
