@@ -80,7 +80,7 @@ fn to_stdout(
         let place = Place { stream: 0, offset, rows_max: arguments.batch_rows };
         let batch = fetch::batch(client, &session, layout, place)?;
         rows += batch.rows;
-        no_more_than_all(&session, rows)?;
+        no_more_than(session.rows, &session, rows)?;
         next = batch.next;
         sink.put(&batch.bytes)?;
     }
@@ -203,7 +203,7 @@ fn fetch_stream(
             return Ok(());
         }
         let batch = fetch::batch(client, session, layout, Place { stream, offset, rows_max })?;
-        no_more_than_all(session, state.rows() + batch.rows)?;
+        no_more_than(session.streams.get(stream).copied().flatten().or(session.rows), session, part.rows + batch.rows)?;
         if offset == 0 {
             sink::fits(layout, &batch.bytes)?;
         }
@@ -222,9 +222,9 @@ fn check(session: &Session, rows: u64) -> Result<(), Failure> {
     }
 }
 
-/// Whether there may be so many rows. A server that never comes to an end would fill the disk.
-fn no_more_than_all(session: &Session, rows: u64) -> Result<(), Failure> {
-    match session.rows {
+/// Whether there are so many rows of a stream, or of all. A server that never comes to an end would fill the disk.
+fn no_more_than(all: Option<u64>, session: &Session, rows: u64) -> Result<(), Failure> {
+    match all {
         Some(all) if all < rows => Err(miscounted(session, all, rows)),
         _ => Ok(()),
     }
