@@ -1,6 +1,7 @@
 //! Makes plans of queries for the engine: for rows that are not in memory, and for groups and distinct rows. What a
 //! plan answers is what `direct` would.
 
+mod casts;
 mod condition;
 mod grouped;
 mod page;
@@ -113,7 +114,9 @@ fn begun(engine: &Engine) -> SessionState {
 
 /// Starts a plan; to be run on the engine's threads.
 pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
-    let physical = state.create_physical_plan(&plan).await.map_err(fault::planning)?;
+    let plan = state.optimize(&plan).map_err(fault::planning)?;
+    casts::check(&plan)?;
+    let physical = state.query_planner().create_physical_plan(&plan, &state).await.map_err(fault::planning)?;
     let physical = place_checkpoints(physical, &Work::of(state.config_options())).map_err(fault::planning)?;
     let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
     Ok(page::holding(stream, physical))

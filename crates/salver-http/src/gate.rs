@@ -60,6 +60,8 @@ pub(crate) struct Said<'h> {
     hosts: bool,
     /// Whether a browser asks on behalf of a page; of anything else [`Gate::admit_page`] has nothing to say.
     pub(crate) of_page: bool,
+    /// Whether the body is sent only when it is asked for (RFC 9110, section 10.1.1).
+    pub(crate) expects: bool,
     /// How the body is packed on the way (RFC 9112, section 6.1), beside its chunks.
     pub(crate) packed: Option<&'h HeaderValue>,
 }
@@ -76,6 +78,8 @@ impl<'h> Said<'h> {
                 said.of_page = true;
             } else if *name == header::TRANSFER_ENCODING && !value.as_bytes().eq_ignore_ascii_case(b"chunked") {
                 said.packed = Some(value);
+            } else if *name == header::EXPECT {
+                said.expects = true;
             }
         }
         said

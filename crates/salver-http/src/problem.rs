@@ -1,11 +1,13 @@
 //! The one writer of errors: a code to a status, an error to a body.
 
-use http::{HeaderValue, Response, StatusCode, header};
+use std::sync::LazyLock;
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
 use crate::body::Body;
-use crate::veil;
+use crate::{caution, veil};
 
 /// The status of a code. 4xx is the client's to mend, 503 is worth another try, 500 is ours.
 pub(crate) fn status(code: Code) -> StatusCode {
@@ -80,6 +82,11 @@ pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
 
 /// The same with further members, as JSON text that begins with a comma.
 pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) -> Response<Body> {
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| {
+        let mut head = caution::head_of_data("application/json");
+        head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        head
+    });
     let mut body = Vec::with_capacity(128);
     body.extend_from_slice(b"{\"code\":");
     body.extend_from_slice(status.as_str().as_bytes());
@@ -95,11 +102,9 @@ pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) ->
     body.push(b'}');
     let mut response = Response::new(Body::Full(body.into()));
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().clone_from(&HEAD);
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
 }

@@ -29,9 +29,13 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// The body of `request`, which came on `connection`.
-    pub(crate) fn of(request: Request<hyper::body::Incoming>, connection: &Arc<Connection>) -> Request<Self> {
-        let comes_anyway = !request.body().is_end_stream() && !request.headers().contains_key(header::EXPECT);
+    /// The body of `request`, which came on `connection`; `is_asked_for` when the client sends it only then.
+    pub(crate) fn of(
+        request: Request<hyper::body::Incoming>,
+        connection: &Arc<Connection>,
+        is_asked_for: bool,
+    ) -> Request<Self> {
+        let comes_anyway = !request.body().is_end_stream() && !is_asked_for;
         request.map(|body| Self { body: Some(body), waiting: Waiting::of(connection), comes_anyway })
     }
 

@@ -107,12 +107,12 @@ fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
 
 /// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
 /// `None` means "use [`answer`]", which gives the same.
-pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, peer: IpAddr) -> Option<Response<Body>> {
+pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, said: &Said<'_>, peer: IpAddr) -> Option<Response<Body>> {
     let method = request.method();
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;
     }
-    if app.gate.minds_everybody() || screen(app, request).is_err() || is_of_named_page(app, request) {
+    if app.gate.minds_everybody() || screen(app, request, said).is_err() || is_of_named_page(app, request) {
         return None;
     }
     let path = below_base(app, request.uri().path())?;
@@ -170,12 +170,12 @@ pub(crate) fn refuse_now(app: &App, error: &Error) -> Response<Body> {
 }
 
 /// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
-pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<streams::Plan> {
+pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>) -> Option<streams::Plan> {
     if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {
         return None;
     }
     let plan = streams::Plan::of(app, request, below_base(app, request.uri().path())?)?;
-    screen(app, request).ok()?;
+    screen(app, request, said).ok()?;
     match &app.auth {
         None => Some(plan),
         Some(auth) => auth.identify_now(request.headers())?.ok().map(|_| plan),
@@ -183,11 +183,10 @@ pub(crate) fn plan_append(app: &App, request: &Request<Incoming>) -> Option<stre
 }
 
 /// What is asked before any door is: for which host the request is, and whether the page it comes from may send it.
-fn screen<B>(app: &App, request: &Request<B>) -> Result<()> {
-    let said = Said::of(request.headers());
+fn screen<B>(app: &App, request: &Request<B>, said: &Said<'_>) -> Result<()> {
     // Probes tell nothing, and know no name.
     if below_base(app, request.uri().path()) != Some("/health") {
-        app.gate.admit_host(request.version(), &said)?;
+        app.gate.admit_host(request.version(), said)?;
     }
     if let Some(packed) = said.packed {
         let packed = String::from_utf8_lossy(packed.as_bytes());
@@ -224,7 +223,8 @@ fn is_of_named_page<B>(app: &App, request: &Request<B>) -> bool {
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
     let started = app.options.access_log.then(std::time::Instant::now);
-    let entered = app.gate.enter(peer, &request).and_then(|entered| screen(&app, &request).map(|()| entered));
+    let said = Said::of(request.headers());
+    let entered = app.gate.enter(peer, &request).and_then(|entered| screen(&app, &request, &said).map(|()| entered));
     let (head, body) = request.into_parts();
     let living = async {
         match entered {
@@ -402,7 +402,7 @@ pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
 
 /// The same for an answer that was finished with its caution.
 #[inline]
-fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
     app.gate.release_all(response.headers_mut());
     if app.auth.is_some() {
         keep_private(response.headers_mut());

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::body::Body;
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
+use crate::gate::Said;
 use crate::held::Asked;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
@@ -194,14 +195,16 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
         crate::gate::settle(&mut request);
+        let said = Said::of(request.headers());
+        let expects = said.expects;
         if self.connection.is_in_lobby() {
-            let request = Incoming::of(request, &self.connection);
+            let request = Incoming::of(request, &self.connection, expects);
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         let asked = Asked::of(&request);
         // What reads and sends a body all the same is not answered here: somebody has to take it.
         if request.body().is_end_stream()
-            && let Some(mut response) = crate::router::answer_now(&self.app, &request, self.peer)
+            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer)
         {
             if asked.counts(&response) {
                 response = held(&self.app, asked, &self.connection, response);
@@ -211,7 +214,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let request = Incoming::of(request, &self.connection);
+        let plan = crate::router::plan_append(&self.app, &request, &said);
+        let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
             // Nobody would hear what came of it.
@@ -220,7 +224,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
             return Answering::Now(Some(crate::router::refuse_now(&self.app, &error)));
         }
-        match crate::router::plan_append(&self.app, &request) {
+        match plan {
             Some(plan) => {
                 // Boxed, so that answers that are there already are not as large as one.
                 let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, asked, turn };
@@ -275,7 +279,7 @@ impl Answering {
 impl Append {
     fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
         match self.plan.begin(&self.app, &mut self.request, context) {
-            Begun::Answered(response) => Answering::Now(Some(crate::router::leave(&self.app, response))),
+            Begun::Answered(response) => Answering::Now(Some(crate::router::leave_finished(&self.app, response))),
             Begun::Settling(response) => Answering::Settling(self.app, response, Some(self.turn)),
             Begun::General(first) => {
                 if let Some(first) = first {
@@ -310,7 +314,7 @@ impl Future for Answering {
                 let polled = future.as_mut().poll(context);
                 polled.map(|response| {
                     drop(turn.take());
-                    Ok(crate::router::leave(app, response))
+                    Ok(crate::router::leave_finished(app, response))
                 })
             }
             Self::Append(_) | Self::Done => Poll::Pending,

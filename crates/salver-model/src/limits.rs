@@ -13,9 +13,11 @@ pub const SQL_DEPTH_MAX: usize = 50;
 /// Deepest nesting of subqueries in SQL expressions, each of which doubles the time that planning takes.
 pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
 /// Deepest nesting of SQL expressions that planning writes out twice or more: what is before the last argument of
-/// `coalesce`, before `between`, and the conditions of a `case`; those of `any`, `all` and `between symmetric` count
-/// twice, those of `overlaps` four times.
+/// `coalesce`, before `between`, the conditions of a `case`, and the columns of rows that are compared or looked for;
+/// those of `any`, `all` and `between symmetric` count twice, those of `overlaps` four times.
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
+/// Deepest nesting of casts of what is computed from casts, each of which doubles the time that planning takes.
+pub const SQL_CASTS_DEPTH_MAX: usize = 8;
 /// Most steps and expressions of a query in which SQL looks up a column with `in`, which is written out three times.
 pub const SQL_LOOKED_UP_MAX: usize = 100;
 /// Most words and operators of one SQL statement, beside commas and values.

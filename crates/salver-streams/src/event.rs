@@ -28,3 +28,4 @@ pub(crate) use pick::Picks;
 pub(crate) use rule::Rule;
 pub(crate) use shape::{OWN_COLUMNS, Shape, UNNAMED};
 pub(crate) use split::{Splitter, Step};
+pub(crate) use tree::{LARGE_WHOLE, WHOLE_DIGITS_MAX};

@@ -1,5 +1,6 @@
 //! `salver`: serves data files as an API. This is the only place that names a concrete backend.
 
+mod allocator;
 mod check;
 mod claim;
 mod cli;
@@ -33,7 +34,7 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage, which `clap` answers itself where it can.
 fn main() -> ExitCode {

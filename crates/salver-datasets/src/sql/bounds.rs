@@ -19,6 +19,7 @@ use salver_model::limits::{
 use salver_model::{Code, Error, Result};
 
 use super::grammar::SYMMETRIC;
+use super::meaning::compared;
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
 
@@ -189,9 +190,22 @@ impl Measure {
 
     /// Notes the parts of an expression that stand in several places of what planning makes of it.
     fn note_copied(&mut self, expr: &Expr) {
+        use BinaryOperator::{Gt, GtEq, Lt, LtEq};
         match expr {
             Expr::Between { expr, .. } => self.note(expr, 1),
             Expr::BinaryOp { left, op: BinaryOperator::Custom(op), .. } if op == SYMMETRIC => self.note(left, 1),
+            // Each column stands in each of the comparisons that decide where those before it are equal.
+            Expr::BinaryOp { left, op: Lt | LtEq | Gt | GtEq, right } => {
+                for row in [left, right].into_iter().filter_map(|side| compared::row(side)) {
+                    row.iter()
+                        .zip((1..=row.len()).rev())
+                        .for_each(|(column, times)| self.note(column, doublings(times)));
+                }
+            }
+            Expr::InList { expr, list, .. } => {
+                let row = compared::row(expr).into_iter().flatten();
+                row.for_each(|column| self.note(column, doublings(list.len())));
+            }
             Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => {
                 self.note(left, SQL_COPIED_DEPTH_MAX - 1);
                 self.note(right, SQL_COPIED_DEPTH_MAX - 1);
@@ -250,6 +264,12 @@ impl Measure {
         self.depth -= self.levels.pop().unwrap_or_default();
         ControlFlow::Continue(())
     }
+}
+
+/// How often what is written out so many times doubles. One that stands alone is let through however often it is.
+fn doublings(times: usize) -> usize {
+    let doublings = times.next_power_of_two().trailing_zeros() as usize;
+    doublings.min(SQL_COPIED_DEPTH_MAX - 1)
 }
 
 fn is_called(name: &ObjectName, own: &str) -> bool {
@@ -410,8 +430,8 @@ impl Visitor for Measure {
             self.copies += doublings;
             if self.copies > SQL_COPIED_DEPTH_MAX {
                 let message = format!(
-                    "`coalesce`, `between` or `case` nest deeper than {SQL_COPIED_DEPTH_MAX} levels, `any` or `all` \
-                     than {}, or `overlaps` than one",
+                    "`coalesce`, `between`, `case` or rows that are compared nest deeper than {SQL_COPIED_DEPTH_MAX} \
+                     levels, `any`, `all` or rows of three columns than {}, or `overlaps` than one",
                     SQL_COPIED_DEPTH_MAX / 2
                 );
                 let hint = "name the inner ones in a subquery";

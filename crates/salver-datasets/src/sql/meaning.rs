@@ -9,7 +9,7 @@ mod arrays;
 mod calls;
 mod casts;
 mod columns;
-mod compared;
+pub(super) mod compared;
 mod json;
 mod made_json;
 mod operators;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
 use salver_datasets::Engine;
-use salver_model::limits::{SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX};
+use salver_model::limits::{
+    SQL_CASTS_DEPTH_MAX, SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX,
+};
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 use tempfile::TempDir;
@@ -151,13 +153,42 @@ async fn what_is_written_out_several_times_nests_a_few_times() {
         ("select {(1 < all (array[|2|, 3]))::int} from t", 0),
         ("select {(|1| between symmetric 2 and 1)::int} from t", 0),
     ];
-    const ONCE: &[(&str, usize)] = &[("select {((|a|, 3) overlaps (1, 2))::int} from t", 0)];
+    const ONCE: &[(&str, usize)] = &[
+        ("select {((|a|, 3) overlaps (1, 2))::int} from t", 0),
+        ("select {((|a|, 1, 2, 3, 4, 5, 6, 7, 8) < (1, 1, 2, 3, 4, 5, 6, 7, 8))::int} from t", 0),
+        (
+            "select {((|a|, 1) in ((1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2), (7, 2), (8, 2), (9, 2)))::int} from t",
+            0,
+        ),
+    ];
+    const THREE: &[(&str, usize)] = &[
+        ("select {((|a|, 1, 2, 3) <= (2, 3, 4, 5))::int} from t", 0),
+        ("select {((1, 2, 3) > (|a|, 3, 4))::int} from t", 0),
+    ];
+    const ROWS: &[(&str, usize)] = &[
+        ("select {((|a|, 1) < (2, 3))::int} from t", 0),
+        ("select {((|a|, 1) in ((2, 3), (3, 4)))::int} from t", 0),
+        ("select a from t where {((1, 2) >= (|a|, 3))::int} = 1", 0),
+    ];
     let nested = |_: &str, inner: &str, n: usize| {
         let parts: Vec<&str> = inner.split('|').collect();
         format!("{}{}{}", parts[0].repeat(n), parts[1], parts[2].repeat(n))
     };
     check(TWICE, SQL_COPIED_DEPTH_MAX / 2, nested, "nest deeper than").await;
     check(ONCE, 1, nested, "nest deeper than").await;
+    check(THREE, SQL_COPIED_DEPTH_MAX / 2, nested, "nest deeper than").await;
+    check(ROWS, SQL_COPIED_DEPTH_MAX, nested, "nest deeper than").await;
+    const CASTS: &[(&str, usize)] = &[
+        ("select {(|a| > 1)::int} from t", 0),
+        ("select {(2 in (1, |a|, 4))::int} from t", 0),
+        ("select {(|b| like 'a%')::text} from t", 0),
+        ("select a from t where {(|a| not in (1, 2, 3, 4))::int} = 1", 0),
+        ("select a from t order by {(|a| > 1)::int}", 0),
+        ("select sum({(|a| > 1)::int}) from t", 0),
+        ("select t.a from t join t as u on {(|t.a| > u.a)::int} = 1", 0),
+        ("select a from t where a in (select {(|a| > 1)::int} from t)", 0),
+    ];
+    check(CASTS, SQL_CASTS_DEPTH_MAX, nested, "nest deeper than").await;
     const LOW: &[(&str, usize)] = &[("select {(1 between symmetric |a| and 1)::int} from t", 0)];
     check(LOW, SQL_COPIED_DEPTH_MAX - 1, nested, "nest deeper than").await;
     const LOOKED_UP: &[(&str, usize)] = &[("select {(1 in (select |a| from t))::int} from t", 0)];
@@ -170,10 +201,12 @@ async fn what_is_written_out_several_times_nests_a_few_times() {
 async fn nothing_that_nests_multiplies() {
     let (engine, tables, _dir) = engine();
     let mut wrong = Vec::new();
-    for form in forms::FORMS {
+    // Constants are gone before most of planning is done, and columns are not.
+    for (form, innermost) in forms::FORMS.iter().flat_map(|form| ["1", "a", "b"].map(|innermost| (form, innermost))) {
         let (before, behind) = form.split_once('X').unwrap();
         for depth in [3, 8, 12, SQL_DEPTH_MAX - 10] {
-            let nested = format!("{}1{}", format!("({before}").repeat(depth), format!("{behind})").repeat(depth));
+            let (before, behind) = (format!("({before}").repeat(depth), format!("{behind})").repeat(depth));
+            let nested = format!("{before}{innermost}{behind}");
             let query = SqlQuery { text: format!("select {nested} from t"), ..SqlQuery::default() };
             let outcome = match engine.run(Arc::clone(&tables), &query).await {
                 Ok(rows) => made::collect(rows).await.map(|_| ()),
@@ -182,7 +215,7 @@ async fn nothing_that_nests_multiplies() {
             if let Err(error) = outcome
                 && !matches!(error.code, Code::InvalidSql | Code::Execution)
             {
-                wrong.push(format!("{form}: {depth}: {error:?}"));
+                wrong.push(format!("{form}: {innermost}: {depth}: {error:?}"));
             }
         }
     }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{HeaderMap, Method, Request, Response};
+use http::{HeaderMap, Method, Request, Response, header};
 use http_body::Body as _;
 use salver_model::Error;
 use salver_model::spec::Pick;
@@ -109,10 +109,14 @@ impl Plan {
 
 /// Whether no header says anything about the events, or asks for more than an answer.
 fn is_plain(headers: &HeaderMap) -> bool {
-    headers.iter().all(|(name, value)| match name.as_str() {
-        "content-encoding" | "origin" | "expect" => false,
-        "content-type" => matches!(value.as_bytes(), b"application/json" | b"application/x-ndjson"),
-        name => !name.starts_with("salver-"),
+    headers.iter().all(|(name, value)| {
+        if *name == header::CONTENT_TYPE {
+            matches!(value.as_bytes(), b"application/json" | b"application/x-ndjson")
+        } else if [header::CONTENT_ENCODING, header::ORIGIN, header::EXPECT].contains(name) {
+            false
+        } else {
+            !name.as_str().starts_with("salver-")
+        }
     })
 }
 

@@ -7,7 +7,7 @@ use salver_model::limits::EVENT_DEPTH_MAX;
 
 use super::plan::{NONE, Plan};
 use super::scan::{blank_end, plain_end};
-use super::tree::Kinds;
+use super::tree::{Kinds, WHOLE_DIGITS_MAX};
 
 /// A value that is whole and well-formed.
 #[derive(Clone, Copy, Debug)]
@@ -321,12 +321,19 @@ impl Walk<'_> {
     }
 }
 
-/// What column a number without point and exponent needs: `-0` and what is beyond `i64` are floats.
+/// What column a number without point and exponent needs: `-0` and what no decimal holds are floats.
 pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
     let is_int = match text.len() {
         2 => text != b"-0",
         0..19 => true,
         _ => std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()),
     };
-    if is_int { Kinds::INT } else { Kinds::FLOAT }
+    let digits = text.strip_prefix(b"-").unwrap_or(text).len();
+    if is_int {
+        Kinds::INT
+    } else if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) {
+        Kinds::LARGE
+    } else {
+        Kinds::FLOAT
+    }
 }

@@ -12,6 +12,11 @@ use super::pass::whole_number_kind;
 use super::reader::Reader;
 use super::shape::{OWN_COLUMNS, UNNAMED};
 
+/// Digits of a whole number that a decimal of 128 bits holds in any case.
+pub(crate) const WHOLE_DIGITS_MAX: u8 = 38;
+/// The type of whole numbers beyond `i64`.
+pub(crate) const LARGE_WHOLE: DataType = DataType::Decimal128(WHOLE_DIGITS_MAX, 0);
+
 /// A set of kinds of JSON values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Kinds(u8);
@@ -25,12 +30,15 @@ impl Kinds {
     pub(super) const TEXT: Self = Self(16);
     pub(super) const OBJECT: Self = Self(32);
     pub(super) const ARRAY: Self = Self(64);
-    pub(super) const ALL: Self = Self(127);
+    /// A number without point and exponent beyond `i64`, of no more than [`WHOLE_DIGITS_MAX`] digits.
+    pub(super) const LARGE: Self = Self(128);
+    pub(super) const ALL: Self = Self(255);
 
-    const WORDS: [(&'static str, Self); 7] = [
+    const WORDS: [(&'static str, Self); 8] = [
         ("null", Self::NULL),
         ("bool", Self::BOOL),
         ("int", Self::INT),
+        ("large", Self::LARGE),
         ("float", Self::FLOAT),
         ("text", Self::TEXT),
         ("object", Self::OBJECT),
@@ -111,11 +119,14 @@ impl Node {
     /// The type of its column.
     pub(super) fn data_type(&self) -> DataType {
         let kinds = self.kinds.without(Kinds::NULL);
+        let whole = Kinds::INT.with(Kinds::LARGE);
         if kinds == Kinds::BOOL {
             DataType::Boolean
         } else if kinds == Kinds::INT {
             DataType::Int64
-        } else if kinds == Kinds::FLOAT || kinds == Kinds::INT.with(Kinds::FLOAT) {
+        } else if kinds == Kinds::LARGE || kinds == whole {
+            LARGE_WHOLE
+        } else if kinds.has(Kinds::FLOAT) && whole.with(Kinds::FLOAT).has(kinds) {
             DataType::Float64
         } else if kinds == Kinds::OBJECT && !self.members.is_empty() {
             DataType::Struct(self.fields())

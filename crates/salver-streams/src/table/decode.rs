@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, new_null_array};
-use arrow::array::{BooleanBufferBuilder, NullBufferBuilder};
+use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, StringArray};
+use arrow::array::{BooleanBufferBuilder, NullBufferBuilder, new_null_array};
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef};
 use salver_model::{Error, Result};
 
 use super::members::Members;
 use crate::event::reader::Reader;
+use crate::event::{LARGE_WHOLE, WHOLE_DIGITS_MAX};
 
 /// Values of one place of many events.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(super) struct Column {
 enum Kind {
     Bool(BooleanBufferBuilder),
     Int(Vec<i64>),
+    Large(Vec<i128>),
     Float(Vec<f64>),
     Text(Texts),
     Struct(Box<Members>),
@@ -48,6 +50,7 @@ impl Column {
         let kind = match data_type {
             DataType::Boolean => Kind::Bool(BooleanBufferBuilder::new(0)),
             DataType::Int64 => Kind::Int(Vec::new()),
+            DataType::Decimal128(WHOLE_DIGITS_MAX, 0) => Kind::Large(Vec::new()),
             DataType::Float64 => Kind::Float(Vec::new()),
             DataType::Utf8 => Kind::Text(Texts::default()),
             DataType::Struct(fields) => Kind::Struct(Box::new(Members::new(fields, |_| true))),
@@ -91,6 +94,9 @@ impl Column {
             (Kind::Int(values), Some(b'-' | b'0'..=b'9')) => {
                 reader.skip().and_then(int).inspect(|value| values.push(*value)).is_some()
             }
+            (Kind::Large(values), Some(b'-' | b'0'..=b'9')) => {
+                reader.skip().and_then(large).inspect(|value| values.push(*value)).is_some()
+            }
             (Kind::Float(values), Some(b'-' | b'0'..=b'9')) => {
                 reader.skip().and_then(float).inspect(|value| values.push(*value)).is_some()
             }
@@ -126,6 +132,7 @@ impl Column {
         match &mut self.kind {
             Kind::Bool(values) => values.append_n(count, false),
             Kind::Int(values) => values.resize(length, 0),
+            Kind::Large(values) => values.resize(length, 0),
             Kind::Float(values) => values.resize(length, 0.0),
             Kind::Text(texts) => texts.ends.resize(length, end_of(texts.bytes.len())),
             Kind::Struct(members) => members.push_nulls(count),
@@ -151,6 +158,7 @@ impl Column {
         match &mut self.kind {
             Kind::Bool(values) => values.truncate(length),
             Kind::Int(values) => values.truncate(length),
+            Kind::Large(values) => values.truncate(length),
             Kind::Float(values) => values.truncate(length),
             Kind::Text(texts) => {
                 texts.ends.truncate(length);
@@ -173,6 +181,10 @@ impl Column {
         Ok(match &mut self.kind {
             Kind::Bool(values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
             Kind::Int(values) => Arc::new(Int64Array::new(std::mem::take(values).into(), nulls)),
+            Kind::Large(values) => {
+                let array = Decimal128Array::new(std::mem::take(values).into(), nulls);
+                Arc::new(array.with_data_type(LARGE_WHOLE))
+            }
             Kind::Float(values) => Arc::new(Float64Array::new(std::mem::take(values).into(), nulls)),
             Kind::Text(texts) => {
                 let texts = std::mem::take(texts);
@@ -227,6 +239,12 @@ fn int(text: &[u8]) -> Option<i64> {
         });
     }
     std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// A whole number of the range of [`LARGE_WHOLE`].
+fn large(text: &[u8]) -> Option<i128> {
+    let value: i128 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (value.unsigned_abs() < 10_u128.pow(u32::from(WHOLE_DIGITS_MAX))).then_some(value)
 }
 
 /// A number that a float can come near.

@@ -44,7 +44,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
 }
 
 /// The columns of a row.
-pub(super) fn row(expr: &Expr) -> Option<&[Expr]> {
+pub(in crate::sql) fn row(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Tuple(columns) if columns.len() > 1 => Some(columns),
         Expr::Nested(inner) => row(inner),
