@@ -19,6 +19,8 @@ pub(super) fn initialise(directory: &Path) {
     let arguments = [
         "--no-defaults".to_owned(),
         format!("--datadir={}", directory.join("data").display()),
+        // A server that starts removes what others left in its place for temporary tables.
+        format!("--tmpdir={}", directory.join("data").display()),
         "--auth-root-authentication-method=normal".to_owned(),
         "--skip-test-db".to_owned(),
         "--skip-name-resolve".to_owned(),
