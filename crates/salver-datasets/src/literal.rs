@@ -15,7 +15,7 @@ use arrow::array::{
 };
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, i256};
-use salver_model::{Code, Comparison, Error, Result, Value};
+use salver_model::{Code, Comparison, Error, Result, Value, hexadecimal};
 
 use number::Position;
 
@@ -76,7 +76,7 @@ pub(crate) fn convert(
             });
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
-            let bytes = hexadecimal(value).ok_or_else(|| wrong("write the bytes in hexadecimal, as in '0x1f8b'"))?;
+            let bytes = bytes(value).ok_or_else(|| wrong("write the bytes in hexadecimal, as in '0x1f8b'"))?;
             cast(&(Arc::new(BinaryArray::from(vec![bytes.as_slice()])) as ArrayRef), data_type)?
         }
         DataType::Date32 | DataType::Date64 => from_text(data_type, value, &wrong, "write a date as '2026-01-31'")?,
@@ -180,19 +180,9 @@ fn cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     cast_with_options(array, data_type, &options).map_err(crate::fault::arrow)
 }
 
-fn hexadecimal(value: &Value) -> Option<Vec<u8>> {
+fn bytes(value: &Value) -> Option<Vec<u8>> {
     let (Value::Text(text) | Value::Bare(text)) = value else { return None };
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("\\x")).unwrap_or(text).as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits
-        .chunks_exact(2)
-        .map(|pair| {
-            let (high, low) = (char::from(pair[0]).to_digit(16)?, char::from(pair[1]).to_digit(16)?);
-            u8::try_from(high * 16 + low).ok()
-        })
-        .collect()
+    hexadecimal::decode(text.strip_prefix("0x").or_else(|| text.strip_prefix("\\x")).unwrap_or(text))
 }
 
 /// Every value of an `in` list as one array of the column's type, and whether a null was among them. Values the type

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use ring::hmac;
 
 use crate::error::{Code, Error, Result};
+use crate::hexadecimal;
 use crate::seal::RootKey;
 use crate::value::Value;
 use crate::version::Version;
@@ -81,7 +82,7 @@ impl Cursor {
         }
         let signature = hmac::sign(key(), &bytes);
         bytes.extend_from_slice(&signature.as_ref()[..SIGNATURE_BYTES]);
-        hex(&bytes)
+        hexadecimal::encode(&bytes)
     }
 
     /// Reads a token made by [`Cursor::encode`].
@@ -112,26 +113,9 @@ fn encode_value(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
-}
-
-/// Bytes in just the digits that [`hex`] writes: each token has one form.
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |letter: u8| match letter {
-        b'0'..=b'9' => Some(letter - b'0'),
-        b'a'..=b'f' => Some(letter - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
-    bytes.filter(|_| rest.is_empty())
-}
-
 fn decode(text: &str) -> Option<Cursor> {
-    let bytes = unhex(text)?;
+    // Each token has one form.
+    let bytes = hexadecimal::decode(text).filter(|_| !text.bytes().any(|digit| digit.is_ascii_uppercase()))?;
     let (bytes, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
     let expected = hmac::sign(key(), bytes);
     if is_same(&expected.as_ref()[..SIGNATURE_BYTES], signature) { read(bytes) } else { None }

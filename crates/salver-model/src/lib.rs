@@ -12,6 +12,7 @@ pub mod entry;
 pub mod error;
 pub mod filter;
 pub mod functions;
+pub mod hexadecimal;
 pub mod like;
 pub mod limits;
 pub mod memory;

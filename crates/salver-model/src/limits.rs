@@ -13,7 +13,7 @@ pub const SQL_DEPTH_MAX: usize = 50;
 /// Deepest nesting of subqueries in SQL expressions, each of which doubles the time that planning takes.
 pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
 /// Deepest nesting of SQL expressions that planning writes out twice or more: what is before the last argument of
-/// `coalesce`, before `between`, the conditions of a `case`, and the columns of rows that are compared or looked for;
+/// `coalesce`, before `between`, the conditions of a `case`, and rows that are compared or looked for;
 /// those of `any`, `all` and `between symmetric` count twice, those of `overlaps` four times.
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
 /// Deepest nesting of casts of what is computed from casts, each of which doubles the time that planning takes.

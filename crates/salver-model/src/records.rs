@@ -10,7 +10,7 @@ pub mod number;
 pub mod read;
 pub mod schema;
 
-pub use change::{Change, ChangeKind, Field, Load, LoadReport, Record, RowProblem};
+pub use change::{BytesText, Change, ChangeKind, Field, Load, LoadReport, Record, RowProblem};
 pub use definition::{ColumnDefinition, Definition, TableDefinition};
 pub use document::{Document, DocumentBody, DocumentStream};
 pub use number::{treeql_code, treeql_message};

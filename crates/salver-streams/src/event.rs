@@ -24,7 +24,7 @@ pub(crate) mod tests;
 
 pub(crate) use check::{Checker, Checks};
 pub(crate) use live::LiveShape;
-pub(crate) use pick::Picks;
+pub(crate) use pick::{Picks, Time};
 pub(crate) use rule::Rule;
 pub(crate) use shape::{OWN_COLUMNS, Shape, UNNAMED};
 pub(crate) use split::{Splitter, Step};

@@ -26,10 +26,13 @@ use self::quarantine::Quarantine;
 use self::rows::Rows;
 use self::seen::Seen;
 use crate::clock::{Steady, now_ms};
-use crate::event::{Checker, Picks, Rule, Splitter, Step};
+use crate::event::{Checker, Picks, Rule, Splitter, Step, Time};
 use crate::id;
 use crate::kafka::Kafka;
 use crate::log::{Log, LogOptions};
+
+/// Why an event is not taken whose time can't be read.
+const NO_TIME: &str = "its time is none: times are text as RFC 3339 has it, or milliseconds since 1970";
 
 /// A stream with its log on local disk, and Kafka behind it where that was asked for.
 #[derive(Debug)]
@@ -130,7 +133,12 @@ impl LogStream {
             let picked = self.picks.pick(value);
             extra.key = extra.key.or(picked.key);
             extra.id = extra.id.or(picked.id);
-            extra.time_ms = extra.time_ms.or(picked.time_ms);
+            match picked.time {
+                Time::Unsaid => {}
+                Time::Ms(ms) => extra.time_ms = extra.time_ms.or(Some(ms)),
+                Time::Unreadable if extra.time_ms.is_some() => {}
+                Time::Unreadable => return events.bad(value, NO_TIME.to_owned()),
+            }
         }
         events.good(value, extra);
     }

@@ -9,6 +9,7 @@ mod checked;
 mod decimals;
 mod extremes;
 mod floats;
+mod lists;
 mod membership;
 mod mixed;
 mod moments;
@@ -150,16 +151,25 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
-        Expr::InList(list) => Ok(membership::listed(list)),
+        Expr::InList(list) => membership::listed(list, &|list| {
+            spans::expression(list, &type_of).transform_data(|list| floats::expression(list, &type_of))
+        }),
+        // Of `x # x` the engine makes 0, also where `x` is null.
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ Operator::BitwiseXor, right }) if has_columns(&left) => {
+            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left: Box::new(kept(*left)), op, right })))
+        }
         // Floats round to the even one of two as near.
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, &type_of)) =>
         {
             Ok(Transformed::yes(rounded::function(args)))
         }
+        Expr::ScalarFunction(call) => {
+            lists::expression(call, &type_of).transform_data(|expr| floats::expression(expr, &type_of))
+        }
         other => {
             nested::check(&other, &type_of)?;
-            floats::expression(other, &type_of)
+            spans::expression(other, &type_of).transform_data(|other| floats::expression(other, &type_of))
         }
     }
 }

@@ -5,6 +5,7 @@
 //! Here the nodes of the query are put on top of the rows that it is computed for: in the place of its table stands a
 //! join of these with it, and what it limits is numbered for each of them.
 
+mod single;
 mod values;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -36,7 +37,7 @@ pub(super) struct Lateral;
 
 impl AnalyzerRule for Lateral {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let each = |plan| joined(plan)?.transform_data(values::looked_up);
+        let each = |plan| joined(plan)?.transform_data(single::values)?.transform_data(values::looked_up);
         Ok(plan.transform_up_with_subqueries(each)?.data)
     }
 
@@ -80,6 +81,17 @@ fn compares_outer(condition: &Expr) -> bool {
     split_conjunction(condition).into_iter().any(|part| part.contains_outer() && !is_equal(part))
 }
 
+/// Whether a plan is an aggregate of all rows, as what `having` filters.
+fn is_aggregated(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Projection(projection) => is_aggregated(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_aggregated(&alias.input),
+        LogicalPlan::Filter(filter) => is_aggregated(&filter.input),
+        _ => false,
+    }
+}
+
 /// Whether a plan names columns of a query around it.
 fn names_outer(plan: &LogicalPlan) -> Result<bool> {
     let found = plan.apply_with_subqueries(|node| {
@@ -105,7 +117,7 @@ impl<'p> Before<'p> {
     /// `None` where the engine can do it by itself, or nobody can.
     fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
         let (mut limited, mut reads_nothing, mut aggregated, mut others) = (false, false, false, false);
-        let mut compares = false;
+        let (mut compares, mut has_having) = (false, false);
         query.apply(|node| {
             limited |= matches!(node, LogicalPlan::Limit(_));
             reads_nothing |= matches!(node, LogicalPlan::EmptyRelation(_));
@@ -114,13 +126,14 @@ impl<'p> Before<'p> {
                     aggregated |= aggregate.group_expr.is_empty();
                     others |= !aggregate.group_expr.is_empty();
                 }
+                LogicalPlan::Filter(filter) if is_aggregated(&filter.input) => has_having = true,
                 LogicalPlan::Filter(filter) => compares |= compares_outer(&filter.predicate),
                 LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => others = true,
                 _ => {}
             }
             Ok(TreeNodeRecursion::Continue)
         })?;
-        if others || !(limited || reads_nothing || aggregated && compares) {
+        if others || !(limited || reads_nothing || aggregated && (compares || has_having)) {
             return Ok(None);
         }
         let mut columns: Vec<Expr> =
@@ -231,10 +244,11 @@ impl<'p> Before<'p> {
                 let Some(input) = self.through(&aggregate.input)? else { return Ok(None) };
                 self.grouped(query, &aggregate.aggr_expr, input)?
             }
-            LogicalPlan::Filter(filter) if !self.goes_on() => {
+            LogicalPlan::Filter(filter) if !self.goes_on() || is_aggregated(&filter.input) => {
                 let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
                 let Some(input) = self.through(&filter.input)? else { return Ok(None) };
-                Some(LogicalPlanBuilder::from(input).filter(condition)?.build()?)
+                let input = LogicalPlanBuilder::from(input);
+                Some(if self.keeps { self.marked(input, condition)? } else { input.filter(condition)? }.build()?)
             }
             LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input)?,
             LogicalPlan::Limit(limit) => self.limited(limit, &limit.input)?,
@@ -253,6 +267,21 @@ impl<'p> Before<'p> {
         found.extend(table.schema().iter().map(Expr::from));
         let table = LogicalPlanBuilder::from(table.clone()).project(found)?.build()?;
         rows.join_on(table, JoinType::Left, [condition])?.build()
+    }
+
+    /// The rows before the query with what they are aggregated to, which is null where `having` does not hold.
+    fn marked(&self, input: LogicalPlanBuilder, having: Expr) -> Result<LogicalPlanBuilder> {
+        let found = ident(FOUND).and(having.is_true());
+        let before = self.columns.iter().map(|column| match column {
+            column if *column == ident(FOUND) => found.clone().alias(FOUND),
+            column => column.clone(),
+        });
+        let own = input.schema().iter().skip(self.columns.len()).map(|(table, field)| {
+            let value = when(found.clone(), Expr::from((table, field))).end()?;
+            Ok(value.alias_qualified(table.cloned(), field.name()))
+        });
+        let columns = before.map(Ok).chain(own).collect::<Result<Vec<Expr>>>()?;
+        input.project(columns)
     }
 
     /// The columns of a projection behind those that are there before.

@@ -1,7 +1,9 @@
-//! Keeps conditions from going down into operators of which two columns have one name.
+//! Keeps conditions from going down into operators of which two columns have one name, and what a join found out about
+//! its keys from going down where these are lists or structs.
 //!
 //! The rules that push conditions down plans (`FilterPushdown` of DataFusion 55) find columns by their names on the
-//! way: `where p.id < 5` over `p right join o` became a condition on `o.id` where both have an `id`.
+//! way: `where p.id < 5` over `p right join o` became a condition on `o.id` where both have an `id`. And the condition
+//! that a join makes of the keys of its one side for the other is unknown of a list with a null, which equals itself.
 
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::joins::HashJoinExec;
 
 use super::through::{Passage, Through};
 
@@ -24,7 +28,15 @@ pub(super) fn apart(
     rule: impl FnOnce(Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let fenced = plan.transform_up(|node| {
-        Ok(if has_namesakes(&node) { Transformed::yes(Through::over(node, Fence)) } else { Transformed::no(node) })
+        if has_namesakes(&node) {
+            return Ok(Transformed::yes(Through::over(node, Fence)));
+        }
+        if !joins_nested(&node)? {
+            return Ok(Transformed::no(node));
+        }
+        let fenced = node.children().into_iter().map(|side| Through::over(Arc::clone(side), Fence)).collect();
+        let recomputed = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        Ok(Transformed::yes(node.replace_children(fenced, recomputed)?))
     })?;
     if !fenced.transformed {
         return rule(fenced.data);
@@ -42,6 +54,18 @@ fn has_namesakes(node: &Arc<dyn ExecutionPlan>) -> bool {
     let schema = node.schema();
     let mut names = AHashSet::with_capacity(schema.fields().len());
     !schema.fields().iter().all(|field| names.insert(field.name()))
+}
+
+/// Whether a node joins by lists or structs.
+fn joins_nested(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let Some(join) = node.downcast_ref::<HashJoinExec>() else { return Ok(false) };
+    let right = join.right().schema();
+    for (_, key) in join.on() {
+        if key.data_type(&right)?.is_nested() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Lets no condition down.

@@ -2,6 +2,7 @@
 
 mod age;
 mod as_written;
+mod continuous;
 mod digests;
 mod fields;
 mod json;
@@ -75,7 +76,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         state.deregister_udf(function.name())?;
         state.register_udf(function.into())?;
     }
-    for aggregate in [percentiles::percentile_disc(), percentiles::mode()] {
+    for aggregate in [continuous::percentile_cont(), percentiles::percentile_disc(), percentiles::mode()] {
         state.register_udaf(aggregate.into())?;
     }
     Ok(())

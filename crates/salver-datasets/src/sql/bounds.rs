@@ -2,6 +2,7 @@
 //! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
 //! the parsed statement, before anything else looks at it.
 
+mod counts;
 mod names;
 mod nesting;
 
@@ -13,13 +14,12 @@ use datafusion::sql::sqlparser::ast::{
     ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use salver_model::limits::{
-    SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_ITEMS_MAX, SQL_RELATIONS_MAX, SQL_SUBQUERY_DEPTH_MAX,
-};
+use salver_model::limits::{SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_SUBQUERY_DEPTH_MAX};
 use salver_model::{Code, Error, Result};
 
 use super::grammar::SYMMETRIC;
 use super::meaning::compared;
+use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
 
@@ -48,12 +48,6 @@ const TABLES_DEPTH_MAX: usize = 24;
 /// What one JSON operator, one `^` or one `at time zone` counts in a chain: the names of the later ones have those of
 /// all before in them.
 const JSON_LEVELS: usize = 5;
-
-/// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
-const KEYS_MAX: usize = 400;
-
-/// Most groupings that `cube`, `rollup` and `grouping sets` make together.
-const GROUPING_SETS_MAX: usize = 1_024;
 
 /// Checks the text of a statement, of which each word or operator may put its tree one level deeper.
 pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result<()> {
@@ -109,17 +103,6 @@ fn measure(statement: &Statement, levels_max: usize) -> Result<()> {
         ControlFlow::Continue(()) => relations(measure.frames.pop().map_or(0, |frame| frame.own.relations)),
         ControlFlow::Break(error) => Err(*error),
     }
-}
-
-fn relations(count: usize) -> Result<()> {
-    if count <= SQL_RELATIONS_MAX {
-        return Ok(());
-    }
-    Err(Error::new(
-        Code::InvalidSql,
-        format!("the statement reads more than {SQL_RELATIONS_MAX} tables and queries, each as often as it is used"),
-    )
-    .with_hint("split it, or read one table in place of many"))
 }
 
 /// What a query reads, each table and each query of a `WITH` as often as it is used.
@@ -312,35 +295,6 @@ fn place(expr: &Expr) -> usize {
     std::ptr::from_ref(expr).addr()
 }
 
-/// How many groupings a list of expressions stands for.
-fn grouping_sets(groups: &[Expr]) -> usize {
-    groups.iter().fold(1, |sets, group| {
-        let own = match group {
-            Expr::Cube(columns) => u32::try_from(columns.len()).map_or(usize::MAX, |n| 2_usize.saturating_pow(n)),
-            Expr::Rollup(columns) => columns.len() + 1,
-            Expr::GroupingSets(sets) => sets.iter().fold(0, |all, set| usize::saturating_add(all, grouping_sets(set))),
-            _ => 1,
-        };
-        usize::saturating_mul(sets, own)
-    })
-}
-
-fn keys(count: usize) -> Flow {
-    if count <= KEYS_MAX {
-        return ControlFlow::Continue(());
-    }
-    let message = format!("the statement sorts or groups by {count} expressions, and {KEYS_MAX} are the most");
-    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("sort or group by fewer")))
-}
-
-fn items(count: usize) -> Flow {
-    if count <= SQL_ITEMS_MAX {
-        return ControlFlow::Continue(());
-    }
-    let message = format!("a list of the statement has {count} columns or arguments, and {SQL_ITEMS_MAX} are the most");
-    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("split the statement")))
-}
-
 fn within(checked: Result<()>) -> Flow {
     checked.map_or_else(|error| ControlFlow::Break(Box::new(error)), ControlFlow::Continue)
 }
@@ -364,7 +318,7 @@ impl Visitor for Measure {
             return ControlFlow::Break(Box::new(error));
         }
         if let Some(OrderByKind::Expressions(keys)) = query.order_by.as_ref().map(|order| &order.kind) {
-            self::keys(keys.len())?;
+            counts::keys(keys.len())?;
         }
         self.enter(1)
     }
@@ -388,11 +342,7 @@ impl Visitor for Measure {
         self.read(Size { relations: 1 });
         items(select.projection.len())?;
         let GroupByExpr::Expressions(groups, _) = &select.group_by else { return ControlFlow::Continue(()) };
-        if grouping_sets(groups) > GROUPING_SETS_MAX {
-            let message = format!("`cube`, `rollup` and `grouping sets` make more than {GROUPING_SETS_MAX} groupings");
-            let error = Error::new(Code::InvalidSql, message).with_hint("group by fewer columns");
-            return ControlFlow::Break(Box::new(error));
-        }
+        grouping_sets(groups)?;
         keys(groups.len())
     }
 
@@ -426,6 +376,9 @@ impl Visitor for Measure {
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
         use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, PGExp, Question};
         within(names::of_expr(expr))?;
+        if matches!(expr, Expr::InSubquery { expr, .. } if compared::row(expr).is_some()) {
+            self.note(expr, 1);
+        }
         if let Some(doublings) = self.copied.get(&place(expr)) {
             self.copies += doublings;
             if self.copies > SQL_COPIED_DEPTH_MAX {

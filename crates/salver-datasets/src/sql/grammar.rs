@@ -76,6 +76,9 @@ impl Dialect for Grammar {
         if let Some(trimmed) = trimmed(parser) {
             return Some(trimmed);
         }
+        if let Some(negated) = not_exists(self, parser) {
+            return Some(negated);
+        }
         // Signs bind most tightly of all operators, and operators that are words of symbols most loosely.
         let (op, precedence) = match &parser.peek_token_ref().token {
             Token::Minus => (UnaryOperator::Minus, Precedence::AtTz),
@@ -176,6 +179,22 @@ fn trimmed(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         Ok(Expr::Trim { trim_where: side, trim_what: None, expr: Box::new(expr), trim_characters: None })
     });
     Some(trimmed)
+}
+
+/// `not exists (...)`, in which `not` binds as loosely as elsewhere; the parser takes both for one word.
+fn not_exists(grammar: &Grammar, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
+        Token::Word(word) => word.keyword == keyword,
+        _ => false,
+    };
+    if !is(0, Keyword::NOT) || !is(1, Keyword::EXISTS) {
+        return None;
+    }
+    parser.next_token();
+    Some(parser.parse_subexpr(grammar.prec_value(Precedence::UnaryNot)).map(|inner| match inner {
+        Expr::Exists { subquery, negated } => Expr::Exists { subquery, negated: !negated },
+        inner => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(inner) },
+    }))
 }
 
 /// What stands for `symmetric` behind a `between` until the statement was measured: it is written out twice.

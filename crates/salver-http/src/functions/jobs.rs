@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
-use futures::FutureExt;
+use futures::future::maybe_done;
+use futures::{FutureExt, poll};
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::ports::Functions;
@@ -38,8 +39,10 @@ pub(super) async fn open(
     let callback = callback::of(app, &asking.head.headers)?;
     let job = app.jobs.open(function, &asking.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
-    let work = tokio::spawn(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job)));
-    job.is_done_by(work.abort_handle());
+    let mut work = Box::pin(maybe_done(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job))));
+    // Gets in line now: tasks begin in any order, and jobs run in the order in which they were asked for.
+    let _ = poll!(work.as_mut());
+    job.is_done_by(tokio::spawn(work).abort_handle());
     if let Some(outcome) = wait(&job, preference).await {
         return Ok(outcome.answer.answer());
     }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use salver_model::limits::FILTER_TERMS_MAX;
 use salver_model::ports::Database;
 use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, TableInfo, TableKind, treeql_code};
-use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value};
+use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value, hexadecimal};
 use salver_service::Service;
 use serde_json::Value as Json;
 
@@ -205,13 +205,7 @@ fn record(table: &TableType, input: &Input) -> Result<Record> {
 
 /// Bytes as changes of records take them, of those that are written as this door shows them.
 fn base64_of(name: &str, text: &str) -> Result<String> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-    bytes.map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
+    hexadecimal::decode(text).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
         Error::new(Code::InvalidValue, format!("`{name}` is binary"))
             .with_hint("write the bytes in hexadecimal, as in `\"1f8b\"`")
     })

@@ -10,7 +10,7 @@ use futures::stream;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use salver_model::ports::{ArrivingRow, RecordStream};
-use salver_model::records::{Document, Load, LoadReport};
+use salver_model::records::{BytesText, Document, Load, LoadReport};
 use salver_model::{Code, Error, Result};
 
 use self::csv::CsvReader;
@@ -48,6 +48,14 @@ impl RowFormat {
             _ => return None,
         })
     }
+
+    /// How bytes are written where the request does not say: in JSON as in all of these doors, in CSV as in exports.
+    fn bytes(self) -> BytesText {
+        match self {
+            Self::NdJson => BytesText::Base64,
+            Self::Csv => BytesText::Hexadecimal,
+        }
+    }
 }
 
 /// Loads the rows of `body` into `table`.
@@ -66,8 +74,13 @@ pub(super) async fn load(call: &Call<'_>, table: &str, format: RowFormat, body: 
         return Err(Error::new(Code::InvalidRequest, "a load can't leave rows as they are")
             .with_hint("use `upsert=update`, or `keep_good=1`, which keeps the rows that are new"));
     }
-    let load =
-        Load { table: table.to_owned(), dry_run: ask.dry_run, keep_good: ask.keep_good, upsert: ask.upsert.is_some() };
+    let load = Load {
+        table: table.to_owned(),
+        dry_run: ask.dry_run,
+        keep_good: ask.keep_good,
+        upsert: ask.upsert.is_some(),
+        bytes: ask.bytes.unwrap_or_else(|| format.bytes()),
+    };
     let limits = call.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
     let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));

@@ -35,7 +35,7 @@
 //! upsert    = "upsert=" ( "update" / "ignore" )            ; POST
 //! conflict  = "on_conflict=" columns                       ; POST: the unique key that decides; means upsert=update
 //! affected  = "max_affected=" number                       ; PUT, PATCH, DELETE with filter and without a key
-//! load      = "dry_run=" boolean / "keep_good=" boolean    ; POST of NDJSON or CSV
+//! load      = "dry_run=" boolean / "keep_good=" boolean / "bytes=" ("base64" / "hex")  ; POST of NDJSON or CSV
 //! ```
 //!
 //! A node of the tree of filters holds when all its own conditions do and, where there are nodes below it, one of
@@ -53,7 +53,7 @@ mod ways;
 mod words;
 
 use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX, PATTERN_BYTES_MAX};
-use salver_model::records::{Area, GeoQuery, Order, Page, RecordQuery};
+use salver_model::records::{Area, BytesText, GeoQuery, Order, Page, RecordQuery};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, suggest};
 
@@ -82,6 +82,8 @@ pub(super) struct Ask {
     pub(super) dry_run: bool,
     /// Whether a load keeps the good rows.
     pub(super) keep_good: bool,
+    /// How a load writes bytes; `None` as is usual in its format.
+    pub(super) bytes: Option<BytesText>,
 }
 
 impl Ask {

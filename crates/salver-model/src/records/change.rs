@@ -115,6 +115,18 @@ pub struct Load {
     pub keep_good: bool,
     /// Where a row with the same key exists, set its columns.
     pub upsert: bool,
+    /// How the rows write bytes.
+    pub bytes: BytesText,
+}
+
+/// How bytes are written as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BytesText {
+    /// In base64 (RFC 4648), as everywhere at `/api/records`.
+    #[default]
+    Base64,
+    /// In hexadecimal digits, as in exports.
+    Hexadecimal,
 }
 
 /// What became of a load.

@@ -2,7 +2,7 @@
 //! client may write, which are set for it, and which are kept from it.
 
 use salver_model::limits::CHANGES_MAX;
-use salver_model::records::{Change, ChangeKind, Field, Operation, TableInfo};
+use salver_model::records::{BytesText, Change, ChangeKind, Field, Operation, TableInfo};
 use salver_model::spec::matches_pattern;
 use salver_model::{Code, Error, Result, Value, suggest};
 
@@ -20,6 +20,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) change: &'a Change,
     /// Whether words that say nothing here are errors.
     pub(crate) strict: bool,
+    /// How the client writes bytes.
+    pub(crate) bytes: BytesText,
     /// Whether the caller may be told the keys of rows.
     pub(crate) tells_key: bool,
     /// Columns with values of ours, which new rows get whatever the client says.
@@ -61,6 +63,7 @@ impl<'a> Ground<'a> {
             operation,
             change,
             strict: change.strict || scope.spec().strict,
+            bytes: BytesText::Base64,
             tells_key,
             forced: Vec::new(),
             barred: Vec::new(),

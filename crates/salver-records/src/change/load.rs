@@ -36,7 +36,8 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     let kind = if load.upsert { ChangeKind::Upsert { on: Vec::new(), ignore: false } } else { ChangeKind::Create };
     let mut change = Change::new(kind, load.table.as_str());
     change.strict = true;
-    let ground = Ground::new(scope, &change)?;
+    let mut ground = Ground::new(scope, &change)?;
+    ground.bytes = load.bytes;
     if load.upsert && !ground.tells_key {
         return Err(no_primary_key(&load.table));
     }

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use salver_model::Result;
-use salver_model::records::{ColumnKind, Field, Operation, Record, RecordKey};
+use salver_model::records::{BytesText, ColumnKind, Field, Operation, Record, RecordKey};
+use salver_model::{Result, hexadecimal};
 
 use super::checks;
 use super::decimal::Decimal;
 use super::ground::{Ground, argument_count, invalid};
 use super::sanitize::Sanitizer;
 use crate::dialect::{Dialect, is_untyped};
+use crate::json::base64;
 use crate::statement::Bind;
 
 /// Values of columns, by index.
@@ -36,6 +37,9 @@ impl Ground<'_> {
                 None => fields.push((column, Cow::Borrowed(field))),
             }
         }
+        if self.bytes == BytesText::Hexadecimal {
+            self.read_hexadecimal(&mut fields)?;
+        }
         if let Some(sanitizer) = Sanitizer::of(self.scope.spec(), self.table) {
             for (column, field) in &mut fields {
                 sanitizer.clean(&self.table.columns[*column], field);
@@ -43,6 +47,22 @@ impl Ground<'_> {
         }
         let details = checks::failures(self, &fields);
         if details.is_empty() { Ok(fields) } else { Err(invalid(&self.table.name, details)) }
+    }
+
+    /// Puts bytes that are written in hexadecimal digits as everything else takes them.
+    fn read_hexadecimal(&self, fields: &mut Fields<'_>) -> Result<()> {
+        let mut details = Vec::new();
+        for (column, field) in fields {
+            let info = &self.table.columns[*column];
+            let is_bytes = matches!(info.kind, ColumnKind::Varbinary | ColumnKind::Blob);
+            let Field::Text(text) = &**field else { continue };
+            match hexadecimal::decode(text).filter(|_| is_bytes) {
+                Some(bytes) => *field = Cow::Owned(Field::Text(base64::text(&bytes))),
+                None if is_bytes => details.push((info.name.clone(), "invalid hexadecimal".to_owned())),
+                None => {}
+            }
+        }
+        if details.is_empty() { Ok(()) } else { Err(invalid(&self.table.name, details)) }
     }
 
     /// The values of a record's fields, and of the columns that are ours.

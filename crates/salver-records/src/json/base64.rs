@@ -53,6 +53,13 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// `bytes` as base64.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    let mut out = Vec::new();
+    encode(bytes, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// The bytes that `text` stands for; `None` when it is not base64: it has other signs in it, as white space is, too few
 /// or too many `=`, or bits behind the last byte, so that no two texts but for alphabet and padding are one value.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {

@@ -3,7 +3,7 @@
 use futures::stream;
 use salver_model::Error;
 use salver_model::ports::Database;
-use salver_model::records::{Load, LoadReport, Record};
+use salver_model::records::{BytesText, Load, LoadReport, Record};
 use salver_model::rule::Term;
 use salver_model::spec::{RecordRule, Tenancy};
 use salver_model::{Code, Rule};
@@ -13,7 +13,7 @@ use salver_testkit::servers::Kind;
 use super::world::{World, records};
 
 fn load(table: &str) -> Load {
-    Load { table: table.to_owned(), dry_run: false, keep_good: false, upsert: false }
+    Load { table: table.to_owned(), dry_run: false, keep_good: false, upsert: false, bytes: BytesText::Base64 }
 }
 
 async fn run(world: &World, load: &Load, pieces: Vec<Vec<Record>>) -> Result<LoadReport, Error> {

@@ -22,8 +22,20 @@ pub(crate) struct Picked<'e> {
     pub(crate) key: Option<Cow<'e, [u8]>>,
     /// Its id.
     pub(crate) id: Option<Cow<'e, [u8]>>,
-    /// Its time, in milliseconds since 1970.
-    pub(crate) time_ms: Option<i64>,
+    /// Its time.
+    pub(crate) time: Time,
+}
+
+/// What an event says of its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// Nothing, or null.
+    #[default]
+    Unsaid,
+    /// So many milliseconds since 1970.
+    Ms(i64),
+    /// Something that is no time.
+    Unreadable,
 }
 
 impl Picks {
@@ -52,7 +64,7 @@ impl Picks {
         Picked {
             key: find(&self.key).and_then(plain),
             id: find(&self.id).and_then(plain),
-            time_ms: find(&self.time).and_then(time_ms),
+            time: find(&self.time).map_or(Time::Unsaid, time),
         }
     }
 }
@@ -89,9 +101,13 @@ fn plain(value: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// A time as RFC 3339 has it, or as a number of milliseconds since 1970.
-fn time_ms(value: &[u8]) -> Option<i64> {
-    let text = plain(value)?;
-    let text = std::str::from_utf8(&text).ok()?;
+fn time(value: &[u8]) -> Time {
+    let Some(text) = plain(value) else { return Time::Unsaid };
+    time_ms(value, &text).map_or(Time::Unreadable, Time::Ms)
+}
+
+fn time_ms(value: &[u8], text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?;
     if value.first() == Some(&b'"') {
         return DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis());
     }
@@ -108,7 +124,7 @@ mod tests {
     use salver_model::name::Name;
     use salver_model::spec::{Pick, StreamSpec};
 
-    use super::Picks;
+    use super::{Picks, Time};
 
     fn picks(key: &[&str], id: &[&str], time: &[&str]) -> Picks {
         let mut spec = StreamSpec::new(Name::new("s").expect("a name"), "unused".into());
@@ -125,20 +141,21 @@ mod tests {
         let picked = picks.pick(event);
         assert_eq!(picked.key.as_deref(), Some("a\"é".as_bytes()));
         assert_eq!(picked.id.as_deref(), Some(&b"7"[..]));
-        assert_eq!(picked.time_ms, Some(1_767_323_045_006));
+        assert_eq!(picked.time, Time::Ms(1_767_323_045_006));
         for (value, expected) in [
-            ("12", Some(12)),
-            ("-1.9e3", Some(-1900)),
-            ("1e300", None),
-            ("null", None),
-            ("true", None),
-            ("[]", None),
-            ("\"2026-01-02\"", None),
-            ("\"1970-01-01T01:00:00+01:00\"", Some(0)),
+            ("12", Time::Ms(12)),
+            ("-1.9e3", Time::Ms(-1900)),
+            ("1e300", Time::Unreadable),
+            ("null", Time::Unsaid),
+            ("true", Time::Unreadable),
+            ("[]", Time::Unreadable),
+            ("\"2026-01-02\"", Time::Unreadable),
+            ("\"\"", Time::Unreadable),
+            ("\"1970-01-01T01:00:00+01:00\"", Time::Ms(0)),
         ] {
             let event = format!(r#"{{"user":{{"id":null}},"t":{value},"i":{{"a": 1}}}}"#);
             let picked = picks.pick(event.as_bytes());
-            assert_eq!(picked.time_ms, expected, "{value}");
+            assert_eq!(picked.time, expected, "{value}");
             assert_eq!(picked.key, None);
             assert_eq!(picked.id.as_deref(), Some(&br#"{"a": 1}"#[..]));
         }

@@ -108,6 +108,23 @@ async fn an_envelope_speaks_for_its_events() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_is_none_is_no_arrival() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut spec = spec(dir.path());
+    spec.time = Some(Pick::Member(vec!["at".into()]));
+    let stream = open(&spec).await;
+    let receipt = text(&stream, r#"[{"at":5},{"at":"yesterday"},{"at":true},{"at":null},{}]"#, &each());
+    assert_eq!((receipt.taken, receipt.quarantined), (3, 2));
+    assert!(receipt.reason.as_deref().is_some_and(|reason| reason.contains("time is none")), "{receipt:?}");
+    // Where the protocol says the time, the member is not asked.
+    let own = NewEvent { value: Bytes::from_static(br#"{"at":"yesterday"}"#), time_ms: Some(9), ..NewEvent::default() };
+    stream.append(&[own], &Envelope::default()).expect("room");
+    let times: Vec<_> = all(&stream).await.iter().map(|event| event.time_ms).collect();
+    assert_eq!((times[0], times[3], times.len()), (5, 9, 4));
+    stream.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_id_is_known_also_after_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut spec = spec(dir.path());

@@ -112,6 +112,7 @@ impl Server {
     }
 
     /// Asks again until `done`; a test that waits in vain fails.
+    #[track_caller]
     pub(crate) fn until(&self, done: impl Fn(&Self) -> bool) {
         let patience = Instant::now() + Duration::from_secs(60);
         while !done(self) {

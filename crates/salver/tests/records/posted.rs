@@ -24,7 +24,7 @@ pub(crate) fn rows(table: &str, values: usize) -> String {
 pub(crate) fn post(program: &Program, table: &str, way: &str, id: usize, value: &str) -> Result<(), String> {
     let record = format!("{{\"id\":{id},\"v\":{value}}}");
     let typed = |kind: &str, body: &str| {
-        program.ask("POST", &format!("/records/{table}"), &[("content-type", kind)], Some(body))
+        program.ask("POST", &format!("/records/{table}?bytes=base64"), &[("content-type", kind)], Some(body))
     };
     let answer = match way {
         "post" => program.send("POST", &format!("/records/{table}"), &record),

@@ -12,14 +12,16 @@ use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::functions_aggregate::min_max::{Max, Min};
-use datafusion::logical_expr::expr::{AggregateFunction, InList, InSubquery, ScalarFunction, Sort, WindowFunction};
+use datafusion::logical_expr::expr::{
+    AggregateFunction, Case, InList, InSubquery, ScalarFunction, Sort, WindowFunction,
+};
 use datafusion::logical_expr::{
     Aggregate, Between, BinaryExpr, ColumnarValue, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder,
     Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowFunctionDefinition,
     binary_expr, lit, not,
 };
 
-use super::{call, is_comparison, max, min};
+use super::{call, is_comparison, max, min, spans};
 
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
@@ -189,6 +191,11 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
         {
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args: all(args, type_of) }))
         }
+        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if is_float(&base, type_of) => {
+            let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (Box::new(ordered(*when)), then));
+            let (expr, when_then_expr) = (Some(Box::new(ordered(*base))), when_then_expr.collect());
+            Transformed::yes(Expr::Case(Case { expr, when_then_expr, else_expr }))
+        }
         Expr::AggregateFunction(aggregate) => aggregated(aggregate, type_of),
         Expr::WindowFunction(window) => windowed(*window, type_of),
         other => Transformed::no(other),
@@ -274,6 +281,9 @@ fn sorts(keys: &mut [Sort], type_of: TypeOf<'_>) -> bool {
     for key in keys {
         if is_float(&key.expr, type_of) {
             key.expr = ordered(std::mem::take(&mut key.expr));
+            changed = true;
+        } else if matches!(type_of(&key.expr), Some(DataType::Interval(_))) {
+            key.expr = spans::length(std::mem::take(&mut key.expr));
             changed = true;
         }
     }

@@ -44,22 +44,23 @@ fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {
     Ok(has_nulls || one.expr.nullable(filter.input.schema())?)
 }
 
-/// `x in (a, null)` as `x in (a) or null`: the engine makes one list of several, and forgets the nulls in them.
-pub(super) fn listed(list: InList) -> Transformed<Expr> {
+/// `x in (a, null)` as `x in (a) or null`: the engine makes one list of several, and forgets the nulls in them. What is
+/// left of the list goes through `each`.
+pub(super) fn listed(list: InList, each: &dyn Fn(Expr) -> Result<Transformed<Expr>>) -> Result<Transformed<Expr>> {
     if !list.list.iter().any(is_null) {
-        return Transformed::no(Expr::InList(list));
+        return each(Expr::InList(list));
     }
     let InList { expr, list, negated } = list;
     let unknown = Expr::Literal(ScalarValue::Boolean(None), None);
     let known: Vec<Expr> = list.into_iter().filter(|item| !is_null(item)).collect();
     if known.is_empty() {
-        return Transformed::yes(unknown);
+        return Ok(Transformed::yes(unknown));
     }
-    let known = Expr::InList(InList { expr, list: known, negated });
-    Transformed::yes(if negated { known.and(unknown) } else { known.or(unknown) })
+    let known = each(Expr::InList(InList { expr, list: known, negated }))?.data;
+    Ok(Transformed::yes(if negated { known.and(unknown) } else { known.or(unknown) }))
 }
 
-fn is_null(expr: &Expr) -> bool {
+pub(super) fn is_null(expr: &Expr) -> bool {
     match expr {
         Expr::Literal(value, _) => value.is_null(),
         Expr::Cast(Cast { expr, .. }) | Expr::TryCast(TryCast { expr, .. }) => is_null(expr),

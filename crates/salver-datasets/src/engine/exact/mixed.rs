@@ -181,5 +181,5 @@ fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
         let columns: Vec<Expr> = columns.collect();
         Ok(Arc::new(LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?))
     });
-    Ok(LogicalPlan::Union(Union { inputs: inputs.collect::<Result<_>>()?, schema }))
+    Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?)?))
 }

@@ -1,14 +1,18 @@
 //! Intervals compare by how long they are, with 24 hours to a day and 30 days to a month, as in PostgreSQL; the kernels
-//! compare months first.
+//! compare months first. Groups, `distinct` and joins go by months, days and time.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, IntervalMonthDayNanoType, IntervalUnit};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::functions_aggregate::first_last::first_value_udaf;
+use datafusion::functions_aggregate::min_max::{Max, Min};
+use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    Between, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 use super::call;
@@ -16,6 +20,48 @@ use super::call;
 const DAY_NANOS: i128 = 86_400_000_000_000;
 const MONTH_DAYS: i128 = 30;
 const LENGTH: DataType = DataType::Decimal128(38, 0);
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+fn is_interval(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    matches!(type_of(expr), Some(DataType::Interval(_)))
+}
+
+/// An expression that compares intervals in another way than by an operator.
+pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let boxed = |part: Box<Expr>| Box::new(length(*part));
+    match expr {
+        Expr::InList(InList { expr, list, negated }) if is_interval(&expr, type_of) => {
+            let list = list.into_iter().map(length).collect();
+            Transformed::yes(Expr::InList(InList { expr: boxed(expr), list, negated }))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if is_interval(&expr, type_of) => {
+            let [expr, low, high] = [expr, low, high].map(boxed);
+            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
+        }
+        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if is_interval(&base, type_of) => {
+            let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (boxed(when), then)).collect();
+            Transformed::yes(Expr::Case(Case { expr: Some(boxed(base)), when_then_expr, else_expr }))
+        }
+        Expr::AggregateFunction(AggregateFunction { func, params })
+            if (func.inner().is::<Min>() || func.inner().is::<Max>())
+                && params.args.iter().all(|arg| is_interval(arg, type_of)) =>
+        {
+            extreme(params, func.inner().is::<Min>())
+        }
+        other => Transformed::no(other),
+    }
+}
+
+/// The shortest or the longest of intervals as the first by their length.
+fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr> {
+    let AggregateFunctionParams { args, filter, .. } = params;
+    let known = args.iter().map(|arg| arg.clone().is_not_null());
+    let filter = filter.map(|filter| *filter).into_iter().chain(known).reduce(Expr::and).map(Box::new);
+    let order_by = args.iter().map(|arg| length(arg.clone()).sort(is_least, false)).collect();
+    let params = AggregateFunctionParams { args, distinct: false, filter, order_by, null_treatment: None };
+    Transformed::yes(Expr::AggregateFunction(AggregateFunction { func: first_value_udaf(), params }))
+}
 
 /// How long an interval is, in nanoseconds.
 pub(super) fn length(expr: Expr) -> Expr {

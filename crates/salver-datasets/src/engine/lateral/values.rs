@@ -67,6 +67,7 @@ fn gives_one(query: &LogicalPlan) -> Result<bool> {
         LogicalPlan::Projection(projection) => gives_one(&projection.input)?,
         LogicalPlan::Sort(sort) => gives_one(&sort.input)?,
         LogicalPlan::SubqueryAlias(alias) => gives_one(&alias.input)?,
+        LogicalPlan::Filter(filter) => gives_one(&filter.input)?,
         LogicalPlan::Limit(limit) => {
             matches!(limit.get_fetch_type()?, FetchType::Literal(Some(0 | 1))) || gives_one(&limit.input)?
         }

@@ -12,6 +12,7 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use md5::{Digest, Md5};
 use ring::digest;
+use salver_model::hexadecimal;
 
 use super::row::RowFunction;
 
@@ -22,7 +23,12 @@ const LINE: usize = 76;
 pub(super) fn md5() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let digests = bytes(arrays)?;
-        Ok(Arc::new(digests.iter().map(|value| value.map(|value| hex(&Md5::digest(value)))).collect::<StringArray>()))
+        Ok(Arc::new(
+            digests
+                .iter()
+                .map(|value| value.map(|value| hexadecimal::encode(&Md5::digest(value))))
+                .collect::<StringArray>(),
+        ))
     };
     RowFunction { name: "md5", signature: one(), returns: |_| Ok(DataType::Utf8), values }.function()
 }
@@ -67,13 +73,6 @@ fn hashed(arrays: &[ArrayRef], algorithm: &'static digest::Algorithm) -> Result<
     Ok(Arc::new(digests.iter().map(|digest| digest.as_ref().map(AsRef::as_ref)).collect::<BinaryArray>()))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn encoded(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
     let [_, formats] = arrays else { return plan_err!("`encode` takes bytes and a format") };
     let values = bytes(arrays)?;
@@ -81,7 +80,7 @@ fn encoded(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
     let texts = values.iter().zip(formats.as_string::<i32>()).map(|(value, format)| {
         let (Some(value), Some(format)) = (value, format) else { return Ok(None) };
         Ok(Some(match format.to_ascii_lowercase().as_str() {
-            "hex" => hex(value),
+            "hex" => hexadecimal::encode(value),
             "base64" => {
                 let text = STANDARD.encode(value);
                 let lines: Vec<&str> =

@@ -65,8 +65,14 @@ fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     Ok(Arc::new(moved.with_data_type(to.clone())))
 }
 
+/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich.
 fn zone_of(name: &str) -> Result<Tz> {
-    match name.parse::<Tz>().or_else(|_| name.to_uppercase().parse::<Tz>()) {
+    let offset = match name.strip_prefix('+') {
+        Some(digits) => Some(format!("-{digits}")),
+        None => name.strip_prefix('-').map(|digits| format!("+{digits}")),
+    };
+    let known = offset.as_deref().unwrap_or(name);
+    match known.parse::<Tz>().or_else(|_| name.to_uppercase().parse::<Tz>()) {
         Ok(zone) => Ok(zone),
         Err(_) => exec_err!("there is no time zone `{name}`; names are as in 'Europe/Berlin', 'UTC' or '+02:00'"),
     }

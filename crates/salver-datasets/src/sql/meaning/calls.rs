@@ -70,7 +70,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         return Ok(());
     }
     match name.as_str() {
-        "percentile_disc" | "mode" => ordered_set(function, &name),
+        "percentile_cont" | "percentile_disc" | "mode" => ordered_set(function, &name),
         "string_agg" if function.over.is_some() => ordered_window(function),
         "make_interval" => intervals(function),
         "num_nulls" | "num_nonnulls" => {
@@ -170,6 +170,12 @@ fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
         ));
     };
     let value = FunctionArg::Unnamed(FunctionArgExpr::Expr(key.expr.clone()));
+    if name == "percentile_cont"
+        && key.options.asc == Some(false)
+        && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(part))] = list.args.as_mut_slice()
+    {
+        *part = expression("1 - __1", vec![super::take(part)])?;
+    }
     if name == "percentile_disc" && key.options.asc == Some(false) {
         return Err(refused(
             "`percentile_disc` goes by ascending order here",

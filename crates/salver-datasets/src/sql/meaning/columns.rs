@@ -63,7 +63,10 @@ fn name(expr: &Expr) -> Ident {
 fn counted(expr: &mut Expr) -> Result<bool, Box<Error>> {
     let mut found = false;
     outside_queries(expr, &mut |expr| {
-        if becomes_another(expr) {
+        if matches!(expr, Expr::InSubquery { expr, .. } if row(expr).is_some()) {
+            subqueries::row_as_value(expr)?;
+            found = true;
+        } else if becomes_another(expr) {
             subqueries::rewrite(expr)?;
             found |= counted(expr)?;
         } else {
@@ -78,7 +81,6 @@ fn counted(expr: &mut Expr) -> Result<bool, Box<Error>> {
 fn becomes_another(expr: &Expr) -> bool {
     match expr {
         Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => matches!(**right, Expr::Subquery(_)),
-        Expr::InSubquery { expr, .. } => row(expr).is_some(),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Operators that the engine says with functions, fields of rows, and fields of times.
 
-use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Ident, UnaryOperator, Value};
+use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Ident, Subscript, UnaryOperator, Value};
 use salver_model::Error;
 
 use super::calls::simple;
@@ -53,6 +53,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         }
         // `(place).city` is what `place.city` is where no table has the name.
         Expr::CompoundFieldAccess { root, access_chain } => {
+            access_chain.iter_mut().for_each(bounded);
             let Some(mut path) = path(root) else { return Ok(()) };
             for access in access_chain.iter() {
                 match access {
@@ -65,6 +66,15 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         _ => {}
     }
     Ok(())
+}
+
+/// `[2:]` as `[2:2147483647]`, which is past the end of every list.
+fn bounded(access: &mut AccessExpr) {
+    let number = |digits: &str| Some(Expr::value(Value::Number(digits.to_owned(), false)));
+    if let AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, .. }) = access {
+        *lower_bound = lower_bound.take().or_else(|| number("1"));
+        *upper_bound = upper_bound.take().or_else(|| number("2147483647"));
+    }
 }
 
 /// The column that stands in parentheses.

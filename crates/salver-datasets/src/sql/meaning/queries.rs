@@ -1,15 +1,14 @@
-//! What stands in queries around their expressions: `fetch first`, `table t`, `order by all`, samples of tables, and
-//! columns that have one name.
+//! What stands in queries around their expressions: `fetch first`, `table t`, samples of tables, and columns that have
+//! one name.
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, OrderByExpr, OrderByKind, Parens, Query, Select,
-    SelectItem, SetExpr, TableAlias, TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit,
-    Value,
+    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SetExpr, TableAlias,
+    TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
-use super::{alike, columns, expression, refused, rows, spelled};
+use super::{alike, columns, expression, merged, ordered, refused, rows, spelled};
 use crate::sql::grammar::Grammar;
 
 pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
@@ -38,8 +37,10 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     if let SetExpr::Values(values) = &mut *query.body {
         floats(&mut values.rows);
     }
+    ordered::by_names(query);
+    merged::of_order(query)?;
     columns::of_order(query.order_by.as_mut())?;
-    order_by_all(query)
+    ordered::by_all(query)
 }
 
 /// A column of `values` in which one is cast to a float has floats; the engine would make decimals of fifteen digits
@@ -83,34 +84,8 @@ fn is_decimal(expr: &Expr) -> bool {
     }
 }
 
-/// `order by all` as the positions of all columns.
-fn order_by_all(query: &mut Query) -> Result<(), Box<Error>> {
-    let Some(order) = &mut query.order_by else { return Ok(()) };
-    let OrderByKind::All(options) = &order.kind else { return Ok(()) };
-    let columns = match &*query.body {
-        SetExpr::Select(select) => {
-            let all_are_expressions = select
-                .projection
-                .iter()
-                .all(|item| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }));
-            all_are_expressions.then_some(select.projection.len())
-        }
-        _ => None,
-    };
-    let Some(columns) = columns else {
-        return Err(refused("`order by all` needs columns that are written out", "write `order by 1, 2, ...`"));
-    };
-    let options = *options;
-    let position = |number: usize| OrderByExpr {
-        expr: Expr::value(Value::Number(number.to_string(), false)),
-        options,
-        with_fill: None,
-    };
-    order.kind = OrderByKind::Expressions((1..=columns).map(position).collect());
-    Ok(())
-}
-
 pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
+    merged::of_select(select)?;
     for from in &mut select.from {
         for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {
             sample(factor)?;

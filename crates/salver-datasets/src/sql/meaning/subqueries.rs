@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, FunctionArguments, GroupByExpr, LimitClause, OrderByKind, Query, Select, SelectItem, SetExpr,
-    Value, Visit, Visitor,
+    UnaryOperator, Value, Visit, Visitor,
 };
 use salver_model::Error;
 
 use super::compared::{row, same_width};
+use super::outside::outside_queries;
 use super::{expression, refused, take};
 
 /// What a query is called whose rows are looked at. One name for all of them makes alike what is written alike, as
@@ -30,8 +31,26 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         Expr::InSubquery { expr: value, subquery, negated } => {
             let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
             let (query, negated) = (subquery.clone(), *negated);
-            *expr = row_in(columns, query, negated)?;
+            *expr = row_in(columns, &query, negated)?;
         }
+        Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } if is_row_in(inner) => {
+            *expr = take(innermost(inner));
+            if let Expr::InSubquery { negated, .. } = expr {
+                *negated = !*negated;
+            }
+            return rewrite(expr);
+        }
+        // Where false and null are not the same.
+        Expr::UnaryOp { op: UnaryOperator::Not, .. }
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotUnknown(_)
+        | Expr::Case { .. } => outside_queries(expr, &mut row_as_value)?,
         Expr::Subquery(query) => first(query),
         // Whether there is one does not hang on their order, nor on how many are asked for.
         Expr::Exists { subquery, .. } if is_limited_to_some(subquery) => {
@@ -104,33 +123,71 @@ fn decided(known: &str, holds: &str, left: Expr, query: &Query) -> Result<Expr, 
     expression(&format!("(case {known} when __5 > 0 then null else {holds} end)"), parts)
 }
 
-/// A row that is looked for in a query of as many columns.
-fn row_in(columns: Vec<Expr>, query: Box<Query>, negated: bool) -> Result<Expr, Box<Error>> {
+/// A row that is looked for in a query of as many columns, as a condition: false may stand for unknown.
+fn row_in(columns: Vec<Expr>, query: &Query, negated: bool) -> Result<Expr, Box<Error>> {
+    let (own, equal) = row_words(&columns, query)?;
+    let found = if negated { format!("({equal}) is not false") } else { equal };
+    let not = if negated { "not " } else { "" };
+    let words = format!("({not}exists (select 1 from (select 1) as {ROWS}({own}) where {found}))");
+    let mut made = expression(&words, columns)?;
+    put(&mut made, query);
+    Ok(made)
+}
+
+/// The names of the columns of a query that a row is looked for in, and the words in which they equal the row.
+fn row_words(columns: &[Expr], query: &Query) -> Result<(String, String), Box<Error>> {
+    let is_wild = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
     if let SetExpr::Select(select) = &*query.body
-        && !select
-            .projection
-            .iter()
-            .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)))
+        && !select.projection.iter().any(is_wild)
     {
         same_width(columns.len(), select.projection.len())?;
     }
     let own: Vec<String> = (1..=columns.len()).map(|number| format!("{ROWS}_{number}")).collect();
     let equal: Vec<String> =
         own.iter().enumerate().map(|(number, column)| format!("{ROWS}.{column} = __{}", number + 1)).collect();
-    let equal = equal.join(" and ");
-    let found = if negated { format!("({equal}) is not false") } else { equal };
-    let not = if negated { "not " } else { "" };
-    let words = format!("({not}exists (select 1 from (select 1) as {ROWS}({}) where {found}))", own.join(", "));
-    let mut made = expression(&words, columns)?;
-    put(&mut made, &query);
-    Ok(made)
+    Ok((own.join(", "), equal.join(" and ")))
+}
+
+/// A row that is looked for in a query, as a value: unknown where it is not found, and would be if a null were another
+/// value. Any other expression stays.
+pub(super) fn row_as_value(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::InSubquery { expr: value, subquery, negated } = expr else { return Ok(()) };
+    let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
+    let (own, equal) = row_words(&columns, subquery)?;
+    let number = |condition: &str| -> Result<Expr, Box<Error>> {
+        let words = format!("(select count(*) from (select 1) as {ROWS}({own}) where {condition})");
+        let mut made = expression(&words, columns.clone())?;
+        put(&mut made, subquery);
+        Ok(made)
+    };
+    let parts = vec![number(&equal)?, number(&format!("({equal}) is null"))?];
+    let words = "(case when __1 > 0 then true when __2 > 0 then null else false end)";
+    let found = expression(words, parts)?;
+    *expr = if *negated { expression("(not __1)", vec![found])? } else { found };
+    Ok(())
+}
+
+/// Whether a row is looked for in a query, in whatever parentheses.
+fn is_row_in(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_row_in(inner),
+        Expr::InSubquery { expr: value, .. } => row(value).is_some(),
+        _ => false,
+    }
+}
+
+fn innermost(expr: &mut Expr) -> &mut Expr {
+    match expr {
+        Expr::Nested(inner) => innermost(inner),
+        expr => expr,
+    }
 }
 
 /// Puts a query in the place of the `select 1` that the first table of an `exists` reads.
 fn put(made: &mut Expr, query: &Query) {
     match made {
         Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => put(inner, query),
-        Expr::Exists { subquery: outer, .. } => {
+        Expr::Exists { subquery: outer, .. } | Expr::Subquery(outer) => {
             if let SetExpr::Select(select) = &mut *outer.body
                 && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
                     select.from.first_mut().map(|from| &mut from.relation)
@@ -251,12 +308,17 @@ fn array(query: Box<Query>) -> Result<Expr, Box<Error>> {
     {
         let own = |key: &Expr| if matches!(key, Expr::Value(_)) { item.to_string() } else { key.to_string() };
         let keys: Vec<String> = keys.iter().map(|key| format!("{}{}", own(&key.expr), key.options)).collect();
-        let made = expression(&format!("array_agg(__1 order by {})", keys.join(", ")), vec![item.clone()])?;
+        let made = expression(&filled(&format!("array_agg(__1 order by {})", keys.join(", "))), vec![item.clone()])?;
         query.order_by = None;
         if let SetExpr::Select(select) = &mut *query.body {
             select.projection = vec![SelectItem::UnnamedExpr(made)];
         }
         return Ok(Expr::Subquery(query));
     }
-    value("array_agg(v)", &query)
+    value(&filled("array_agg(v)"), &query)
+}
+
+/// An array that is empty and not null where there are no rows.
+fn filled(array: &str) -> String {
+    format!("coalesce({array}, make_array())")
 }

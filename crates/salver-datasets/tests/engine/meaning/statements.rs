@@ -320,10 +320,103 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where date_trunc('year', t) <= timestamp '2024-01-01' order by i",
     "select i from n where date_trunc('day', t) = date '2024-02-29' order by i",
     "select i from n where date_trunc('millennium', t) = '2001-01-01' order by i",
+    // The columns of `using` where one side is missing.
+    "select k from (values (1)) as a(k) full join (values (2)) as b(k) using (k) order by k",
+    "select * from (values (1, 'l')) as a(k, x) right join (values (2, 'r')) as b(k, y) using (k)",
+    "select * from (values (1, 'l')) as a(k, x) full join (values (1, 'm'), (2, 'r')) as b(k, y) using (k) order by k",
+    "select k + 1 as more, x, b.k as other, a.k as one from (values (1, 'l')) as a(k, x) full join (values (2, 'r')) as b(k, y) using \
+     (k) where k > 0 order by k desc",
+    "select k, count(*) from (select i as k from n) as a full join m using (k) group by k having k > 0 order by k",
+    "select max(k), count(distinct k) from (select i as k from n) as a right join m using (k)",
+    "select distinct on (k) k, v from (select i as k from n) as a right join m using (k) order by k, v",
+    "select k, row_number() over (order by k desc) from (values (1)) as a(k) full join (values (2)) as b(k) using (k) \
+     order by 1",
+    "select a.x, b.y from (values (1, 'l')) as a(k, x) full join (values (2, 'r')) as b(k, y) using (k) where a.k is \
+     null",
+    "select K from (values (1)) as a(k) full join (values (2)) as b(k) using (k) order by 1",
+    "select c.z, a.k from (values (1)) as a(k) join (values (1)) as b(k) using (k) left join (values (1, 2)) as c(k, z) \
+     using (k)",
+    // Decimals beside floats.
+    "select 1.5 as x union all select 1e-20::float8 order by 1",
+    "select d from n where i < 3 union select f from n where i in (1, 6) order by 1",
+    // Rows with nulls.
+    "select (1, null::int) in (select 1, 2), (1, null::int) in (select 2, 2), (1, 2) not in (select 1, null::int)",
+    "select i from n where not ((i, s) in (select 1, null::text)) order by i",
+    "select i from n where (i, s) not in (select 1, null::text) order by i",
+    "select i from n where ((i, s) in (select b.i, nullif(b.s, 'a') from n b)) is null order by i",
+    "select i, (i, s) in (select b.i, nullif(b.s, 'a') from n b) from n order by i",
+    "select i from n where not ((i, s) in (select b.i, b.s from n b where b.i < 3)) order by i",
+    "select i from n where case when (i, s) in (select b.i, b.s from n b where b.i < 3) then false else true end \
+     order by i",
+    // Names of columns that have none of their own.
+    "select x::text from (values (10), (9), (100)) as v(x) order by x",
+    "select x::text, x as y from (values (10), (9), (100)) as v(x) order by x desc, y",
+    "select x::text, x from (values (10), (9), (100)) as v(x) order by v.x",
+    "select k, count(*) from m group by k order by count desc, k",
+    "select upper(s) from n where i < 4 group by s order by upper",
+    "select max(v)::text from m group by k order by max",
+    "select (v::text) collate \"C\" from m union all select '5' order by v",
+    // Intervals go by their length.
+    "select x::text from (values (interval '1 month'), (interval '31 days'), (interval '29 days')) as v(x) order by x",
+    "select max(x)::text, min(x)::text from (values (interval '1 month'), (interval '31 days'), (null)) as v(x)",
+    "select (max(x) filter (where x < interval '31 days'))::text from (values (interval '1 month'), (interval '31 days')) as \
+     v(x)",
+    "select interval '30 days' in (interval '1 month'), interval '30 days' in (interval '1 day', null)",
+    "select interval '2 months' between interval '1 day' and interval '61 days'",
+    "select case interval '24 hours' when interval '1 day' then 1 else 2 end",
+    // Lists.
+    "select 1 = any(array[2, null]), 2 = any(array[2, null]), 1 = any(array[2, 3]), null = any(array[1])",
+    "select i from n where not (i = any(array[1, null]))",
+    "select i from n where i = any(array[1, null, i + 1]) order by i",
+    "select i from n where not (i = any(array[1, 2])) order by i",
+    "select i from n where f = any(array['-0'::float8, 'NaN'::float8]) order by i",
+    "select i, i = any(array[k, v]) from n join m on i = k order by i, v",
+    "select (coalesce(array(select i from n where i > 100), array[7]))[1], array_length(array(select 1), 1)",
+    "select i, array_to_string(array(select v from m where k = i order by v), ',') from n order by i",
+    "select array_to_string(array_remove(array[1, null, 2], null), ',', '-')",
+    "select (array[1, 2, 3])[-1], (array[1, 2, 3])[0], (array[1, 2, 3])[2], (array[1, 2, 3])[i - 2] from n order by i",
+    "select array_to_string((array[1, 2, 3])[2:], ','), array_to_string((array[1, 2, 3])[:2], ','), \
+     array_to_string((array[1, 2, 3])[-1:2], ','), array_to_string((array[1, 2, 3])[2:-1], ',')",
+    // Aggregates of rows that belong to another.
+    "select i, (select sum(v) from m where k = i having count(*) > 1) from n order by i",
+    "select i, (select sum(v) from m where k = i having count(*) = 0) from n order by i",
+    "select i, (select count(*) from m where k = i having count(*) = 0) from n order by i",
+    "select i, x.c from n, lateral (select count(*) as c from m where k = i having count(*) > 1) as x order by i",
+    "select i, x.c from n left join lateral (select count(*) as c from m where k = i having count(*) > 1) as x on true \
+     order by i",
+    "select i from n where 0 = any (select count(*) from m where k = i) order by i",
+    "select i from n where i in (select count(*) from m where k = i) order by i",
+    "select i from n where i not in (select count(*) from m where k = i) order by i",
+    "select i from n where exists (select sum(v) from m where k = i having count(*) > 1) order by i",
+    "select i from n where not exists (select sum(v) from m where k = i having count(*) = 0) order by i",
+    "select i from n where exists (select sum(v) from m where k = i) order by i",
+    // Words that bind loosely, zeros, zones, and what lies between.
+    "select not exists (select 1) is null, not exists (select 1) and false",
+    "select i from n where not exists (select 1 from m where k = i) = true order by i",
+    "select i # i, i # 3 # i from n order by i",
+    "select 0.0::float8 in (-0.0::float8, 5::float8), case '-0'::float8 when 0 then 'z' else 'n' end",
+    "select i from n where f in (1, 2, 3, 4, '-0'::float8) order by i",
+    "select i from n where f in ('NaN'::float8, 7) order by i",
+    "select i from n where f not in (1.5, null)",
+    "select case f when '-0'::float8 then 'zero' when 'NaN'::float8 then 'nan' else 'none' end from n order by i",
+    "select timestamptz '2024-01-01 12:00+00' at time zone '+02', timestamp '2024-01-01 12:00' at time zone '-05:30'",
+    "select percentile_cont(0.99) within group (order by x), percentile_cont(0.5) within group (order by x desc) from \
+     generate_series(1, 1000) as x",
+    "select percentile_cont(0.123456789) within group (order by x) from (values (0.0::float8), (1e9)) as v(x)",
+    "select percentile_cont(0.25) within group (order by x desc), percentile_cont(1) within group (order by x) from \
+     (values (1), (2), (10), (null)) as v(x)",
+    "select s, percentile_cont(0.5) within group (order by d) from n where i is not null group by s order by s",
+    "select percentile_cont(0.5) within group (order by d) filter (where i > 100) from n",
 ];
 
 /// Those that are refused, and what is said.
 pub(super) const REFUSED: &[(&str, &str)] = &[
+    ("select * from (values (1)) as a(k) natural full join (values (2)) as b(k)", "a natural join"),
+    (
+        "select * from (values (1)) as a(k) full join (values (2)) as b(k) using (k) join (values (1)) as c(k) using (k)",
+        "a join with a right or full join by `using (k)`",
+    ),
+    ("select percentile_cont(1.5) within group (order by i) from n", "is not between 0 and 1"),
     ("select '1,2'::int[]", "is no array"),
     ("select '{1,2'::int[]", "is no array"),
     ("select s::int[] from n", "is no array"),

@@ -1,6 +1,6 @@
 //! Salver's own parameters. A request that has one of them is strict.
 
-use salver_model::records::{Child, Condition, RecordAggregate, RecordQuery};
+use salver_model::records::{BytesText, Child, Condition, RecordAggregate, RecordQuery};
 use salver_model::{AggregateFunction, Code, Error, Result, suggest};
 
 use super::filter;
@@ -20,6 +20,7 @@ pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
         "max_affected" => ask.affected_max = size(name, value, true)?,
         "dry_run" => ask.dry_run = boolean(name, value)?,
         "keep_good" => ask.keep_good = boolean(name, value)?,
+        "bytes" => ask.bytes = Some(bytes(value)?),
         _ => return Err(Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))),
     }
     Ok(())
@@ -39,6 +40,14 @@ fn upsert(value: &str) -> Result<bool> {
         "update" | "1" => Ok(false),
         "ignore" => Ok(true),
         _ => Err(Error::new(Code::InvalidRequest, format!("`upsert` is `update` or `ignore`, not `{value}`"))),
+    }
+}
+
+fn bytes(value: &str) -> Result<BytesText> {
+    match value {
+        "base64" => Ok(BytesText::Base64),
+        "hex" => Ok(BytesText::Hexadecimal),
+        _ => Err(Error::new(Code::InvalidRequest, format!("`bytes` is `base64` or `hex`, not `{value}`"))),
     }
 }
 

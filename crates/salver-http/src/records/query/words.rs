@@ -24,7 +24,7 @@ pub(in crate::records) enum Purpose {
 }
 
 /// Every parameter, beside those with a path or suffix.
-pub(super) const ALL: [&str; 23] = [
+pub(super) const ALL: [&str; 24] = [
     "include",
     "exclude",
     "filter",
@@ -45,13 +45,14 @@ pub(super) const ALL: [&str; 23] = [
     "max_affected",
     "dry_run",
     "keep_good",
+    "bytes",
     "geometry",
     "bbox",
     "tile",
 ];
 
 /// Salver's own: a request that has one is strict.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "after",
     "distinct",
     "group",
@@ -63,6 +64,7 @@ const OWN: [&str; 11] = [
     "max_affected",
     "dry_run",
     "keep_good",
+    "bytes",
 ];
 
 impl Purpose {
@@ -92,7 +94,7 @@ impl Purpose {
             Self::Create => &["include", "exclude", "returning", "upsert", "on_conflict"],
             Self::Change => &["include", "exclude", "returning"],
             Self::ChangeMany => &["include", "exclude", "filter", "max_affected", "returning"],
-            Self::Load => &["upsert", "dry_run", "keep_good"],
+            Self::Load => &["upsert", "dry_run", "keep_good", "bytes"],
             Self::Transaction => &[],
         }
     }

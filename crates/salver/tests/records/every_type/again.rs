@@ -42,21 +42,32 @@ fn tags(kind: Kind) {
     assert_none(kind, &wrong);
 }
 
-/// What `/api/export` writes as CSV is loaded as the same values.
+/// What `/api/export` writes as CSV is loaded as the same values. SQLite keeps no type where none is declared.
 fn csv(kind: Kind) {
+    loads(kind, ("csv", "text/csv"), "", |class| class != Class::Any);
+}
+
+/// Bytes in NDJSON too, where the load says how they are written.
+fn bytes_in_ndjson(kind: Kind) {
+    loads(kind, ("ndjson", "application/x-ndjson"), "&bytes=hex", |class| class == Class::Bytes);
+}
+
+/// What `/api/export` writes in this format of types of such classes is loaded as the same values, with these
+/// parameters.
+fn loads(kind: Kind, (suffix, media_type): (&str, &str), parameters: &str, is_meant: impl Fn(Class) -> bool) {
     let setting = Setting::with(kind, "writable = true", "limits.body_bytes_max = 67108864");
     let program = &setting.program;
     let mut wrong = Vec::new();
     let mut loaded = Vec::new();
     for (number, own) in setting.each().filter(|(_, own)| own.made_of.is_none()) {
-        // Bytes are hexadecimal in CSV and base64 in a load; SQLite keeps no type where none is declared.
-        if matches!(own.class, Class::Bytes | Class::Any) {
+        if !is_meant(own.class) {
             continue;
         }
-        let rows = program.ok(&format!("/export/t{number}.csv"));
+        let rows = program.ok(&format!("/export/t{number}.{suffix}"));
         drop(program.database().run(&format!("delete from t{number}")));
-        let headers = [("content-type", "text/csv")];
-        let answer = program.ask("POST", &format!("/records/t{number}?keep_good=1"), &headers, Some(&rows));
+        let headers = [("content-type", media_type)];
+        let target = format!("/records/t{number}?keep_good=1{parameters}");
+        let answer = program.ask("POST", &target, &headers, Some(&rows));
         loaded.push((
             format!("t{number}"),
             own.clone().only_read(),
@@ -80,6 +91,7 @@ fn csv(kind: Kind) {
             wrong.push(format!("{}: {}: {answer}", own.native, some.join("; ")));
         }
     }
+    assert!(!loaded.is_empty(), "{kind:?} has such types");
     assert_none(kind, &wrong);
 }
 
@@ -100,4 +112,5 @@ fn increments_have_every_digit() {
 super::of_each_database! {
     tags: tags_of_sqlite, tags_of_mariadb, tags_of_postgres;
     csv: csv_of_sqlite, csv_of_mariadb, csv_of_postgres;
+    bytes_in_ndjson: bytes_in_ndjson_of_sqlite, bytes_in_ndjson_of_mariadb, bytes_in_ndjson_of_postgres;
 }

@@ -1,0 +1,67 @@
+//! Bounds on how many of something a statement or one query of it has.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::Expr;
+use salver_model::limits::{SQL_ITEMS_MAX, SQL_RELATIONS_MAX};
+use salver_model::{Code, Error, Result};
+
+use super::Flow;
+
+/// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
+const KEYS_MAX: usize = 400;
+
+/// Most groupings that `cube`, `rollup` and `grouping sets` make together.
+const GROUPING_SETS_MAX: usize = 1_024;
+
+/// Tables and queries that are read.
+pub(super) fn relations(count: usize) -> Result<()> {
+    if count <= SQL_RELATIONS_MAX {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::InvalidSql,
+        format!("the statement reads more than {SQL_RELATIONS_MAX} tables and queries, each as often as it is used"),
+    )
+    .with_hint("split it, or read one table in place of many"))
+}
+
+/// What `cube`, `rollup` and `grouping sets` make of the groups of a query.
+pub(super) fn grouping_sets(groups: &[Expr]) -> Flow {
+    if groupings(groups) <= GROUPING_SETS_MAX {
+        return ControlFlow::Continue(());
+    }
+    let message = format!("`cube`, `rollup` and `grouping sets` make more than {GROUPING_SETS_MAX} groupings");
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("group by fewer columns")))
+}
+
+/// How many groupings a list of expressions stands for.
+fn groupings(groups: &[Expr]) -> usize {
+    groups.iter().fold(1, |sets, group| {
+        let own = match group {
+            Expr::Cube(columns) => u32::try_from(columns.len()).map_or(usize::MAX, |n| 2_usize.saturating_pow(n)),
+            Expr::Rollup(columns) => columns.len() + 1,
+            Expr::GroupingSets(sets) => sets.iter().fold(0, |all, set| usize::saturating_add(all, groupings(set))),
+            _ => 1,
+        };
+        usize::saturating_mul(sets, own)
+    })
+}
+
+/// Expressions that one query sorts or groups by.
+pub(super) fn keys(count: usize) -> Flow {
+    if count <= KEYS_MAX {
+        return ControlFlow::Continue(());
+    }
+    let message = format!("the statement sorts or groups by {count} expressions, and {KEYS_MAX} are the most");
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("sort or group by fewer")))
+}
+
+/// Columns or arguments of one list.
+pub(super) fn items(count: usize) -> Flow {
+    if count <= SQL_ITEMS_MAX {
+        return ControlFlow::Continue(());
+    }
+    let message = format!("a list of the statement has {count} columns or arguments, and {SQL_ITEMS_MAX} are the most");
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("split the statement")))
+}

@@ -1,0 +1,87 @@
+//! What a query is ordered by where it is no expression of its own: names of what it gives, and `order by all`.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, Value,
+};
+use salver_model::Error;
+
+use super::merged::is_same;
+use super::refused;
+
+/// Names as positions, of columns that have none here and one in PostgreSQL: `x::text` is an `x`, `count(*)` a `count`.
+/// They come before those of what is read, so that `select x::text ... order by x` goes by texts.
+pub(super) fn by_names(query: &mut Query) {
+    let mut body = &*query.body;
+    while let SetExpr::SetOperation { left, .. } = body {
+        body = left;
+    }
+    let (SetExpr::Select(select), Some(order)) = (body, &mut query.order_by) else { return };
+    let OrderByKind::Expressions(keys) = &mut order.kind else { return };
+    for key in keys {
+        if let Expr::Identifier(asked) = &key.expr
+            && let Some(number) = place(asked, &select.projection)
+        {
+            key.expr = position(number);
+        }
+    }
+}
+
+/// The position of the only column of this name, if it is one that the engine calls otherwise.
+fn place(asked: &Ident, projection: &[SelectItem]) -> Option<usize> {
+    let mut found = None;
+    for (index, item) in projection.iter().enumerate() {
+        let is_one = match item {
+            SelectItem::UnnamedExpr(expr) => name(expr).is_some_and(|name| is_same(name, asked)),
+            SelectItem::ExprWithAlias { alias, .. } => is_same(alias, asked),
+            // Its columns are not known here.
+            _ => return None,
+        };
+        if is_one && found.replace((index, item)).is_some() {
+            return None;
+        }
+    }
+    match found? {
+        (index, SelectItem::UnnamedExpr(Expr::Cast { .. } | Expr::Collate { .. } | Expr::Function(_))) => {
+            Some(index + 1)
+        }
+        _ => None,
+    }
+}
+
+/// What PostgreSQL calls a column that has no alias (`FigureColname` in its `parse_target.c`).
+fn name(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Identifier(name) => Some(name),
+        Expr::CompoundIdentifier(path) => path.last(),
+        Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Collate { expr, .. } => name(expr),
+        Expr::Function(call) => call.name.0.last().and_then(ObjectNamePart::as_ident),
+        _ => None,
+    }
+}
+
+fn position(number: usize) -> Expr {
+    Expr::value(Value::Number(number.to_string(), false))
+}
+
+/// `order by all` as the positions of all columns.
+pub(super) fn by_all(query: &mut Query) -> Result<(), Box<Error>> {
+    let Some(order) = &mut query.order_by else { return Ok(()) };
+    let OrderByKind::All(options) = &order.kind else { return Ok(()) };
+    let columns = match &*query.body {
+        SetExpr::Select(select) => {
+            let all_are_expressions = select
+                .projection
+                .iter()
+                .all(|item| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }));
+            all_are_expressions.then_some(select.projection.len())
+        }
+        _ => None,
+    };
+    let Some(columns) = columns else {
+        return Err(refused("`order by all` needs columns that are written out", "write `order by 1, 2, ...`"));
+    };
+    let options = *options;
+    let key = |number: usize| OrderByExpr { expr: position(number), options, with_fill: None };
+    order.kind = OrderByKind::Expressions((1..=columns).map(key).collect());
+    Ok(())
+}
