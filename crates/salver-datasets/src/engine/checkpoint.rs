@@ -28,8 +28,10 @@ use super::through::{Passage, Through};
 use super::turn;
 use super::work::Work;
 
-/// Groupings from which on batches are cut.
+/// Groupings, times the aggregates that make an object for each group, from which on batches are cut.
 const GROUPINGS_MANY: usize = 8;
+/// Aggregates with one state for all groups that cost as much as one that makes an object for each.
+const LIGHT_AGGREGATES: usize = 16;
 /// Rows that are grouped between two checkpoints, each counted once for each grouping: some milliseconds.
 const GROUPED_ROWS: usize = 64 * 1024;
 /// Fewest rows of a batch: below that, what each batch costs is more than what its rows do.
@@ -48,11 +50,14 @@ pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn
     Ok(plan.transform_up(place)?.data)
 }
 
-/// The operator, which gets a few rows at a time when it is an aggregate of many groupings: it takes in a batch for all
-/// of them at once, without a checkpoint, and reckons with the memory only then.
+/// The operator, which gets a few rows at a time when it makes many groupings or aggregates: it takes in a batch for
+/// all of them at once, without a checkpoint, and reckons with the memory only then.
 fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(aggregate) = node.downcast_ref::<AggregateExec>() else { return Ok(node) };
-    let groupings = aggregate.group_expr().groups().len();
+    let aggregates = aggregate.aggr_expr();
+    let heavy = aggregates.iter().filter(|own| !own.groups_accumulator_supported()).count();
+    let light = (aggregates.len() - heavy).div_ceil(LIGHT_AGGREGATES);
+    let groupings = aggregate.group_expr().groups().len().max(1) * (heavy + light).max(1);
     if groupings < GROUPINGS_MANY {
         return Ok(node);
     }

@@ -9,6 +9,7 @@ mod checked;
 mod decimals;
 mod extremes;
 mod floats;
+mod frames;
 mod lists;
 mod membership;
 mod mixed;
@@ -17,11 +18,13 @@ mod multiplied;
 mod nested;
 mod quotient;
 mod rounded;
+mod sliding;
 mod spans;
 mod stamps;
 mod sums;
 mod texts;
 mod totals;
+mod untyped;
 
 use std::sync::Arc;
 
@@ -165,7 +168,9 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             Ok(Transformed::yes(rounded::function(args)))
         }
         Expr::ScalarFunction(call) => {
-            lists::expression(call, &type_of).transform_data(|expr| floats::expression(expr, &type_of))
+            let expr =
+                lists::expression(call, &type_of).transform_data(|expr| Ok(spans::expression(expr, &type_of)))?;
+            expr.transform_data(|expr| floats::expression(expr, &type_of))
         }
         other => {
             nested::check(&other, &type_of)?;

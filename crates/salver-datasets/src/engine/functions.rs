@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::logical_expr::{ScalarUDF, ScalarUDFImpl};
+
+use bounded::Bounded;
 
 pub(crate) use allowance::{Allowance, shown, too_large};
 pub(crate) use measure::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
@@ -34,6 +37,12 @@ pub(crate) fn bound_all(state: &mut SessionState, allowance: &Arc<Allowance>) ->
     }
     state.add_analyzer_rule(Arc::new(rewrite::BoundExpressions(Arc::clone(allowance))));
     Ok(())
+}
+
+/// Whether a function is a `T`, within its bounds or not yet.
+pub(super) fn is<T: ScalarUDFImpl>(function: &ScalarUDF) -> bool {
+    let inner = function.inner();
+    inner.is::<T>() || inner.downcast_ref::<Bounded>().is_some_and(Bounded::holds::<T>)
 }
 
 #[cfg(test)]

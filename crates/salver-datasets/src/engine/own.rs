@@ -28,6 +28,7 @@ use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
 pub(crate) use regular::CLASSES;
+pub(super) use regular::regexp_like;
 pub(super) use scaled::{interval_divided, interval_times};
 pub(super) use written::{differs, item, written, written_each};
 
@@ -61,6 +62,8 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         quoted::quote_ident(),
         quoted::quote_literal(),
         quoted::quote_nullable(),
+        regular::regexp_like(),
+        regular::regexp_match(),
         regular::regexp_split_to_array(),
         regular::similar_to_escape(),
         scaled::justify_days(),

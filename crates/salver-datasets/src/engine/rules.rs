@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, plan_err};
+use datafusion::common::{NullEquality, Result, plan_err};
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{Analyzer, AnalyzerRule, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -54,12 +54,31 @@ impl OptimizerRule for Logical {
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         Work::of(&config.options()).check()?;
+        let makes_keys = match self.0.name() {
+            "extract_equijoin_predicate" => joins_nulls(&plan),
+            "eliminate_cross_join" => plan.exists(|node| Ok(joins_nulls(node)))?,
+            _ => false,
+        };
+        if makes_keys {
+            return Ok(Transformed::no(plan));
+        }
         let rewritten = self.0.rewrite(plan, config)?;
         // A filter that goes below a projection takes over what the projection computes, as often as it names it.
         if rewritten.transformed && self.0.name() == "push_down_filter" {
             bound(&rewritten.data)?;
         }
         Ok(rewritten)
+    }
+}
+
+/// Whether a plan is a join in which null equals null, by `is not distinct from`. An equality that a filter brings to
+/// it must not become one of its keys.
+fn joins_nulls(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Join(Join { join_type: JoinType::Inner, null_equality, .. }) => {
+            *null_equality == NullEquality::NullEqualsNull
+        }
+        _ => false,
     }
 }
 

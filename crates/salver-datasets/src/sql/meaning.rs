@@ -23,6 +23,7 @@ mod spans;
 mod spelled;
 mod subqueries;
 mod texts;
+mod windows;
 
 use std::ops::ControlFlow;
 

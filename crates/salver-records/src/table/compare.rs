@@ -114,6 +114,12 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
             let unsigned = operand.data_type == DataType::UInt64 && dialect == Dialect::Mysql;
             digits(value).and_then(|text| integer(unsigned, &text))
         }
+        // No value there is NaN, which is above all numbers.
+        DataType::Float32 | DataType::Float64
+            if dialect != Dialect::Postgres && float(value).is_some_and(f64::is_nan) =>
+        {
+            Some(Literal::Above)
+        }
         DataType::Float32 => float(value).map(|own| {
             // The nearest of the column's own: what the client sees there is what it may ask for.
             let short = f64::from(own as f32);

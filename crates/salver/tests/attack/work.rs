@@ -14,7 +14,7 @@ use crate::server::Server;
 const TABLE: &[(&str, &[u8])] = &[("t.csv", b"a\n1\n2\n")];
 
 /// Statements that would take hours.
-const ENDLESS: [(&str, &str); 22] = [
+const ENDLESS: [(&str, &str); 25] = [
     (
         "a cross join with a filter",
         "select count(*) as n from range(1, 3000000) a, range(1, 3000000) b where (a.value * b.value) % 7 = 9",
@@ -91,8 +91,40 @@ const ENDLESS: [(&str, &str); 22] = [
         "lists of lists",
         "select count(*) as n from (select unnest(range(1, 1000)) as x from range(1, 3000000)) u where x < 0",
     ),
+    (
+        "lists whose items are compared",
+        "select count(*) as n from range(1, 9000000) where \
+         array_has_any(range(0, 5000 + value % 7), range(6000 + value % 9, 12000))",
+    ),
+    (
+        "patterns that are others in each row",
+        "select count(*) as n from range(1, 9000000) where ('a' || value) ~ ('(\\pL{40}){10}' || value)",
+    ),
+    (
+        "patterns that are others in each row, called",
+        "select count(regexp_match('a' || value, '(\\pL{40}){10}' || value)) as n from range(1, 9000000)",
+    ),
     ("an explained one", "explain analyze select sum(value) as n from range(1, 900000000000)"),
 ];
+
+/// Hundreds of aggregates that sort each of many groups: none of them is looked at by itself.
+#[test]
+fn many_ordered_aggregates_end_with_their_limit() {
+    let siege = Siege::of("[limits]\nquery_ms_max = 1000\nmemory_bytes_max = 268435456\n", TABLE);
+    let of = |n: usize| format!("array_agg(v order by (v * {n}) % 7, v)");
+    let columns: Vec<String> = (1..300).map(of).collect();
+    let text = format!("select {} from (select value as v from range(1, 200000)) t group by v", columns.join(", "));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let answer = siege.server().post("/api/sql", &text);
+                assert!([413, 503].contains(&answer.status), "{}", answer.text());
+            });
+        }
+    });
+    siege.is_at_rest("ordered aggregates");
+    siege.is_well("ordered aggregates");
+}
 
 /// Sends a statement and waits for no answer.
 fn begin(server: &Server, text: &str) -> TcpStream {

@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
     binary_expr, lit, not,
 };
 
-use super::{call, is_comparison, max, min, spans};
+use super::{call, frames, is_comparison, max, min, sliding, spans};
 
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
@@ -260,9 +260,16 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
             (*function, changed) = (min(), true);
         } else if function.inner().is::<Max>() {
             (*function, changed) = (max(), true);
+        } else if let Some(sliding) = sliding::over_windows(function) {
+            (*function, changed) = (sliding, true);
         }
     }
-    if window.params.partition_by.iter().any(|part| is_float(part, type_of)) {
+    if let Some(frame) = frames::roomy(&mut window.params, type_of) {
+        window.params.window_frame = frame;
+        changed = true;
+    }
+    let is_unlike = |part: &Expr| is_float(part, type_of) || matches!(type_of(part), Some(DataType::Interval(_)));
+    if window.params.partition_by.iter().any(is_unlike) {
         window.params.partition_by = all(std::mem::take(&mut window.params.partition_by), type_of);
         changed = true;
     }
@@ -271,9 +278,14 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
     if changed { Transformed::yes(window) } else { Transformed::no(window) }
 }
 
-/// Those that are floats, in their order.
+/// Those that are floats, in their order, and intervals by their length.
 fn all(exprs: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Expr> {
-    exprs.into_iter().map(|expr| if is_float(&expr, type_of) { ordered(expr) } else { expr }).collect()
+    let one = |expr: Expr| match type_of(&expr) {
+        Some(own) if own.is_floating() => ordered(expr),
+        Some(DataType::Interval(_)) => spans::length(expr),
+        _ => expr,
+    };
+    exprs.into_iter().map(one).collect()
 }
 
 fn sorts(keys: &mut [Sort], type_of: TypeOf<'_>) -> bool {
@@ -312,7 +324,7 @@ fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// A node that orders or compares whole rows.
 pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     let type_of = |expr: &Expr| expr.get_type(schema).ok();
-    Ok(match plan {
+    let plan = match plan {
         LogicalPlan::Sort(mut sort) => {
             sorts(&mut sort.expr, &type_of);
             LogicalPlan::Sort(sort)
@@ -349,5 +361,6 @@ pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> 
             LogicalPlan::Join(join)
         }
         other => other,
-    })
+    };
+    spans::node(plan)
 }

@@ -1,13 +1,16 @@
-//! Lists as in PostgreSQL: `x = any(list)` is unknown where it is not found and a null is in the list, an item before
-//! the first is null, and null can be taken out of a list. The engine's own say false, count from the end, and null.
+//! Lists as in PostgreSQL: `x = any(list)` is unknown where it is not found and a null is in the list, no list has a
+//! null that another contains, an item before the first is null, and null can be taken out of a list. The engine's own
+//! say false and true, count from the end, and null.
 
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, GenericListArray, Int64Array, OffsetSizeTrait};
+use arrow::buffer::OffsetBuffer;
+use arrow::compute::filter;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::functions_nested::array_has::ArrayHas;
+use datafusion::functions_nested::array_has::{ArrayHas, ArrayHasAll, ArrayHasAny};
 use datafusion::functions_nested::expr_fn::array_compact;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
@@ -15,6 +18,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::super::functions;
 use super::membership::is_null;
 use super::{call, floats};
 
@@ -25,7 +29,15 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
     let ScalarFunction { func, mut args } = function;
     let is_index = |arg: &Expr| type_of(arg).as_ref().is_some_and(DataType::is_integer) && !is_positive(arg);
     match (func.name(), args.as_mut_slice()) {
-        ("array_has", [_, _]) if func.inner().is::<ArrayHas>() => Transformed::yes(call(holds(), args)),
+        ("array_has", [_, _]) if functions::is::<ArrayHas>(&func) => {
+            Transformed::yes(call(Looked::For(ArrayHas::new()).function(), args))
+        }
+        ("array_has_all", [_, _]) if functions::is::<ArrayHasAll>(&func) => {
+            Transformed::yes(call(Looked::ForAll(ArrayHasAll::new()).function(), args))
+        }
+        ("array_has_any", [_, _]) if functions::is::<ArrayHasAny>(&func) => {
+            Transformed::yes(call(Looked::ForAny(ArrayHasAny::new()).function(), args))
+        }
         ("array_remove_all", [list, item]) if is_null(item) => Transformed::yes(array_compact(std::mem::take(list))),
         ("array_element", [_, index]) if is_index(index) => {
             *index = call(Place { least: 1, below: Below::Null }.function(), vec![std::mem::take(index)]);
@@ -109,58 +121,91 @@ impl ScalarUDFImpl for PlaceFunction {
     }
 }
 
-/// Whether an item is in a list, by the order of floats; unknown where it is not and a null is.
-fn holds() -> ScalarUDF {
-    ScalarUDF::new_from_impl(Holds { inner: ArrayHas::new() })
-}
-
+/// What is looked for in a list, by the order of floats. Unknown is whether an item is in a list where it is not found
+/// and a null is; nulls are no part of what is looked for together.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Holds {
-    inner: ArrayHas,
+enum Looked {
+    For(ArrayHas),
+    ForAll(ArrayHasAll),
+    ForAny(ArrayHasAny),
 }
 
-impl ScalarUDFImpl for Holds {
-    fn name(&self) -> &'static str {
-        "array_has"
+impl Looked {
+    fn function(self) -> ScalarUDF {
+        ScalarUDF::new_from_impl(self)
+    }
+
+    fn inner(&self) -> &dyn ScalarUDFImpl {
+        match self {
+            Self::For(inner) => inner,
+            Self::ForAll(inner) => inner,
+            Self::ForAny(inner) => inner,
+        }
+    }
+
+    /// What is known of a row of which the engine found this.
+    fn known(&self, found: Option<bool>, lists: [&ArrayRef; 2], row: usize) -> Option<bool> {
+        let [list, sought] = lists;
+        if list.is_null(row) {
+            return None;
+        }
+        match self {
+            Self::For(_) if items(list, row).is_some_and(|items| items.is_empty()) => Some(false),
+            Self::For(_) if sought.is_null(row) => None,
+            Self::For(_) => found.filter(|found| *found || !has_null(list, row)),
+            _ if sought.is_null(row) => None,
+            Self::ForAll(_) => Some(found.unwrap_or(false) && !has_null(sought, row)),
+            Self::ForAny(_) => Some(found.unwrap_or(false)),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Looked {
+    fn name(&self) -> &str {
+        self.inner().name()
     }
 
     fn signature(&self) -> &Signature {
-        self.inner.signature()
+        self.inner().signature()
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        self.inner.return_type(arg_types)
+        self.inner().return_type(arg_types)
     }
 
     fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
         // A list of constants is looked up faster, and in the statistics of files too.
-        if args.first().is_some_and(is_plain) {
-            self.inner.simplify(args, info)
+        if matches!(self, Self::For(_)) && args.first().is_some_and(is_plain) {
+            self.inner().simplify(args, info)
         } else {
             Ok(ExprSimplifyResult::Original(args))
         }
     }
 
     fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        for value in &mut args.args {
+        for (number, value) in args.args.iter_mut().enumerate() {
+            let array = one_of_each(&match value {
+                ColumnarValue::Array(array) => Arc::clone(array),
+                ColumnarValue::Scalar(scalar) => scalar.to_array()?,
+            })?;
+            // No null is found among the values of another list when there is none.
+            let array = if number == 0 && matches!(self, Self::ForAny(_)) { compacted(&array)? } else { array };
             *value = match value {
-                ColumnarValue::Array(array) => ColumnarValue::Array(one_of_each(array)?),
-                ColumnarValue::Scalar(scalar) => {
-                    let array = one_of_each(&scalar.to_array()?)?;
-                    ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
-                }
+                ColumnarValue::Array(_) => ColumnarValue::Array(array),
+                ColumnarValue::Scalar(_) => ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?),
             };
         }
-        let Some(list) = args.args.first().cloned() else { return internal_err!("an item is looked for in a list") };
-        let rows = args.number_rows;
-        match self.inner.invoke_with_args(args)? {
-            ColumnarValue::Scalar(ScalarValue::Boolean(Some(false))) if has_null(&list.to_array(1)?, 0) => {
-                Ok(ColumnarValue::Scalar(ScalarValue::Boolean(None)))
+        let (rows, given) = (args.number_rows, args.args.clone());
+        let [list, sought] = given.as_slice() else { return internal_err!("something is looked for in a list") };
+        match self.inner().invoke_with_args(args)? {
+            ColumnarValue::Scalar(ScalarValue::Boolean(found)) => {
+                let known = self.known(found, [&list.to_array(1)?, &sought.to_array(1)?], 0);
+                Ok(ColumnarValue::Scalar(ScalarValue::Boolean(known)))
             }
             ColumnarValue::Array(found) => {
-                let lists = list.to_array(rows)?;
+                let (list, sought) = (list.to_array(rows)?, sought.to_array(rows)?);
                 let found = found.as_boolean().iter().enumerate();
-                let known = found.map(|(row, found)| found.filter(|found| *found || !has_null(&lists, row)));
+                let known = found.map(|(row, found)| self.known(found, [&list, &sought], row));
                 Ok(ColumnarValue::Array(Arc::new(known.collect::<BooleanArray>())))
             }
             found => Ok(found),
@@ -205,16 +250,42 @@ fn one_of_each(array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
+/// Lists without their nulls.
+fn compacted(lists: &ArrayRef) -> Result<ArrayRef> {
+    fn kept<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<ArrayRef> {
+        let (field, offsets, items, nulls) = list.clone().into_parts();
+        let Some(known) = items.logical_nulls().filter(|known| known.null_count() > 0) else {
+            return Ok(Arc::new(list.clone()));
+        };
+        let count = |row: usize| {
+            let (begin, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
+            known.slice(begin, end - begin).len() - known.slice(begin, end - begin).null_count()
+        };
+        let lengths = OffsetBuffer::<O>::from_lengths((0..list.len()).map(count));
+        let (first, last) = (offsets[0].as_usize(), offsets[list.len()].as_usize());
+        let known = BooleanArray::new(known.inner().slice(first, last - first), None);
+        let items = filter(&items.slice(first, last - first), &known)?;
+        Ok(Arc::new(GenericListArray::try_new(field, lengths, items, nulls)?))
+    }
+    match lists.data_type() {
+        DataType::List(_) => kept(lists.as_list::<i32>()),
+        DataType::LargeList(_) => kept(lists.as_list::<i64>()),
+        _ => Ok(Arc::clone(lists)),
+    }
+}
+
+/// The items of the list of a row.
+fn items(lists: &ArrayRef, row: usize) -> Option<ArrayRef> {
+    match lists.data_type() {
+        _ if lists.is_null(row) => None,
+        DataType::List(_) => Some(lists.as_list::<i32>().value(row)),
+        DataType::LargeList(_) => Some(lists.as_list::<i64>().value(row)),
+        DataType::FixedSizeList(..) => Some(lists.as_fixed_size_list().value(row)),
+        _ => None,
+    }
+}
+
 /// Whether the list of a row has a null among its items.
 fn has_null(lists: &ArrayRef, row: usize) -> bool {
-    if lists.is_null(row) {
-        return false;
-    }
-    let items = match lists.data_type() {
-        DataType::List(_) => lists.as_list::<i32>().value(row),
-        DataType::LargeList(_) => lists.as_list::<i64>().value(row),
-        DataType::FixedSizeList(..) => lists.as_fixed_size_list().value(row),
-        _ => return false,
-    };
-    items.logical_null_count() > 0
+    items(lists, row).is_some_and(|items| items.logical_null_count() > 0)
 }

@@ -1,10 +1,12 @@
 //! `x in (select ...)` beside other terms of a condition. It is unknown where `x` is null or a null is among the
 //! values, and the engine has false for it, which is another thing below `not`, `or` and `is null`.
 
+use std::sync::Arc;
+
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::count;
-use datafusion::logical_expr::expr::{InList, InSubquery};
+use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     Cast, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, TryCast, col, lit, not, when,
@@ -23,7 +25,13 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
             _ => false,
         };
         if is_alone {
-            terms.push(term);
+            match absence(&term) {
+                Some(one) if !one.subquery.outer_ref_columns.is_empty() && may_be_unknown(one, &filter)? => {
+                    terms.push(absent(one.clone(), filter.input.schema())?);
+                    changed = true;
+                }
+                _ => terms.push(term),
+            }
             continue;
         }
         let term = term.transform_up(|part| match part {
@@ -37,6 +45,38 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
         Some(predicate) if changed => Ok(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)),
         _ => Ok(LogicalPlan::Filter(filter)),
     }
+}
+
+/// The membership that a term denies.
+fn absence(term: &Expr) -> Option<&InSubquery> {
+    match term {
+        Expr::InSubquery(one) if one.negated => Some(one),
+        Expr::Not(inner) => match &**inner {
+            Expr::InSubquery(one) if !one.negated => Some(one),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `x not in (select y ...)` of a query that belongs to each row: there is no `y` that is `x`, or may be. The engine
+/// looks for nulls among the values for all rows together.
+fn absent(one: InSubquery, rows: &DFSchema) -> Result<Expr> {
+    let InSubquery { expr, subquery, .. } = one;
+    let Subquery { subquery: values, spans, .. } = subquery;
+    let column = Expr::from(values.schema().qualified_field(0));
+    let sought = expr.transform_up(|part| match part {
+        Expr::Column(column) => {
+            let field = rows.qualified_field_from_column(&column)?.1;
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(Arc::clone(field), column)))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    let may_be = Expr::IsNotFalse(Box::new(column.eq(sought.data)));
+    let plan = LogicalPlanBuilder::from(Arc::unwrap_or_clone(values)).filter(may_be)?.build()?;
+    let outer_ref_columns = plan.all_out_ref_exprs();
+    let subquery = Subquery { subquery: Arc::new(plan), outer_ref_columns, spans };
+    Ok(Expr::Exists(Exists { subquery, negated: true }))
 }
 
 fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {

@@ -13,7 +13,9 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use super::{call, decimals, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts};
+use super::{
+    call, decimals, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts, untyped,
+};
 
 /// Stands before the rule that gives the sides of operators one type.
 #[derive(Debug)]
@@ -87,7 +89,11 @@ fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Tr
             let list = list.into_iter().map(&float).collect();
             Transformed::yes(Expr::InList(InList { expr: Box::new(float(*expr)), list, negated }))
         }
-        Expr::Case(case) => mixed_case(case, &is_mixed, &float),
+        Expr::Case(case) => {
+            let (case, changed) = untyped::case(case, type_of);
+            let mixed = mixed_case(case, &is_mixed, &float);
+            if changed { Transformed::yes(mixed.data) } else { mixed }
+        }
         Expr::ScalarFunction(ScalarFunction { func, args })
             if !APART.contains(&func.name()) && is_mixed(&args.iter().collect::<Vec<_>>()) =>
         {
@@ -153,6 +159,13 @@ fn floated(expr: Expr) -> Expr {
 /// A union of decimals and floats is one of floats.
 fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
+    let (inputs, schema) = match untyped::union(&inputs)? {
+        Some(inputs) => {
+            let Union { inputs, schema } = Union::try_new_with_loose_types(inputs)?;
+            (inputs, schema)
+        }
+        None => (inputs, schema),
+    };
     let width = inputs.first().map_or(0, |input| input.schema().fields().len());
     let kind = |input: &LogicalPlan, column: usize, test: fn(&DataType) -> bool| {
         input.schema().fields().get(column).is_some_and(|field| test(field.data_type()))

@@ -1,5 +1,8 @@
 //! Intervals compare by how long they are, with 24 hours to a day and 30 days to a month, as in PostgreSQL; the kernels
-//! compare months first. Groups, `distinct` and joins go by months, days and time.
+//! compare months first.
+
+mod extreme;
+mod groups;
 
 use std::sync::Arc;
 
@@ -10,12 +13,13 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_aggregate::min_max::{Max, Min};
-use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList};
+use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList, ScalarFunction};
 use datafusion::logical_expr::{
     Between, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 use super::call;
+pub(super) use groups::node;
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
 const MONTH_DAYS: i128 = 30;
@@ -48,6 +52,21 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
                 && params.args.iter().all(|arg| is_interval(arg, type_of)) =>
         {
             extreme(params, func.inner().is::<Min>())
+        }
+        // Of those that are as long as each other one counts.
+        Expr::AggregateFunction(AggregateFunction { func, mut params })
+            if func.name() == "count" && params.distinct && params.args.iter().any(|arg| is_interval(arg, type_of)) =>
+        {
+            let args = params.args.into_iter().map(|arg| if is_interval(&arg, type_of) { length(arg) } else { arg });
+            params.args = args.collect();
+            Transformed::yes(Expr::AggregateFunction(AggregateFunction { func, params }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if matches!(func.name(), "greatest" | "least")
+                && !func.inner().is::<extreme::Extreme>()
+                && args.iter().all(|arg| is_interval(arg, type_of)) =>
+        {
+            Transformed::yes(call(extreme::function(func.name() == "least"), args))
         }
         other => Transformed::no(other),
     }

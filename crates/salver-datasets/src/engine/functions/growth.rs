@@ -265,7 +265,7 @@ type Steps = fn(&[Cell]) -> u64;
 
 /// Functions of which one row can cost more than a few steps for each byte.
 const COSTLY: &[(&str, Steps)] = &[
-    ("array_except", product_of_lists),
+    ("array_except", sum_of_lists),
     ("array_has_all", product_of_lists),
     ("array_has_any", product_of_lists),
     ("array_remove", scan),
@@ -418,8 +418,13 @@ fn product(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(cell(cells, 1).bytes)
 }
 
+/// Each item of the one is compared with each of the other.
 fn product_of_lists(cells: &[Cell]) -> u64 {
-    // Lists are hashed, so that it is the sum as long as values are small; a comparison of large ones is not.
+    cell(cells, 0).items.saturating_mul(cell(cells, 1).items).saturating_mul(2).saturating_add(sum_of_lists(cells))
+}
+
+/// Lists are hashed, so that it is the sum as long as values are small; a comparison of large ones is not.
+fn sum_of_lists(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_add(cell(cells, 1).bytes).saturating_mul(4)
 }
 
@@ -427,8 +432,15 @@ fn scan(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(4)
 }
 
-/// A text of n bytes and a pattern of m, its repetitions written out, cost up to n times m, and some to compile it.
+/// Largest program that a pattern is compiled to, in bytes; of a larger one `regex` makes an error.
+const PROGRAM_BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// Bytes of the program for one character of a pattern, if it is a class of letters.
+const PROGRAM_BYTES: u64 = 1_024;
+
+/// A text of n bytes and a pattern of m, its repetitions written out, cost up to n times m. A pattern that is another
+/// in each row is compiled for each, and its program kept until the piece is done: a byte of it counts as a step.
 fn pattern(cells: &[Cell]) -> u64 {
     let pattern = cell(cells, 1).bytes.saturating_add(8).saturating_mul(times(cell(cells, 1)).max(1));
-    cell(cells, 0).bytes.saturating_add(64).saturating_mul(pattern) / 16
+    let program = pattern.saturating_mul(PROGRAM_BYTES).min(PROGRAM_BYTES_MAX);
+    (cell(cells, 0).bytes.saturating_add(64).saturating_mul(pattern) / 16).max(program)
 }

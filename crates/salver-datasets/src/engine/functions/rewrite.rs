@@ -9,7 +9,9 @@ use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
+use datafusion::logical_expr::{
+    BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast, lit, not,
+};
 use datafusion::optimizer::AnalyzerRule;
 use salver_model::limits::FIXED_BYTES_MAX;
 
@@ -18,6 +20,7 @@ use super::bounded::Bounded;
 use super::dated;
 use super::growth::{self, Bounds, Growth};
 use super::operators::{Concatenate, narrow, same};
+use crate::engine::own;
 
 /// Puts every expression of a plan within bounds, when the types of all of them are known.
 #[derive(Debug)]
@@ -66,6 +69,9 @@ fn bound_expr(
             let inner = ScalarUDF::new_from_impl(Concatenate::of(args.len()));
             Ok(Transformed::yes(call(inner, growth::sum, args, allowance)))
         }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_match(op) && right.any_column_refs() => {
+            Ok(Transformed::yes(matched(*left, op, *right, allowance)))
+        }
         Expr::Cast(Cast { expr, field }) => {
             let (expr, changed) = bound_cast(*expr, field.data_type(), false, type_of, allowance)?;
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
@@ -86,6 +92,23 @@ fn bound_expr(
         }
         other => Ok(Transformed::no(other)),
     }
+}
+
+fn is_match(op: Operator) -> bool {
+    use Operator::{RegexIMatch, RegexMatch, RegexNotIMatch, RegexNotMatch};
+    matches!(op, RegexMatch | RegexIMatch | RegexNotMatch | RegexNotIMatch)
+}
+
+/// A match with a pattern that may be another in each row.
+fn matched(text: Expr, op: Operator, pattern: Expr, allowance: &Arc<Allowance>) -> Expr {
+    let mut args = vec![text, pattern];
+    if matches!(op, Operator::RegexIMatch | Operator::RegexNotIMatch) {
+        args.push(lit("i"));
+    }
+    let function = Arc::new(own::regexp_like());
+    let function = bound(&function, allowance).unwrap_or(function);
+    let found = Expr::ScalarFunction(ScalarFunction { func: function, args });
+    if matches!(op, Operator::RegexNotMatch | Operator::RegexNotIMatch) { not(found) } else { found }
 }
 
 /// What a chain of `||` puts together; of anything else, that alone.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListBuilder, StringArray, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder, ListBuilder, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err, plan_err};
@@ -37,6 +37,42 @@ pub(super) fn regexp_split_to_array() -> ScalarUDF {
         Volatility::Immutable,
     );
     RowFunction { name: "regexp_split_to_array", signature, returns: |_| Ok(list_of_texts()), values: split }.function()
+}
+
+/// `regexp_match(text, pattern, flags)`: the groups of the first match, null for one that took no part in it.
+pub(super) fn regexp_match() -> ScalarUDF {
+    let signature = Signature::one_of(
+        vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
+        Volatility::Immutable,
+    );
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        each(arrays, |row| {
+            let found = row.and_then(|(text, regex)| regex.captures(text));
+            if let Some(found) = &found {
+                let groups = found.iter().skip(usize::from(found.len() > 1));
+                groups.for_each(|group| lists.values().append_option(group.map(|own| own.as_str())));
+            }
+            lists.append(found.is_some());
+        })?;
+        Ok(Arc::new(lists.finish()))
+    };
+    RowFunction { name: "regexp_match", signature, returns: |_| Ok(list_of_texts()), values }.function()
+}
+
+/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern` where the pattern is another in each row: the engine's
+/// operator keeps all of the patterns of a batch at once.
+pub(in crate::engine) fn regexp_like() -> ScalarUDF {
+    let signature = Signature::one_of(
+        vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
+        Volatility::Immutable,
+    );
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let mut matches = BooleanBuilder::new();
+        each(arrays, |row| matches.append_option(row.map(|(text, regex)| regex.is_match(text))))?;
+        Ok(Arc::new(matches.finish()))
+    };
+    RowFunction { name: "regexp_like", signature, returns: |_| Ok(DataType::Boolean), values }.function()
 }
 
 fn list_of_texts() -> DataType {
@@ -109,13 +145,25 @@ fn class(rest: &mut std::str::Chars<'_>, made: &mut String) {
 }
 
 fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    each(arrays, |row| {
+        if let Some((text, regex)) = row {
+            pieces(text, regex).into_iter().for_each(|piece| lists.values().append_value(piece));
+        }
+        lists.append(row.is_some());
+    })?;
+    Ok(Arc::new(lists.finish()))
+}
+
+/// Gives `add` each text and its pattern, nothing where one of them or the flags are null. One pattern is kept at a
+/// time.
+fn each(arrays: &[ArrayRef], mut add: impl FnMut(Option<(&str, &Regex)>)) -> Result<()> {
     let texts = arrays.iter().map(|array| cast(array, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
     let [values, patterns, flags @ ..] = texts.as_slice() else {
-        return plan_err!("`regexp_split_to_array` takes a text and a pattern");
+        return plan_err!("a text and a pattern are needed");
     };
     let (values, patterns) = (values.as_string::<i32>(), patterns.as_string::<i32>());
     let mut known: Option<(String, Regex)> = None;
-    let mut lists = ListBuilder::new(StringBuilder::new());
     for row in 0..values.len() {
         let flag = match flags {
             [flags, ..] if flags.is_null(row) => None,
@@ -123,7 +171,7 @@ fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
             [] => Some(""),
         };
         let (false, false, Some(flag)) = (values.is_null(row), patterns.is_null(row), flag) else {
-            lists.append_null();
+            add(None);
             continue;
         };
         let key = format!("{flag}\0{}", patterns.value(row));
@@ -131,10 +179,9 @@ fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
             Some((other, regex)) if *other == key => regex,
             _ => &known.insert((key, compiled(patterns.value(row), flag)?)).1,
         };
-        pieces(values.value(row), regex).into_iter().for_each(|piece| lists.values().append_value(piece));
-        lists.append(true);
+        add(Some((values.value(row), regex)));
     }
-    Ok(Arc::new(lists.finish()))
+    Ok(())
 }
 
 fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
@@ -144,8 +191,9 @@ fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
         match flag {
             'i' => builder.case_insensitive(true),
             'n' | 'm' => builder.multi_line(true).dot_matches_new_line(false),
+            'x' => builder.ignore_whitespace(true),
             's' | 'c' => &mut builder,
-            other => return exec_err!("a pattern has no flag `{other}` here; it may have `i`, `n` and `s`"),
+            other => return exec_err!("a pattern has no flag `{other}` here; it may have `i`, `n`, `s` and `x`"),
         };
     }
     match builder.build() {

@@ -179,7 +179,7 @@ fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
     if name == "percentile_disc" && key.options.asc == Some(false) {
         return Err(refused(
             "`percentile_disc` goes by ascending order here",
-            "write `percentile_disc(1 - p) within group (order by x)`",
+            "of a part p of n values, that is the one at `n - ceil(p * n) + 1` by `row_number()` in ascending order",
         ));
     }
     list.args.insert(0, value);

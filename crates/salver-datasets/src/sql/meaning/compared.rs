@@ -1,4 +1,4 @@
-//! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (c, d)` and `(a, b) in ((1, 2), (3, 4))`.
+//! Comparisons of rows: `(a, b) = (c, d)`, `(a, b) < (c, d)`, `(a, b) in ((1, 2), (3, 4))` and `(a, b) is null`.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 use salver_model::Error;
@@ -18,6 +18,17 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 return Ok(());
             }
             *expr = compare(one, op, other);
+        }
+        // A row is null when all of its columns are, and not null when none is.
+        Expr::IsNull(inner) | Expr::IsNotNull(inner) if row(inner).is_some() => {
+            let columns = row(inner).map(<[Expr]>::to_vec).unwrap_or_default();
+            let is_null = matches!(expr, Expr::IsNull(_));
+            let test = |column: Expr| {
+                let column = Box::new(column);
+                if is_null { Expr::IsNull(column) } else { Expr::IsNotNull(column) }
+            };
+            let all = balanced(columns.into_iter().map(test).collect(), &BinaryOperator::And);
+            *expr = Expr::Nested(Box::new(all));
         }
         Expr::InList { expr: value, list, negated } => {
             let Some(one) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };

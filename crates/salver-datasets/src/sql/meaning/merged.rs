@@ -218,9 +218,9 @@ fn only(name: &ObjectName) -> Option<&Ident> {
     }
 }
 
-/// The column of a table.
-fn column(factor: &TableFactor, name: &Ident) -> Result<Expr, Box<Error>> {
-    let table = match factor {
+/// What a table is called by its columns.
+pub(super) fn name_of(factor: &TableFactor) -> Option<Ident> {
+    match factor {
         TableFactor::Table { alias: Some(alias), .. }
         | TableFactor::Derived { alias: Some(alias), .. }
         | TableFactor::Function { alias: Some(alias), .. }
@@ -228,8 +228,12 @@ fn column(factor: &TableFactor, name: &Ident) -> Result<Expr, Box<Error>> {
         | TableFactor::NestedJoin { alias: Some(alias), .. } => Some(alias.name.clone()),
         TableFactor::Table { name, alias: None, .. } => name.0.last().and_then(ObjectNamePart::as_ident).cloned(),
         _ => None,
-    };
-    match table {
+    }
+}
+
+/// The column of a table.
+fn column(factor: &TableFactor, name: &Ident) -> Result<Expr, Box<Error>> {
+    match name_of(factor) {
         Some(table) => Ok(Expr::CompoundIdentifier(vec![table, name.clone()])),
         None => Err(refused(
             format!("`using ({name})` joins with something that has no name"),

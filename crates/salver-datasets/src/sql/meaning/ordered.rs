@@ -1,11 +1,12 @@
 //! What a query is ordered by where it is no expression of its own: names of what it gives, and `order by all`.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, SelectItem, SetExpr, Value,
+    Expr, GroupByExpr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
 };
 use salver_model::Error;
 
-use super::merged::is_same;
+use super::merged::{self, is_same};
+use super::outside::outside_queries;
 use super::refused;
 
 /// Names as positions, of columns that have none here and one in PostgreSQL: `x::text` is an `x`, `count(*)` a `count`.
@@ -21,9 +22,71 @@ pub(super) fn by_names(query: &mut Query) {
         if let Expr::Identifier(asked) = &key.expr
             && let Some(number) = place(asked, &select.projection)
         {
-            key.expr = position(number);
+            key.expr = match select.projection.get(number - 1) {
+                // Where rows are grouped, a position is looked for among the groups.
+                Some(SelectItem::UnnamedExpr(expr)) if is_grouped(select) => expr.clone(),
+                _ => position(number),
+            };
         }
     }
+}
+
+fn is_grouped(select: &Select) -> bool {
+    !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
+}
+
+/// Columns in expressions that a query is ordered by, of which a column of its own has the name: an expression is over
+/// what is read, and only a name alone is one of what is given. The engine takes what is given for both.
+pub(super) fn by_expressions(query: &mut Query) -> Result<(), Box<Error>> {
+    let (SetExpr::Select(select), Some(order)) = (&*query.body, &mut query.order_by) else { return Ok(()) };
+    let OrderByKind::Expressions(keys) = &mut order.kind else { return Ok(()) };
+    let mut hidden = Vec::new();
+    for item in &select.projection {
+        if let SelectItem::ExprWithAlias { expr, alias } = item
+            && !matches!(expr, Expr::Identifier(own) if is_same(own, alias))
+            && reads(expr, alias)?
+        {
+            hidden.push(alias.clone());
+        }
+    }
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    // Where rows are grouped, what they are ordered by is a group.
+    let table = match select.from.as_slice() {
+        [only] if only.joins.is_empty() && is_grouped(select) => merged::name_of(&only.relation),
+        _ => None,
+    };
+    for key in keys {
+        if matches!(key.expr, Expr::Identifier(_)) {
+            continue;
+        }
+        outside_queries(&mut key.expr, &mut |part| {
+            let Expr::Identifier(name) = part else { return Ok(()) };
+            if !hidden.iter().any(|own| is_same(own, name)) {
+                return Ok(());
+            }
+            let Some(table) = &table else {
+                let message = format!(
+                    "`{name}` in an expression of `order by` is a column that is read, and one that is given has its name"
+                );
+                return Err(refused(message, format!("call the one that is given something else than `{name}`")));
+            };
+            *part = Expr::CompoundIdentifier(vec![table.clone(), name.clone()]);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether an expression reads a column of this name.
+fn reads(expr: &Expr, name: &Ident) -> Result<bool, Box<Error>> {
+    let mut found = false;
+    outside_queries(&mut expr.clone(), &mut |part| {
+        found |= matches!(part, Expr::Identifier(own) if is_same(own, name));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The position of the only column of this name, if it is one that the engine calls otherwise.

@@ -92,7 +92,7 @@ fn across_lines(pattern: &mut Expr) -> Result<(), Box<Error>> {
     match written(pattern) {
         Some(own) => {
             let lines = if own.contains('.') { "(?s)" } else { "" };
-            let own = CLASSES.iter().fold(own, |own, (class, letters)| own.replace(class, letters));
+            let own = CLASSES.iter().fold(classes(&own), |own, (class, letters)| own.replace(class, letters));
             *pattern = text(&format!("{lines}{own}"));
         }
         None => {
@@ -110,8 +110,12 @@ fn replacement(with: &mut Expr) -> Result<(), Box<Error>> {
             "a backslash can't be put in the place of a match",
             "put another character there, and `replace` it",
         )),
+        Some(own) if own.contains("\\0") => Err(refused(
+            "`\\0` can't be put in the place of a match",
+            "write `\\&` for the whole match, and `\\1` to `\\9` for its groups",
+        )),
         Some(own) => {
-            *with = text(&own.replace('$', "$$").replace("\\&", "\\0"));
+            *with = text(&groups(&own.replace('$', "$$").replace("\\&", "\\0")));
             Ok(())
         }
         None => {
@@ -120,6 +124,65 @@ fn replacement(with: &mut Expr) -> Result<(), Box<Error>> {
             Ok(())
         }
     }
+}
+
+/// Groups have one digit; a digit behind that is one of the text.
+fn groups(with: &str) -> String {
+    let mut made = String::with_capacity(with.len());
+    let mut signs = with.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match (sign, signs.peek()) {
+            ('\\', Some(group)) if group.is_ascii_digit() => {
+                made.push_str("${");
+                made.extend(signs.next());
+                made.push('}');
+            }
+            _ => made.push(sign),
+        }
+    }
+    made
+}
+
+/// Two signs that are one operator between classes of letters for the engine, and two letters of a class for
+/// PostgreSQL, are told apart.
+fn classes(pattern: &str) -> String {
+    let mut made = String::with_capacity(pattern.len());
+    let (mut inside, mut last, mut is_first) = (false, None, false);
+    let mut signs = pattern.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => {
+                made.push(sign);
+                made.extend(signs.next());
+                (last, is_first) = (None, false);
+                continue;
+            }
+            '[' if !inside => {
+                inside = true;
+                made.push(sign);
+                made.extend(signs.next_if_eq(&'^'));
+                (last, is_first) = (None, true);
+                continue;
+            }
+            '[' if signs.peek() == Some(&':') => {
+                made.push(sign);
+                for letter in signs.by_ref() {
+                    made.push(letter);
+                    if letter == ']' {
+                        break;
+                    }
+                }
+                (last, is_first) = (None, false);
+                continue;
+            }
+            ']' if inside && !is_first => inside = false,
+            '&' | '~' | '-' if inside && last == Some(sign) => made.push('\\'),
+            _ => {}
+        }
+        made.push(sign);
+        (last, is_first) = (Some(sign), false);
+    }
+    made
 }
 
 fn text(own: &str) -> Expr {

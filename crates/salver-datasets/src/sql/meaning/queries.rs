@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
-use super::{alike, columns, expression, merged, ordered, refused, rows, spelled};
+use super::{alike, columns, expression, merged, ordered, refused, rows, spelled, windows};
 use crate::sql::grammar::Grammar;
 
 pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
@@ -37,7 +37,9 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     if let SetExpr::Values(values) = &mut *query.body {
         floats(&mut values.rows);
     }
+    windows::of_query(query)?;
     ordered::by_names(query);
+    ordered::by_expressions(query)?;
     merged::of_order(query)?;
     columns::of_order(query.order_by.as_mut())?;
     ordered::by_all(query)
@@ -85,6 +87,7 @@ fn is_decimal(expr: &Expr) -> bool {
 }
 
 pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
+    windows::of_select(select)?;
     merged::of_select(select)?;
     for from in &mut select.from {
         for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {

@@ -18,6 +18,13 @@ const ROWS: &str = "__salver_rows";
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
+        // Of a list the engine knows `all` with its nulls.
+        Expr::AnyOp { left, compare_op, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
+            let Some(compare_op) = opposite(compare_op) else { return Ok(()) };
+            let (left, right) = (Box::new(take(left)), Box::new(take(right)));
+            let all = Expr::Nested(Box::new(Expr::AllOp { left, compare_op, right }));
+            *expr = Expr::Nested(Box::new(Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(all) }));
+        }
         Expr::AnyOp { left, compare_op, right, .. } => {
             let Expr::Subquery(query) = &mut **right else { return Ok(()) };
             let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
@@ -69,6 +76,19 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         _ => {}
     }
     Ok(())
+}
+
+/// The comparison that is false where this one is true, but for `=`, which is looked up.
+fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    match op {
+        NotEq => Some(Eq),
+        Lt => Some(GtEq),
+        LtEq => Some(Gt),
+        Gt => Some(LtEq),
+        GtEq => Some(Lt),
+        _ => None,
+    }
 }
 
 /// One value of a query: `words` over its only column `v`.

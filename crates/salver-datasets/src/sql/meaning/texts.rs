@@ -15,6 +15,10 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(digits, false), .. }) if digits.contains(['e', 'E']) => {
             match written_out(digits) {
+                // Also one without a point is no whole number.
+                Some(plain) if !plain.contains('.') => {
+                    *expr = expression(&format!("({plain}::decimal({}, 0))", plain.len()), Vec::new())?;
+                }
                 Some(plain) => *digits = plain,
                 // Too large or too small for a decimal.
                 None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,

@@ -7,6 +7,11 @@ use super::World;
 
 /// What differs, and a statement that shows it.
 const DIFFERENCES: &[(&str, &str)] = &[
+    (
+        "`select *` of a join by `using`, and a `natural` one, has its columns in the order of the tables",
+        "select * from (values (1, 2)) as a(x, i) join (values (2, 3)) as b(i, y) using (i)",
+    ),
+    ("in the order of lists nulls stand before all values", "select array[null, 1] < array[3, 1]"),
     ("a whole number that is written out is `bigint`", "select pg_typeof(1), 2147483647 + 1"),
     ("`sum` of `bigint` is `bigint`; `sum(x::decimal(38, 0))` has room", "select pg_typeof(sum(i)) from n"),
     ("`avg` of whole numbers is a float", "select pg_typeof(avg(i)), avg(i) from n where i < 3"),

@@ -407,6 +407,73 @@ pub(super) const SAME: &[&str] = &[
      (values (1), (2), (10), (null)) as v(x)",
     "select s, percentile_cont(0.5) within group (order by d) from n where i is not null group by s order by s",
     "select percentile_cont(0.5) within group (order by d) filter (where i > 100) from n",
+    // Memberships of queries that belong to each row.
+    "select x from (values (1, 1), (2, 2)) as a(x, y) where x not in (select z from (values (1, 1), (null, 2)) as b(z, w) \
+     where b.w > a.y)",
+    "select x from (values (1, 1), (2, 2), (null, 9)) as a(x, y) where x not in (select z from (values (1, 1), (7, 2)) as \
+     b(z, w) where b.w > a.y) order by x",
+    "select x from (values (1, 1), (2, 2), (null, 9), (null, 1)) as a(x, y) where not (x in (select z from (values (1, 1), \
+     (null, 2)) as b(z, w) where b.w >= a.y)) order by x",
+    "select x, y from (values (1, 1), (2, 2), (3, 1)) as a(x, y) where x <> all (select z from (values (1, 1), (null, 2)) as \
+     b(z, w) where b.w = a.y) order by x",
+    "select i from n where i not in (select v from m where k <> i) order by i",
+    // Windows over floats, at the end of the integers, and on other windows.
+    "select k, sum(x) over (order by k rows 1 preceding), avg(x) over (order by k rows 1 preceding) from (values (1, \
+     'NaN'::float8), (2, 1.0), (3, 2.0), (4, 'infinity'), (5, 3.0), (6, 4.5), (7, null), (8, null)) as v(k, x) order by k",
+    "select k, sum(x) over (order by k rows 1 preceding), stddev(x) over (order by k rows 1 preceding), var_pop(x) over \
+     (order by k rows 1 preceding) from (values (1, 1e17::float8), (2, 1.0), (3, 2.0), (4, 4.0)) as v(k, x) order by k",
+    "select x, count(*) over (order by x range between 2 preceding and 2 following) from (values (1::int), \
+     (2147483647::int), (null)) as v(x) order by x",
+    "select x, count(*) over (order by x desc range between 2 preceding and 2 following) from (values (3::bigint), (1), \
+     (9223372036854775807), (-9223372036854775808), (null)) as v(x) order by x",
+    "select k, count(*) over (w rows between 1 preceding and current row) from (values (1, true), (2, false), (3, true)) as \
+     v(k, o) window w as (partition by o order by k) order by k",
+    "select k, rank() over (w) from (values (1), (2), (3)) as v(k) window w as (order by k desc) order by k",
+    "select k, sum(k) over w2 from (values (1, true), (2, false), (3, true)) as v(k, o) window w as (partition by o), w2 as \
+     (w order by k desc) order by k",
+    "select k from (values (1), (2), (3)) as v(k) window w as (order by k desc) order by rank() over (w)",
+    // Rows that are null.
+    "select (null, null) is null, (1, null) is null, (1, null) is not null, (1, 2) is not null",
+    "select i from n where (i, s) is not null order by i",
+    // Intervals of one length.
+    "select count(*), count(distinct v) from (values (interval '30 days'), (interval '1 mon'), (interval '2 days'), (null)) \
+     as t(v)",
+    "select v::text, count(*) from (values (interval '2 days'), (interval '2 days'), (interval '1 year')) as t(v) group by v \
+     order by v",
+    "select count(*) from (select distinct v from (values (interval '30 days'), (interval '1 mon')) as t(v)) as u",
+    "select count(*) from (select v from (values (interval '30 days')) as t(v) union select interval '1 mon') as u",
+    "select count(*) from (values (interval '30 days')) as a(v) join (values (interval '1 mon')) as b(v) using (v)",
+    "select greatest(interval '40 days', interval '1 mon')::text, least(interval '40 days', null, interval '1 mon')::text",
+    "select count(*) over (partition by v) from (values (interval '30 days'), (interval '1 mon')) as t(v)",
+    // Texts that are written out beside numbers.
+    "select '10' as x union all select 9 order by x",
+    "select case when i > 2 then '10' else i end from n order by i",
+    "select case i when 1 then 2.5 else '10' end > 9 from n where i < 3 order by i",
+    "select i, count(*) over (order by i rows between 1 preceding and 9223372036854775807 following), count(*) over (order \
+     by i rows between 9223372036854775807 preceding and current row) from n order by i limit 2",
+    // Lists with nulls.
+    "select 10 < any(array[1, null]), 10 <> any(array[10, null]), 0 < any(array[1, null]), 1 >= any(array[2, 3])",
+    "select array[1, null] @> array[1, null], array[1, null] @> array[1], array[1, 2] <@ array[2, 1, null], array[1, null] \
+     && array[null::int], array[1, null] && array[null, 1]",
+    "select null::int = any(array[]::int[]), null::int[] @> array[1], array[1] <@ null::int[]",
+    // Null equals null where a join says so, and nowhere else.
+    "select x.k, y.k from (values (1, 5), (2, null)) as x(k, t) join (values (1, 5), (2, null)) as y(k, t) on x.k is not \
+     distinct from y.k where x.t = y.t",
+    "select x.k, y.t from (values (1, 5), (null, null)) as x(k, t) left join (values (1, 5), (null, null)) as y(k, t) on \
+     x.k is not distinct from y.k and x.t = y.t order by 1",
+    // A number with an exponent is no whole number.
+    "select x / 1e3, 7 / 2e0, 1e3 / 7, pg_typeof(1e3), 1e3 from (values (1500)) as v(x)",
+    "select i from n where i / 1e1 > 0.25 order by i",
+    // Expressions in an order are over what is read.
+    "select -x as x from (values (1), (2)) as v(x) order by x",
+    "select date_trunc('year', t) as t, count(*) from n group by date_trunc('year', t) order by date_trunc('year', t)",
+    // Patterns.
+    "select (regexp_match('a', '(b)?(a)'))[2], (regexp_match('a', '(b)?(a)'))[1], (regexp_match('ab', 'b'))[1], \
+     regexp_match('a', 'b') is null, regexp_match(null, 'b') is null",
+    "select (regexp_match(s, '^(.)(x)?'))[1] from n order by i",
+    "select regexp_replace('abc', '(b)', '\\11'), regexp_replace('abc', '(b)', '<\\1\\1\\&>')",
+    "select '&' ~ '^[a&&b]$', '~' ~ '^[~~]$', 'b' ~ '^[a-c]$', ']' ~ '^[]]$', 'x' ~ '^[[:alpha:]&&]$'",
+    "select s ~ ('^' || left(s, 1)), s !~ ('^' || left(s, 1)), s ~* ('^' || lower(left(s, 1))), s !~* s from n order by i",
 ];
 
 /// Those that are refused, and what is said.
@@ -416,6 +483,10 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
         "select * from (values (1)) as a(k) full join (values (2)) as b(k) using (k) join (values (1)) as c(k) using (k)",
         "a join with a right or full join by `using (k)`",
     ),
+    ("select -i as i from n order by i + 0", "one that is given has its name"),
+    ("select rank() over (w) from n", "there is no window `w`"),
+    ("select rank() over (w partition by i) from n window w as (order by i)", "can't be said again"),
+    ("select rank() over (w) from n window w as (order by i rows 1 preceding)", "which has a frame"),
     ("select percentile_cont(1.5) within group (order by i) from n", "is not between 0 and 1"),
     ("select '1,2'::int[]", "is no array"),
     ("select '{1,2'::int[]", "is no array"),

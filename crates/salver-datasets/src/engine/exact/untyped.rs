@@ -1,0 +1,88 @@
+//! Texts that are written out beside numbers: `'10'` has no type of its own in PostgreSQL, and is the number 10 where a
+//! `case` or a `union` has numbers beside it. The engine makes texts of the numbers.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection, cast};
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+fn is_written(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::Literal(ScalarValue::Utf8(Some(_)) | ScalarValue::LargeUtf8(Some(_)) | ScalarValue::Utf8View(Some(_)), _)
+    )
+}
+
+/// The type of numbers that stand beside texts which are written out, if nothing else does.
+fn numbers<'e>(mut parts: impl Iterator<Item = &'e Expr>, type_of: TypeOf<'_>) -> Option<DataType> {
+    let (mut found, mut has_text) = (None, false);
+    let fits = parts.all(|part| match part {
+        part if is_written(part) => {
+            has_text = true;
+            true
+        }
+        part => match type_of(part) {
+            Some(DataType::Null) => true,
+            Some(own) if own.is_numeric() => {
+                found.get_or_insert(own);
+                true
+            }
+            _ => false,
+        },
+    });
+    found.filter(|_| fits && has_text)
+}
+
+/// A `case` with numbers in the place of such texts, and whether it had any.
+pub(super) fn case(case: Case, type_of: TypeOf<'_>) -> (Case, bool) {
+    let results = case.when_then_expr.iter().map(|(_, then)| &**then).chain(case.else_expr.as_deref());
+    let Some(to) = numbers(results, type_of) else { return (case, false) };
+    // A decimal of its own digits, as a number that is written out is.
+    let to = match to {
+        DataType::Decimal128(_, scale) => DataType::Decimal128(38, scale),
+        to => to,
+    };
+    let read = |part: Expr| Box::new(if is_written(&part) { cast(part, to.clone()) } else { part });
+    let Case { expr, when_then_expr, else_expr } = case;
+    let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (when, read(*then))).collect();
+    (Case { expr, when_then_expr, else_expr: else_expr.map(|other| read(*other)) }, true)
+}
+
+/// The inputs of a union with numbers in the place of such texts; `None` where there are none.
+pub(super) fn union(inputs: &[Arc<LogicalPlan>]) -> Result<Option<Vec<Arc<LogicalPlan>>>> {
+    let width = inputs.first().map_or(0, |input| input.schema().fields().len());
+    let mut changed: Option<Vec<Arc<LogicalPlan>>> = None;
+    for column in 0..width {
+        let own = |input: &Arc<LogicalPlan>| input.schema().fields().get(column).map(|field| field.data_type().clone());
+        let is_text = |input: &Arc<LogicalPlan>| projected(input, column).is_some_and(is_written);
+        let mut others = inputs.iter().filter(|input| !is_text(input)).map(own);
+        let Some(Some(to)) = others.next().filter(|own| own.as_ref().is_some_and(DataType::is_numeric)) else {
+            continue;
+        };
+        if !others.all(|own| own.is_some_and(|own| own.is_numeric())) {
+            continue;
+        }
+        let inputs = changed.get_or_insert_with(|| inputs.to_vec());
+        for input in inputs.iter_mut().filter(|input| is_text(input)) {
+            let LogicalPlan::Projection(projection) = &**input else { continue };
+            let mut exprs = projection.expr.clone();
+            let (table, name) = exprs[column].qualified_name();
+            exprs[column] = cast(exprs[column].clone().unalias(), to.clone()).alias_qualified(table, name);
+            *input = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, Arc::clone(&projection.input))?));
+        }
+    }
+    Ok(changed)
+}
+
+fn projected(input: &LogicalPlan, column: usize) -> Option<&Expr> {
+    let LogicalPlan::Projection(projection) = input else { return None };
+    let expr = projection.expr.get(column)?;
+    Some(match expr {
+        Expr::Alias(alias) => &alias.expr,
+        expr => expr,
+    })
+}
