@@ -1,148 +1,235 @@
 //! Numbers as text by PostgreSQL's patterns, such as `FM999,990.00`.
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+mod places;
+
+use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use datafusion::common::{Result, exec_err};
+use datafusion::common::Result;
 
-/// The numbers as plain digits, with a sign and a point.
-pub(super) fn plain(values: &ArrayRef) -> Result<StringArray> {
+use self::places::{Place, Sign, parse};
+
+/// Digits of a float that count.
+const FLOAT_DIGITS: usize = 15;
+/// Digits of a float of 32 bits that count.
+const REAL_DIGITS: usize = 6;
+
+/// The texts of numbers by their patterns.
+pub(super) fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
     if values.data_type().is_floating() {
+        let most = if *values.data_type() == DataType::Float64 { FLOAT_DIGITS } else { REAL_DIGITS };
         let floats = cast(values, &DataType::Float64)?;
-        let texts = floats.as_primitive::<Float64Type>().iter().map(|x| x.map(|x| format!("{x}")));
-        return Ok(texts.collect());
+        let numbers = floats.as_primitive::<Float64Type>().iter();
+        return shown(numbers.map(|number| number.map(|number| Number::Float(number, most))), patterns);
     }
-    Ok(cast(values, &DataType::Utf8)?.as_string::<i32>().clone())
+    let digits = cast(values, &DataType::Utf8)?;
+    shown(digits.as_string::<i32>().iter().map(|number| number.map(Number::Exact)), patterns)
 }
 
-/// Where the sign goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    /// Before the first digit.
-    Close,
-    /// Where the pattern has it.
-    Placed,
-    /// In angle brackets.
-    Brackets,
+fn shown<'n>(numbers: impl Iterator<Item = Option<Number<'n>>>, patterns: &StringArray) -> Result<StringArray> {
+    let texts = numbers.zip(patterns).map(|(number, pattern)| match (number, pattern) {
+        (Some(number), Some(pattern)) => show(number, pattern).map(Some),
+        _ => Ok(None),
+    });
+    texts.collect()
 }
 
-/// One place of the pattern.
-enum Place {
-    Digit { zero: bool },
-    Point,
-    Comma,
-    Sign(char),
-    Text(String),
+/// A number that is written.
+#[derive(Clone, Copy)]
+enum Number<'n> {
+    /// By its digits, with a sign and a point.
+    Exact(&'n str),
+    /// A float, of which so many digits count.
+    Float(f64, usize),
+}
+
+/// The digits of a number, as many behind the point as its pattern has.
+struct Digits {
+    negative: bool,
+    /// One digit at least, or a word that is no number.
+    whole: String,
+    /// `None` without a point.
+    fraction: Option<String>,
 }
 
 /// The text of a number by a pattern.
-#[expect(clippy::too_many_lines, reason = "one pass over the places of the pattern")]
-pub(super) fn show(number: &str, pattern: &str) -> Result<String> {
+fn show(number: Number<'_>, pattern: &str) -> Result<String> {
     let (places, bare, sign) = parse(pattern)?;
-    let (negative, digits) = match number.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, number),
-    };
     let point = places.iter().position(|place| matches!(place, Place::Point)).unwrap_or(places.len());
-    let is_digit = |place: &&Place| matches!(place, Place::Digit { .. });
-    let before = places[..point].iter().filter(is_digit).count();
-    let behind = places[point..].iter().filter(is_digit).count();
-    if !digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        // Not a number, or without end.
-        return Ok("#".repeat(before.max(1)));
-    }
-    let (whole, fraction) = rounded(digits, behind);
-    let negative = negative && (whole.bytes().chain(fraction.bytes())).any(|b| b != b'0');
-    let whole = whole.trim_start_matches('0');
-    let too_long = whole.len() > before;
-    // By hand: the formatter takes no width beyond 65,535.
-    let whole = if too_long { "#".repeat(before) } else { "0".repeat(before - whole.len()) + whole };
-    let fraction = if too_long { "#".repeat(behind) } else { fraction };
-    // Where the number begins: at its first digit, or at the first zero of the pattern.
-    let mut position = 0;
-    let mut first = before;
-    for place in &places[..point] {
-        if let Place::Digit { zero } = place {
-            if (*zero || whole.as_bytes()[position] != b'0') && position < first {
-                first = position;
-            }
-            position += 1;
-        }
-    }
-    let mut text = String::new();
-    let (mut at, mut signed) = (0, sign != Sign::Close);
-    let mut fraction = fraction.chars();
-    let last = last_needed(&places[point.min(places.len())..], fraction.as_str(), bare);
-    let mut behind_at = 0;
-    let put_sign = |text: &mut String, signed: &mut bool| {
-        if !*signed {
-            *signed = true;
-            match (negative, bare) {
-                (true, _) => text.push('-'),
-                (false, false) => text.push(' '),
-                (false, true) => {}
-            }
-        }
-    };
-    for (number, place) in places.iter().enumerate() {
-        match place {
-            Place::Digit { .. } if number < point => {
-                if at >= first {
-                    put_sign(&mut text, &mut signed);
-                    text.push(char::from(whole.as_bytes()[at]));
-                } else if !bare {
-                    text.push(' ');
-                }
-                at += 1;
-            }
-            Place::Digit { .. } => {
-                let digit = fraction.next().unwrap_or('0');
-                if behind_at < last {
-                    text.push(digit);
-                }
-                behind_at += 1;
-            }
-            Place::Point => {
-                put_sign(&mut text, &mut signed);
-                text.push('.');
-            }
-            Place::Comma if at > first => text.push(','),
-            Place::Comma if !bare => text.push(' '),
-            Place::Comma => {}
-            Place::Sign(plus) => match (negative, plus) {
-                (true, '+') => text.push('+'),
-                (false, 'm' | '+') if !bare => text.push(' '),
-                (false, 'm' | '+') => {}
-                (true, _) => text.push('-'),
-                (false, _) => text.push('+'),
-            },
-            Place::Text(other) => text.push_str(other),
-        }
-    }
-    if !signed {
-        put_sign(&mut text, &mut signed);
-    }
-    Ok(match (sign, negative) {
-        (Sign::Brackets, true) => bracketed(&text),
-        (Sign::Brackets, false) if !bare => format!(" {text} "),
-        _ => text,
-    })
+    let count = |places: &[Place]| places.iter().filter(|place| matches!(place, Place::Digit { .. })).count();
+    let (before, behind) = (count(&places[..point]), count(&places[point..]));
+    let digits = digits(number, before, behind);
+    let kept = kept(&places[point..], digits.fraction.as_deref().unwrap_or_default(), bare);
+    let writer = Writer { bare, sign, negative: digits.negative, signed: false, text: String::new() };
+    Ok(writer.write(&places, &digits, before, kept))
 }
 
-fn bracketed(text: &str) -> String {
-    let digits = text.trim_start();
-    format!("{}<{digits}>", " ".repeat(text.len() - digits.len()))
+/// Writes the places of a pattern.
+struct Writer {
+    bare: bool,
+    sign: Sign,
+    negative: bool,
+    /// Whether the sign that stands before the first digit is written.
+    signed: bool,
+    text: String,
+}
+
+impl Writer {
+    fn write(mut self, places: &[Place], digits: &Digits, before: usize, kept: usize) -> String {
+        let first = before - digits.whole.len();
+        // From the first `0` of the pattern on there are digits.
+        let zero = zeros(places).take(before).position(|zero| zero).unwrap_or(before);
+        // The zero before a point is not written, unless nothing would be behind the point either.
+        let hides = digits.whole == "0" && digits.fraction.is_some() && zero == before;
+        let begins = if hides { before } else { first.min(zero) };
+        let last = places.iter().rposition(|place| matches!(place, Place::Digit { .. } | Place::Point));
+        let mut fraction = digits.fraction.as_deref().unwrap_or_default().chars().take(kept);
+        let (mut at, mut behind, mut in_fraction) = (0, false, false);
+        for (number, place) in places.iter().enumerate() {
+            match place {
+                Place::Digit { zero } if behind => {
+                    in_fraction = true;
+                    match fraction.next() {
+                        Some(digit) => self.digit(digit),
+                        None if self.bare && !zero => {}
+                        // The digits that count are over, and with them the pattern.
+                        None => {
+                            self.end();
+                            return self.text;
+                        }
+                    }
+                }
+                Place::Digit { .. } => {
+                    match digits.whole[at.max(first) - first..].chars().next() {
+                        _ if at < first && at < zero => self.blank(),
+                        _ if at < first => self.digit('0'),
+                        Some('0') if hides && !(self.bare && kept == 0) => self.blank(),
+                        digit => self.digit(digit.unwrap_or('0')),
+                    }
+                    at += 1;
+                }
+                Place::Point => {
+                    behind = true;
+                    // The number is over, and with it the pattern.
+                    if digits.fraction.is_none() {
+                        return self.text;
+                    }
+                    self.digit('.');
+                }
+                Place::Comma if (behind && in_fraction) || (!behind && at > begins) => self.text.push(','),
+                Place::Comma => self.blank(),
+                Place::Sign(word) => self.placed(*word),
+                Place::Text(other) => self.text.push_str(other),
+            }
+            if Some(number) == last {
+                self.end();
+            }
+        }
+        self.text
+    }
+
+    /// Writes the sign, if that stands behind the last digit.
+    fn end(&mut self) {
+        match (self.sign, self.negative) {
+            (Sign::Brackets, true) => self.text.push('>'),
+            (Sign::Brackets, false) => self.blank(),
+            (Sign::Trailing, true) => self.text.push('-'),
+            (Sign::Trailing, false) => self.text.push('+'),
+            _ => {}
+        }
+    }
+
+    /// What stands where there is nothing.
+    fn blank(&mut self) {
+        if !self.bare {
+            self.text.push(' ');
+        }
+    }
+
+    fn digit(&mut self, digit: char) {
+        self.begin();
+        self.text.push(digit);
+    }
+
+    /// Writes the sign, if that stands before the first digit.
+    fn begin(&mut self) {
+        if std::mem::replace(&mut self.signed, true) {
+            return;
+        }
+        match (self.sign, self.negative) {
+            (Sign::Placed | Sign::Trailing, _) => {}
+            (Sign::Brackets, true) => self.text.push('<'),
+            (_, true) => self.text.push('-'),
+            (Sign::Leading, false) => self.text.push('+'),
+            (_, false) => self.blank(),
+        }
+    }
+
+    fn placed(&mut self, word: char) {
+        match (word, self.negative) {
+            ('+', true) | ('m', false) => self.blank(),
+            (_, true) => self.text.push('-'),
+            (_, false) => self.text.push('+'),
+        }
+    }
 }
 
 /// How many digits behind the point are written: all, or without the last zeros that no `0` asks for.
-fn last_needed(places: &[Place], fraction: &str, bare: bool) -> usize {
-    let digits: Vec<bool> =
-        places.iter().filter_map(|place| if let Place::Digit { zero } = place { Some(*zero) } else { None }).collect();
+fn kept(places: &[Place], fraction: &str, bare: bool) -> usize {
     if !bare {
-        return digits.len();
+        return fraction.len();
     }
-    let needed = digits.iter().zip(fraction.bytes()).rposition(|(zero, digit)| *zero || digit != b'0');
-    needed.map_or(0, |at| at + 1)
+    let asked = zeros(places).enumerate().filter(|(_, zero)| *zero).last().map_or(0, |(at, _)| at + 1);
+    fraction.trim_end_matches('0').len().max(asked.min(fraction.len()))
+}
+
+/// Of the digits of a pattern, which are a `0`.
+fn zeros(places: &[Place]) -> impl Iterator<Item = bool> {
+    places.iter().filter_map(|place| if let Place::Digit { zero } = place { Some(*zero) } else { None })
+}
+
+fn digits(number: Number<'_>, before: usize, behind: usize) -> Digits {
+    let (digits, behind) = match number {
+        Number::Exact(number) => (exact(number, behind), behind),
+        Number::Float(number, most) => float(number, most, behind),
+    };
+    if digits.whole.len() <= before {
+        return digits;
+    }
+    Digits { whole: "#".repeat(before), fraction: Some("#".repeat(behind)), ..digits }
+}
+
+fn exact(number: &str, behind: usize) -> Digits {
+    let (whole, fraction) = rounded(number.trim_start_matches('-'), behind);
+    let is_zero = whole.bytes().chain(fraction.bytes()).all(|digit| digit == b'0');
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    };
+    Digits {
+        negative: number.starts_with('-') && !is_zero,
+        whole: whole.to_owned(),
+        fraction: (behind > 0).then_some(fraction),
+    }
+}
+
+/// The digits of what the float is to the last bit, of which no more are written than count; and how many there are
+/// room for behind the point.
+fn float(number: f64, most: usize, behind: usize) -> (Digits, usize) {
+    let size = number.abs();
+    let whole = match size {
+        _ if size.is_nan() => "NaN".to_owned(),
+        f64::INFINITY => "Infinity".to_owned(),
+        _ => format!("{size:.0}"),
+    };
+    let behind = behind.min(most.saturating_sub(whole.len()));
+    let negative = number.is_sign_negative() && !number.is_nan();
+    if !size.is_finite() || behind == 0 {
+        return (Digits { negative, whole, fraction: None }, behind);
+    }
+    let text = format!("{size:.behind$}");
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    (Digits { negative, whole: whole.to_owned(), fraction: Some(fraction.to_owned()) }, behind)
 }
 
 /// Digits before and behind the point, of which there are `behind`; what is half goes away from zero.
@@ -166,66 +253,9 @@ fn rounded(digits: &str, behind: usize) -> (String, String) {
     (whole.to_owned(), fraction.to_owned())
 }
 
-fn unknown<T>(word: &str, pattern: &str) -> Result<T> {
-    exec_err!("`to_char` does not know `{word}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM")
-}
-
-fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
-    let mut places = Vec::new();
-    let (mut bare, mut sign) = (false, Sign::Close);
-    let mut rest = pattern;
-    while let Some(first) = rest.chars().next() {
-        let upper = rest.get(..2).map(str::to_ascii_uppercase).unwrap_or_default();
-        let mut length = first.len_utf8();
-        match upper.as_str() {
-            "FM" => (bare, length) = (true, 2),
-            "MI" => {
-                (sign, length) = (Sign::Placed, 2);
-                places.push(Place::Sign('m'));
-            }
-            "PL" => {
-                (sign, length) = (Sign::Placed, 2);
-                places.push(Place::Sign('p'));
-            }
-            "SG" => {
-                (sign, length) = (Sign::Placed, 2);
-                places.push(Place::Sign('s'));
-            }
-            "PR" => (sign, length) = (Sign::Brackets, 2),
-            "RN" | "TH" | "EE" => {
-                return unknown(&upper, pattern);
-            }
-            _ => match first {
-                '9' => places.push(Place::Digit { zero: false }),
-                '0' => places.push(Place::Digit { zero: true }),
-                '.' | 'D' | 'd' => places.push(Place::Point),
-                ',' | 'G' | 'g' => places.push(Place::Comma),
-                'S' | 's' => {
-                    sign = Sign::Placed;
-                    places.push(Place::Sign('s'));
-                }
-                'V' | 'v' | 'L' | 'l' => {
-                    return unknown(&first.to_string(), pattern);
-                }
-                '"' => {
-                    let end = rest[1..].find('"').map_or(rest.len(), |end| end + 2);
-                    places.push(Place::Text(rest[1..end].trim_end_matches('"').to_owned()));
-                    length = end;
-                }
-                other => places.push(Place::Text(other.to_string())),
-            },
-        }
-        rest = &rest[length..];
-    }
-    if places.iter().filter(|place| matches!(place, Place::Point)).count() > 1 {
-        return exec_err!("there are several points in '{pattern}'");
-    }
-    Ok((places, bare, sign))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::show;
+    use super::{Number, show};
 
     #[test]
     fn as_postgresql_writes_them() {
@@ -244,10 +274,33 @@ mod tests {
             ("-485", "999S", "485-"),
             ("-485", "999PR", "<485>"),
             ("1234567.891", "FM999,999,990.00", "1,234,567.89"),
+            ("0", "999", "   0"),
+            ("0.4", "FM9.99", ".4"),
+            ("0", "FM9.99", "0."),
+            ("-0.4", "999", "   0"),
+            ("5", "S999", "  +5"),
+            ("5", "PL99", "+  5"),
         ] {
-            assert_eq!(show(number, pattern).ok().as_deref(), Some(expected), "{number} {pattern}");
+            assert_eq!(show(Number::Exact(number), pattern).ok().as_deref(), Some(expected), "{number} {pattern}");
         }
         let wide = "9".repeat(70_000);
-        assert_eq!(show("1.5", &format!("{wide}.{wide}")).unwrap().trim(), format!("1.5{}", "0".repeat(69_999)));
+        let text = show(Number::Exact("1.5"), &format!("{wide}.{wide}")).unwrap();
+        assert_eq!(text.trim(), format!("1.5{}", "0".repeat(69_999)));
+    }
+
+    #[test]
+    fn floats_are_what_they_are_to_the_last_bit() {
+        for (number, most, pattern, expected) in [
+            (2.5, 15, "999", "   2"),
+            (0.125, 15, "9.99", "  .12"),
+            (-0.4, 15, "999", "  -0"),
+            (f64::NAN, 15, "9999.99", "  NaN"),
+            (f64::INFINITY, 15, "9999.99", " ####.##"),
+            (f64::INFINITY, 6, "99.99", " ##."),
+            (1_234_567_890_123_456.8, 15, "9999999999999999.99", " 1234567890123457"),
+        ] {
+            let text = show(Number::Float(number, most), pattern);
+            assert_eq!(text.ok().as_deref(), Some(expected), "{number} {pattern}");
+        }
     }
 }

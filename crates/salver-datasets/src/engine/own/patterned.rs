@@ -188,12 +188,7 @@ fn times(values: &ArrayRef, patterns: &StringArray, name: &str) -> Result<Vec<Op
 fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
     let data_type = values.data_type();
     if data_type.is_floating() || data_type.is_decimal() {
-        let numbers = numerals::plain(values)?;
-        let shown = numbers.iter().zip(patterns).map(|(number, pattern)| match (number, pattern) {
-            (Some(number), Some(pattern)) => numerals::show(number, pattern).map(Some),
-            _ => Ok(None),
-        });
-        return shown.collect();
+        return numerals::texts(values, patterns);
     }
     let zone = match data_type {
         DataType::Timestamp(_, Some(zone)) => Some((zone.parse::<Tz>()?, zone.to_string())),
