@@ -1,6 +1,8 @@
 //! `timezone(zone, time)`, which is `time at time zone zone`: a time with a zone becomes the time that clocks show
 //! there, and a time without one is such a time and becomes the moment.
 
+mod abbreviations;
+
 use std::sync::Arc;
 
 use arrow::array::timezone::Tz;
@@ -65,8 +67,13 @@ fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     Ok(Arc::new(moved.with_data_type(to.clone())))
 }
 
-/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich.
+/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich. A name that is
+/// an abbreviation is one, even where there is a region of that name.
 fn zone_of(name: &str) -> Result<Tz> {
+    if let Some(minutes) = abbreviations::minutes_of(name) {
+        let (sign, size) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
+        return Ok(format!("{sign}{:02}:{:02}", size / 60, size % 60).parse()?);
+    }
     let offset = match name.strip_prefix('+') {
         Some(digits) => Some(format!("-{digits}")),
         None => name.strip_prefix('-').map(|digits| format!("+{digits}")),
