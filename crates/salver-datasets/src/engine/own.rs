@@ -2,6 +2,8 @@
 
 mod age;
 mod as_written;
+mod bits;
+mod bytes;
 mod continuous;
 mod digests;
 mod fields;
@@ -18,6 +20,7 @@ mod regular;
 mod row;
 mod scaled;
 mod shown;
+mod signs;
 mod truncated;
 mod type_names;
 mod widths;
@@ -31,6 +34,7 @@ pub(crate) use regular::CLASSES;
 pub(super) use regular::regexp_like;
 pub(super) use scaled::{interval_divided, interval_times};
 pub(super) use written::{differs, item, written, written_each};
+pub(crate) use zones::offset_of;
 
 /// Registers the functions, in the place of the engine's own where there are such.
 ///
@@ -49,6 +53,10 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         digests::sha512(),
         digests::encode(),
         as_written::as_written(),
+        bits::bit_not(),
+        bits::to_hex(),
+        bytes::bytea(),
+        bytes::try_bytea(),
         fields::date_part(),
         fields::extract(),
         json::itself(),
@@ -69,6 +77,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         scaled::justify_days(),
         scaled::justify_hours(),
         scaled::justify_interval(),
+        signs::sign(),
         widths::numeric(),
         truncated::date_trunc(),
         truncated::time_rounded(),

@@ -5,7 +5,7 @@
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast, lit};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::super::own;
@@ -57,6 +57,8 @@ fn operator(op: &BinaryOperator) -> Option<Operator> {
         BinaryOperator::Multiply => Operator::Multiply,
         BinaryOperator::Divide => Operator::Divide,
         BinaryOperator::Modulo => Operator::Modulo,
+        BinaryOperator::PGBitwiseShiftLeft => Operator::BitwiseShiftLeft,
+        BinaryOperator::PGBitwiseShiftRight => Operator::BitwiseShiftRight,
         BinaryOperator::Eq => Operator::Eq,
         BinaryOperator::NotEq => Operator::NotEq,
         BinaryOperator::Lt => Operator::Lt,
@@ -69,7 +71,10 @@ fn operator(op: &BinaryOperator) -> Option<Operator> {
 
 /// An operation as PostgreSQL has it; `None` where the engine's is the same.
 fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
-    use Operator::{Divide, Minus, Modulo, Multiply, Plus};
+    use Operator::{BitwiseShiftLeft, BitwiseShiftRight, Divide, Minus, Modulo, Multiply, Plus};
+    if matches!(op, BitwiseShiftLeft | BitwiseShiftRight) {
+        return shifted(left, op, right, type_of);
+    }
     let arithmetic = matches!(op, Plus | Minus | Multiply | Divide | Modulo);
     if !arithmetic && !is_comparison(op) {
         return None;
@@ -116,6 +121,28 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         (whole, DataType::Float32) if arithmetic && whole.is_integer() => both(double(left), double(right)),
         _ => None,
     }
+}
+
+/// A shift has the type of what is shifted, whatever type tells how far.
+fn shifted(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
+    let (one, other) = (type_of(left)?, type_of(right)?);
+    let short = match one {
+        DataType::Int32 => false,
+        DataType::Int16 => true,
+        _ => return None,
+    };
+    if !other.is_integer() {
+        return None;
+    }
+    let whole = |part: &Expr| cast(part.clone(), DataType::Int32);
+    let moved = binary_expr(whole(left), op, whole(right));
+    if !short {
+        return Some(moved);
+    }
+    // The sixteen bits that are left, with their sign.
+    let half = || lit(16_i32);
+    let kept = binary_expr(moved, Operator::BitwiseShiftLeft, half());
+    Some(cast(binary_expr(kept, Operator::BitwiseShiftRight, half()), DataType::Int16))
 }
 
 fn since_midnight(clock: &Expr) -> Expr {

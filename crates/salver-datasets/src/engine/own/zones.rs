@@ -13,6 +13,7 @@ use chrono::{DateTime, Duration, MappedLocalTime, NaiveDateTime, Offset, TimeZon
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
+pub(crate) use self::abbreviations::offset_of;
 use super::row::RowFunction;
 
 /// The function.
@@ -67,12 +68,11 @@ fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     Ok(Arc::new(moved.with_data_type(to.clone())))
 }
 
-/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich. A name that is
-/// an abbreviation is one, even where there is a region of that name.
+/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich. A name that
+/// is an abbreviation is one, even where there is a region of that name.
 fn zone_of(name: &str) -> Result<Tz> {
-    if let Some(minutes) = abbreviations::minutes_of(name) {
-        let (sign, size) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
-        return Ok(format!("{sign}{:02}:{:02}", size / 60, size % 60).parse()?);
+    if let Some(offset) = offset_of(name) {
+        return Ok(offset.parse()?);
     }
     let offset = match name.strip_prefix('+') {
         Some(digits) => Some(format!("-{digits}")),

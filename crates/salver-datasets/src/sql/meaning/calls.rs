@@ -9,14 +9,13 @@ use salver_model::Error;
 use super::{expression, refused};
 
 /// PostgreSQL's name of a function, and the engine's.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 11] = [
     ("array_remove", "array_remove_all"),
     ("array_replace", "array_replace_all"),
     ("clock_timestamp", "now"),
     ("gen_random_uuid", "uuid"),
     ("statement_timestamp", "now"),
     ("transaction_timestamp", "now"),
-    ("sign", "signum"),
     ("ceiling", "ceil"),
     ("every", "bool_and"),
     ("listagg", "string_agg"),
@@ -26,10 +25,16 @@ const NAMES: [(&str, &str); 12] = [
 
 /// Functions in other words.
 const WORDS: &[(&str, usize, &str)] = &[
-    ("array_dims", 1, "('[1:' || array_to_string(array_dims(__1), '][1:') || ']')"),
+    // What is empty has no dimensions.
+    (
+        "array_dims",
+        1,
+        "(case when cardinality(__1) > 0 then '[1:' || array_to_string(array_dims(__1), '][1:') || ']' end)",
+    ),
     ("array_length", 2, "nullif(array_length(__1, __2), 0)"),
     ("array_lower", 2, "(case when array_length(__1, __2) > 0 then 1 end)"),
-    ("array_upper", 2, "array_length(__1, __2)"),
+    ("array_ndims", 1, "(case when cardinality(__1) > 0 then array_ndims(__1) end)"),
+    ("array_upper", 2, "nullif(array_length(__1, __2), 0)"),
     ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
     ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
     ("json_array_length", 1, "cardinality(json_get_array(__1))"),

@@ -31,7 +31,12 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                     let (digits, zoned) = (*digits, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
                     return moment(expr, digits, zoned, tries);
                 }
-                DataType::Bytea => return bytes(expr),
+                // A text is read as bytes are written.
+                DataType::Bytea => {
+                    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+                    *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
+                    return Ok(());
+                }
                 DataType::Uuid => {
                     *data_type = DataType::Varchar(None);
                     return texts::as_text(expr, "lower(__1)");
@@ -55,6 +60,9 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             if let Some(number) = number(&value.value) {
                 *expr = number;
             }
+        }
+        Expr::TypedString(TypedString { data_type: DataType::Bytea, value, .. }) => {
+            *expr = expression("bytea(__1)", vec![Expr::Value(value.clone())])?;
         }
         Expr::AtTimeZone { timestamp, time_zone } => {
             let parts = vec![take(time_zone), take(timestamp)];
@@ -109,25 +117,5 @@ fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Res
         }
         _ => whole,
     };
-    Ok(())
-}
-
-/// `'\x6162'::bytea` is two bytes.
-fn bytes(expr: &mut Expr) -> Result<(), Box<Error>> {
-    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
-    if let Expr::Value(value) = &mut **inner
-        && let Value::SingleQuotedString(text) = &mut value.value
-    {
-        if let Some(digits) = text.strip_prefix("\\x") {
-            *text = digits.to_owned();
-            let digits = take(inner);
-            *expr = expression("decode(__1, 'hex')", vec![digits])?;
-        } else if text.contains('\\') {
-            return Err(refused(
-                "a text with a backslash is read in another way as bytes",
-                "write `convert_to(x, 'UTF8')`",
-            ));
-        }
-    }
     Ok(())
 }

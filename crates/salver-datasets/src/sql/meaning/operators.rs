@@ -34,7 +34,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         }
         Expr::UnaryOp { op, expr: inner } => {
             let words = match op {
-                UnaryOperator::BitwiseNot => "(__1 # -1)",
+                UnaryOperator::BitwiseNot => "bit_not(__1)",
                 UnaryOperator::PGSquareRoot => "sqrt(__1)",
                 UnaryOperator::PGCubeRoot => "cbrt(__1)",
                 UnaryOperator::PGAbs => "abs(__1)",

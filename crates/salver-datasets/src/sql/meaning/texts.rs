@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, Ty
 use salver_model::Error;
 
 use super::{expression, refused, take};
+use crate::engine::offset_of;
 
 /// Most digits of a number that is written out.
 const DIGITS_MAX: usize = 70;
@@ -101,8 +102,17 @@ fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
     let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
-    let text = Expr::value(Value::SingleQuotedString(with_seconds(text.trim())));
+    let text = Expr::value(Value::SingleQuotedString(with_seconds(&with_offset(text.trim()))));
     expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
+}
+
+/// `12:00 CET` as `12:00+01:00`: the engine would take the abbreviation for a region that has summer time.
+fn with_offset(text: &str) -> String {
+    let (time, word) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
+    match offset_of(word) {
+        Some(offset) if time.contains(':') => format!("{}{offset}", time.trim_end()),
+        _ => text.to_owned(),
+    }
 }
 
 /// `2024-01-31 12:00` with the seconds that it does not tell.

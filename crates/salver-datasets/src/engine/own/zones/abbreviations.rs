@@ -1,5 +1,5 @@
-//! Abbreviations of time zones. They are fixed offsets, with summer time and without: `CET` is an hour east of Greenwich
-//! in July too, and not what clocks show in Berlin.
+//! Abbreviations of time zones. They are fixed offsets, with summer time and without: `CET` is an hour east of
+//! Greenwich in July too, and not what clocks show in Berlin.
 
 /// Minutes east of Greenwich, and the abbreviations that stand for them: the set `Default` of PostgreSQL, without
 /// those that had another offset in other years.
@@ -42,8 +42,11 @@ const ABBREVIATIONS: &[(i32, &[&str])] = &[
     (825, &["CHADT"]),
 ];
 
-/// Minutes east of Greenwich of an abbreviation in any case.
-pub(super) fn minutes_of(name: &str) -> Option<i32> {
+/// The offset of an abbreviation in any case, as in `+01:00`.
+pub(crate) fn offset_of(name: &str) -> Option<String> {
     let found = ABBREVIATIONS.iter().find(|(_, names)| names.iter().any(|own| own.eq_ignore_ascii_case(name)));
-    found.map(|(minutes, _)| *minutes)
+    found.map(|(minutes, _)| {
+        let (sign, size) = (if *minutes < 0 { '-' } else { '+' }, minutes.abs());
+        format!("{sign}{:02}:{:02}", size / 60, size % 60)
+    })
 }
