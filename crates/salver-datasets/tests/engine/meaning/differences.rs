@@ -14,6 +14,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ("in the order of lists nulls stand before all values", "select array[null, 1] < array[3, 1]"),
     ("a whole number that is written out is `bigint`", "select pg_typeof(1), 2147483647 + 1"),
     ("`sum` of `bigint` is `bigint`; `sum(x::decimal(38, 0))` has room", "select pg_typeof(sum(i)) from n"),
+    ("`sum` of `real` is `double precision`", "select pg_typeof(sum(f::real)), sum(0.1::real) from n where i = 1"),
     ("`avg` of whole numbers is a float", "select pg_typeof(avg(i)), avg(i) from n where i < 3"),
     ("`sqrt`, `ln`, `log`, `exp` and `power` of decimals are floats", "select sqrt(2.0), power(2.0, 3)"),
     ("decimals divided have 16 digits behind the point, or as many as they had", "select 1 / 3.0"),
@@ -23,6 +24,14 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("the decimals of a column have as many digits behind the point", "select greatest(1, 2.50), least(1, 2.50)"),
     ("a decimal is no `NaN`", "select 'NaN'::float8::numeric(20, 3)"),
+    (
+        "what is out of the range of floats is infinite",
+        "select 1e300::float8 * 1e300::float8, (-1e300::float8) * 1e300::float8",
+    ),
+    (
+        "functions of floats are infinite or `NaN` where they have no value",
+        "select ln(0::float8), asin(2::float8), ln(0)",
+    ),
     ("a group of `-0.0` and `0.0` shows `0.0`", "select f from n where f = 0 and i = 3 group by f"),
     ("`char(n)` is not filled up with blanks", "select 'ab'::char(4)"),
     ("a text that is written out is `text`", "select pg_typeof('a')"),
@@ -40,6 +49,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
     (
         "`json` and `uuid` are text, kept as it is written",
         "select pg_typeof('{\"a\": 1}'::json), '{\"b\":1,\"a\":2}'::jsonb",
+    ),
+    (
+        "a time that is written with more than six digits of a second has nine",
+        "select timestamp '2024-01-01 00:00:00.1234567'",
     ),
     ("a time has no `infinity`", "select 'infinity'::timestamp > timestamp '2024-01-01'"),
     (

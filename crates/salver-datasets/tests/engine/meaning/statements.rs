@@ -474,6 +474,56 @@ pub(super) const SAME: &[&str] = &[
     "select regexp_replace('abc', '(b)', '\\11'), regexp_replace('abc', '(b)', '<\\1\\1\\&>')",
     "select '&' ~ '^[a&&b]$', '~' ~ '^[~~]$', 'b' ~ '^[a-c]$', ']' ~ '^[]]$', 'x' ~ '^[[:alpha:]&&]$'",
     "select s ~ ('^' || left(s, 1)), s !~ ('^' || left(s, 1)), s ~* ('^' || lower(left(s, 1))), s !~* s from n order by i",
+    // Numbers by patterns.
+    "select to_char(x, '999'), to_char(x, 'FM999'), to_char(x, '9.99'), to_char(x, 'FM9.99'), to_char(x, 'FM9.00'), \
+     to_char(x, '9,999'), to_char(x, '$999'), to_char(x, 'S999'), to_char(x, '0999'), to_char(x, '.99') from (values \
+     (0), (0.4), (-0.4), (0.5), (-0.5), (5), (-12.345), (999.5), (-1234.5)) as v(x) order by x",
+    "select '[' || to_char(x, p) || ']' from (values (0::float8), (0.4), (-0.4), (2.5), (0.125), (1.005), (-1234.5), \
+     ('NaN'), ('Infinity'), ('-Infinity'), (1e15), (1234567890123456.78)) as v(x), (values (1, '999'), (2, 'FM999'), \
+     (3, '9.99'), (4, '9999.99'), (5, 'FM9.99'), (6, 'S999'), (7, '999PR'), (8, 'MI999'), (9, 'PL99.9'), (10, \
+     '9,999.99'), (11, '9999999999999999.99')) as q(n, p) order by x, n",
+    "select '[' || to_char(x, p) || ']' from (values (0.4::float4), (0.125), (1234.567), ('NaN'), ('Infinity')) as \
+     v(x), (values (1, '999'), (2, '9.99'), (3, '9999.99'), (4, 'FM9999.9999')) as q(n, p) order by x, n",
+    "select '[' || to_char(x, p) || ']' from (values (0), (5), (-5), (-123)) as v(x), (values (1, '999S'), (2, \
+     '9S99'), (3, 'SG999'), (4, 'FMSG999'), (5, '99PL'), (6, 'FMPL99'), (7, '999PR\"x\"'), (8, 'FM999MI'), (9, \
+     '9\"a\"99'), (10, '999.'), (11, 'S.9'), (12, '9\"\\\"\"99'), (13, 'b999'), (14, '')) as q(n, p) order by x, n",
+    "select '[' || to_char(f, '9,999.99') || ']', '[' || to_char(d, 'FM9,999,999.0') || ']', '[' || to_char(i, 'S9') \
+     || ']' from n order by i",
+    // Abbreviations are offsets.
+    "select timestamp '2024-07-01 12:00' at time zone 'CET', timestamptz '2024-07-01 12:00+00' at time zone 'cet', \
+     timestamptz '2024-07-01 12:00+00' at time zone 'CEST'",
+    "select z, timestamptz '2024-07-01 12:00+00' at time zone z, timestamp '2024-01-15 12:00' at time zone z from \
+     (values ('EST'), ('EDT'), ('MST'), ('HST'), ('EET'), ('MET'), ('WET'), ('PST'), ('PDT'), ('BST'), ('JST'), \
+     ('IST'), ('NST'), ('NPT'), ('AEDT'), ('CHAST'), ('UTC'), ('GMT'), ('Z'), ('EST5EDT'), ('Europe/Paris')) as v(z)",
+    "select timestamptz '2024-07-01 12:00 CET', '2024-07-01 12:00:00.5 EST'::timestamptz, timestamptz '2024-07-01 \
+     12:00Z', timestamptz '2024-07-01 12:00:00 cest', timestamptz '2024-07-01 12:00 Europe/Paris'",
+    // Bits of whole numbers.
+    "select to_hex((-3)::int), to_hex(i), to_hex(-i), to_hex((-i)::int), to_hex((-i)::smallint::int) from n order by i",
+    "select (2147483647::int) << 2, pg_typeof((2147483647::int) << 2), (-8::int) >> 1::int, 1::int << 33, pg_typeof(i \
+     << 2), i << 62 from n where i < 4 order by i",
+    "select 20000::smallint << 1, pg_typeof(1::smallint << 1), (-20000)::smallint >> 3, 1::smallint << 20, \
+     -1::smallint << 15",
+    "select ~(5::int), pg_typeof(~(5::int)), to_hex(~(5::int)), ~i, pg_typeof(~i), pg_typeof(~(5::smallint)), \
+     ~(null::int) from n order by i",
+    // Texts as bytes.
+    "select encode(x::bytea, 'hex'), encode(convert_to(x, 'UTF8'), 'hex') from (values ('\\x4142'), ('abc'), \
+     ('a\\\\b'), ('\\001\\377'), ('\\x 4A 4b'), ('\\x'), (''), (null), ('\u{e4}')) as v(x)",
+    "select encode('\\x4142'::bytea, 'hex'), encode(bytea '\\x4142', 'hex'), encode('a\\\\b\\001'::bytea, 'hex'), \
+     encode('abc'::bytea::bytea, 'hex'), encode(cast(null as bytea), 'hex'), '\\x41'::bytea = 'A'::bytea",
+    "select encode(s::bytea, 'hex'), length(s::bytea) from n order by i",
+    // What is empty has no dimensions; the sign of what is no number.
+    "select array_upper(array[]::int[], 1), array_lower(array[]::int[], 1), array_ndims(array[]::int[]), \
+     array_dims(array[]::int[]), array_length(array[]::int[], 1), cardinality(array[]::int[]), \
+     array_upper(null::int[], 1), array_ndims(null::int[])",
+    "select array_upper(array[4, 5], 1), array_lower(array[4, 5], 1), array_ndims(array[array[1], array[2]]), \
+     array_dims(array[array[1], array[2]]), array_upper(array[4, 5], 2), array_ndims(array[1])",
+    "select array_to_json(array_remove(array[]::int[], null)), array_to_json(array_remove(array[1, null], null)), \
+     array_to_json(array_remove(array[null]::int[], null)), array_remove(null::int[], null) is null, \
+     array_to_json(array_remove(array[]::text[], 'a'))",
+    "select cardinality(array_remove(array_remove(array[i], 1), null)), array_upper(array_remove(array[i], i), 1) from \
+     n order by i",
+    "select sign('NaN'::float8), sign(f), sign(d), sign(i), pg_typeof(sign(d)), pg_typeof(sign(f)), \
+     pg_typeof(sign(i)), sign(-0.0), sign('-Infinity'::float8), sign(2.5::float4) from n order by i",
 ];
 
 /// Those that are refused, and what is said.
@@ -511,6 +561,8 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select sum(i) over (order by i rows 1 preceding exclude current row) from n", "exclude"),
     ("select i from n where i in (select unnest(array[n.i]))", "names columns of the query around it"),
     ("select make_time(13, 5, 7.25)", "`make_time` does not take (Int64, Int64, Decimal128(3, 2))"),
+    ("select s::bytea from (values ('\\x4')) as v(s)", "odd number of hexadecimal digits"),
+    ("select 'a\\b'::bytea", "a backslash stands before another or three octal digits"),
     ("select 'a' like 'b' collate \"de_DE\"", "there is no collation"),
     ("select extract(hour from date '2024-01-01')", "a date has no field `hour`"),
     ("select regexp_replace('a', 'b', 'c', 'q')", "a pattern has no flag `q`"),
