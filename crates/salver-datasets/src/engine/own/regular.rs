@@ -60,8 +60,8 @@ pub(super) fn regexp_match() -> ScalarUDF {
     RowFunction { name: "regexp_match", signature, returns: |_| Ok(list_of_texts()), values }.function()
 }
 
-/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern` where the pattern is another in each row: the engine's
-/// operator keeps all of the patterns of a batch at once.
+/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern` where the pattern is another in each row: the
+/// engine's operator keeps all of the patterns of a batch at once.
 pub(in crate::engine) fn regexp_like() -> ScalarUDF {
     let signature = Signature::one_of(
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],

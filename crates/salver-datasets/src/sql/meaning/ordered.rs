@@ -68,7 +68,8 @@ pub(super) fn by_expressions(query: &mut Query) -> Result<(), Box<Error>> {
             }
             let Some(table) = &table else {
                 let message = format!(
-                    "`{name}` in an expression of `order by` is a column that is read, and one that is given has its name"
+                    "`{name}` in an expression of `order by` is a column that is read, and one that is given has its \
+                     name"
                 );
                 return Err(refused(message, format!("call the one that is given something else than `{name}`")));
             };
