@@ -328,12 +328,9 @@ pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
         0..19 => true,
         _ => std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()),
     };
-    let digits = text.strip_prefix(b"-").unwrap_or(text).len();
     if is_int {
-        Kinds::INT
-    } else if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) {
-        Kinds::LARGE
-    } else {
-        Kinds::FLOAT
+        return Kinds::INT;
     }
+    let digits = text.strip_prefix(b"-").unwrap_or(text).len();
+    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { Kinds::FLOAT }
 }

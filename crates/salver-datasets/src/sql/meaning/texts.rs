@@ -102,7 +102,9 @@ fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
     let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
-    let text = Expr::value(Value::SingleQuotedString(with_seconds(&with_offset(text.trim()))));
+    let text = with_offset(text.trim());
+    let text = if zone == "None" { without_offset(&text) } else { &text };
+    let text = Expr::value(Value::SingleQuotedString(with_seconds(text)));
     expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
 }
 
@@ -113,6 +115,14 @@ fn with_offset(text: &str) -> String {
         Some(offset) if time.contains(':') => format!("{}{offset}", time.trim_end()),
         _ => text.to_owned(),
     }
+}
+
+/// `12:00+02` as `12:00`: a time without a zone passes the offset over.
+fn without_offset(text: &str) -> &str {
+    let Some(clock) = text.find(':') else { return text };
+    let end = text[clock..].find(['+', '-']).map_or(text.len(), |at| clock + at);
+    let bare = text[..end].trim_end();
+    bare.strip_suffix(['Z', 'z']).unwrap_or(bare)
 }
 
 /// `2024-01-31 12:00` with the seconds that it does not tell.

@@ -524,6 +524,9 @@ pub(super) const SAME: &[&str] = &[
      n order by i",
     "select sign('NaN'::float8), sign(f), sign(d), sign(i), pg_typeof(sign(d)), pg_typeof(sign(f)), \
      pg_typeof(sign(i)), sign(-0.0), sign('-Infinity'::float8), sign(2.5::float4) from n order by i",
+    // A time without a zone passes an offset over.
+    "select timestamp '2024-07-01 12:00+02', timestamp '2024-07-01T12:00:00.5Z', '2024-07-01 12:00:00-05:30'::timestamp, \
+     timestamp '2024-07-01 12:00 CET', timestamptz '2024-07-01 12:00+02'",
 ];
 
 /// Those that are refused, and what is said.
