@@ -43,7 +43,10 @@ pub(super) async fn open(
     // Gets in line now: tasks begin in any order, and jobs run in the order in which they were asked for.
     let _ = poll!(work.as_mut());
     job.is_done_by(tokio::spawn(work).abort_handle());
-    if let Some(outcome) = wait(&job, preference).await {
+    // Who does not wait is told of the job, also where the answer was there before.
+    if !preference.wait.is_zero()
+        && let Some(outcome) = wait(&job, preference).await
+    {
         return Ok(outcome.answer.answer());
     }
     let mut response = json_response(&document(app, &job));

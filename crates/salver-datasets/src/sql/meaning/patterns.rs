@@ -143,8 +143,8 @@ fn groups(with: &str) -> String {
     made
 }
 
-/// Two signs that are one operator between classes of letters for the engine, and two letters of a class for
-/// PostgreSQL, are told apart.
+/// A pattern in the engine's words. Two signs that are one operator between classes of letters for the engine are two
+/// letters of a class for PostgreSQL.
 fn classes(pattern: &str) -> String {
     let mut made = String::with_capacity(pattern.len());
     let (mut inside, mut last, mut is_first) = (false, None, false);
@@ -152,8 +152,16 @@ fn classes(pattern: &str) -> String {
     while let Some(sign) = signs.next() {
         match sign {
             '\\' => {
-                made.push(sign);
-                made.extend(signs.next());
+                let letter = signs.next();
+                match letter.and_then(|letter| escape(letter, inside)) {
+                    Some(own) => made.push_str(own),
+                    None => made.extend([sign].into_iter().chain(letter)),
+                }
+                (last, is_first) = (None, false);
+                continue;
+            }
+            '[' if !inside && made_word(&mut made, &signs) => {
+                signs.nth("[:<:]]".len() - 1);
                 (last, is_first) = (None, false);
                 continue;
             }
@@ -183,6 +191,36 @@ fn classes(pattern: &str) -> String {
         (last, is_first) = (Some(sign), false);
     }
     made
+}
+
+/// What an escape means there that is another here: digits are those of ASCII, a `\b` is a backspace and `\B` a
+/// backslash, and ends of words have letters of their own.
+fn escape(letter: char, inside: bool) -> Option<&'static str> {
+    Some(match (letter, inside) {
+        ('d', false) => "[0-9]",
+        ('d', true) => "0-9",
+        ('D', false) => "[^0-9]",
+        ('b', _) => "\\x08",
+        ('B', _) => "\\\\",
+        ('m', false) => "\\b{start}",
+        ('M', false) => "\\b{end}",
+        ('y', false) => "\\b",
+        ('Y', false) => "\\B",
+        ('Z', false) => "\\z",
+        _ => return None,
+    })
+}
+
+/// Whether what follows a bracket is one end of a word, as in `[[:<:]]`, which is put down then.
+fn made_word(made: &mut String, rest: &std::iter::Peekable<std::str::Chars<'_>>) -> bool {
+    let ahead: String = rest.clone().take("[:<:]]".len()).collect();
+    let own = match ahead.as_str() {
+        "[:<:]]" => "\\b{start}",
+        "[:>:]]" => "\\b{end}",
+        _ => return false,
+    };
+    made.push_str(own);
+    true
 }
 
 fn text(own: &str) -> Expr {

@@ -473,6 +473,8 @@ pub(super) const SAME: &[&str] = &[
     "select (regexp_match(s, '^(.)(x)?'))[1] from n order by i",
     "select regexp_replace('abc', '(b)', '\\11'), regexp_replace('abc', '(b)', '<\\1\\1\\&>')",
     "select '&' ~ '^[a&&b]$', '~' ~ '^[~~]$', 'b' ~ '^[a-c]$', ']' ~ '^[]]$', 'x' ~ '^[[:alpha:]&&]$'",
+    "select '\u{663}' ~ '\\d', '3' ~ '^[\\d]$', 'a' ~ '\\D', 'ab' ~ 'a\\Bb', 'a\\b' ~ 'a\\Bb', 'a b' ~ '\\bb', 'a b' ~ '\\mb\\M', \
+     'ab' ~ '\\yb', 'ab' ~ '\\Yb', 'a' ~ '[[:<:]]a[[:>:]]', 'ab' ~ '[[:<:]]b', 'ab' ~ 'b\\Z'",
     "select s ~ ('^' || left(s, 1)), s !~ ('^' || left(s, 1)), s ~* ('^' || lower(left(s, 1))), s !~* s from n order by i",
     // Numbers by patterns.
     "select to_char(x, '999'), to_char(x, 'FM999'), to_char(x, '9.99'), to_char(x, 'FM9.99'), to_char(x, 'FM9.00'), \
