@@ -132,7 +132,7 @@ fn a_value_that_fails_is_the_statements_fault_wherever_the_rows_are() {
             ("case when 10 / d > 1 then true else 10 / d > 0 end", "division by zero"),
             ("id in (select 10 / d from held)", "division by zero"),
             ("10 / d in (select 10 / nullif(d, 0) from held)", "division by zero"),
-            ("'a' ~ case when t = 'x' then '(' else t end", "Regular expression"),
+            ("'a' ~ case when t = 'x' then '(' else t end", "regular expression"),
             ("cast(id as smallint) * cast(100 as smallint) > 5", "out of the range"),
         ] {
             let answer = server.post("/api/sql", &format!("select count(*) as n from {table} where {condition}"));

@@ -7,6 +7,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -33,9 +34,12 @@ impl AnalyzerRule for BoundExpressions {
             if let LogicalPlan::TableScan(scan) = &node {
                 schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
             }
+            let names = NamePreserver::new(&node);
             node.map_expressions(|expr| {
                 let type_of = |part: &Expr| part.get_type(&schema);
-                expr.transform_up(|part| bound_expr(part, &type_of, &self.0))
+                let name = names.save(&expr);
+                let expr = expr.transform_up(|part| bound_expr(part, &type_of, &self.0))?;
+                Ok(if expr.transformed { expr.update_data(|expr| name.restore(expr)) } else { expr })
             })
         })?;
         Ok(bounded.data)

@@ -196,9 +196,14 @@ fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
             other => return exec_err!("a pattern has no flag `{other}` here; it may have `i`, `n`, `s` and `x`"),
         };
     }
+    // What was put before it is nobody's concern.
+    let shown = pattern.strip_prefix("(?s)").unwrap_or(pattern);
     match builder.build() {
         Ok(regex) => Ok(regex),
-        Err(_) => exec_err!("'{pattern}' is no regular expression that can be run"),
+        Err(regex::Error::CompiledTooBig(bytes)) => {
+            exec_err!("the regular expression '{shown}' has more than {bytes} bytes when it is compiled")
+        }
+        Err(_) => exec_err!("'{shown}' is no regular expression that can be run"),
     }
 }
 

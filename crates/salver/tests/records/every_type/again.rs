@@ -1,5 +1,6 @@
 //! A row that is unchanged is told as that, whatever types it has; and what is exported as CSV can be loaded again.
 
+use salver_model::hexadecimal;
 use salver_testkit::servers::{Kind, database};
 
 use super::super::program::Program;
@@ -79,9 +80,19 @@ fn loads(kind: Kind, (suffix, media_type): (&str, &str), parameters: &str, is_me
     for (name, own, answer) in &loaded {
         let before = &setting.told[name];
         let found = now.get(name).map(|now| &now.values);
-        if found != Some(&before.values) {
-            let differs = before.values.iter().filter(|(id, value)| found.and_then(|now| now.get(id)) != Some(value));
+        // SQLite may have texts in a column of bytes, and what is exported of it are bytes.
+        let are_bytes = |was: &Option<String>, is: &Option<String>| match (was, is) {
+            (Some(was), Some(is)) => own.class == Class::Bytes && *is == hexadecimal::encode(was.as_bytes()),
+            _ => false,
+        };
+        let is_same = |id: &i64, was: &Option<String>| {
+            let is = found.and_then(|now| now.get(id));
+            is.is_some_and(|is| is == was || kind == Kind::Sqlite && are_bytes(was, is))
+        };
+        let differs: Vec<_> = before.values.iter().filter(|(id, value)| !is_same(id, value)).collect();
+        if !differs.is_empty() || found.is_none_or(|now| now.len() != before.values.len()) {
             let some: Vec<String> = differs
+                .into_iter()
                 .take(3)
                 .map(|(id, value)| {
                     let now = format!("{:?}", found.and_then(|now| now.get(id)));
