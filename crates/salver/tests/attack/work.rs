@@ -98,11 +98,11 @@ const ENDLESS: [(&str, &str); 25] = [
     ),
     (
         "patterns that are others in each row",
-        "select count(*) as n from range(1, 9000000) where ('a' || value) ~ ('(\\pL{10}){5}' || value)",
+        "select count(*) as n from range(1, 9000000) where ('a' || value) ~ ('([a-z]{40}){10}' || value)",
     ),
     (
         "patterns that are others in each row, called",
-        "select count(regexp_match('a' || value, '(\\pL{10}){5}' || value)) as n from range(1, 9000000)",
+        "select count(regexp_match('a' || value, '([a-z]{40}){10}' || value)) as n from range(1, 9000000)",
     ),
     ("an explained one", "explain analyze select sum(value) as n from range(1, 900000000000)"),
 ];
