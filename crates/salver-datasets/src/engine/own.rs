@@ -8,6 +8,8 @@ mod continuous;
 mod digests;
 mod fields;
 mod json;
+mod like;
+mod located;
 mod numerals;
 mod parts;
 mod pattern;
@@ -19,6 +21,7 @@ mod read;
 mod regular;
 mod row;
 mod scaled;
+mod series;
 mod shown;
 mod signs;
 mod truncated;
@@ -30,9 +33,11 @@ mod zones;
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
+pub(super) use like::{ilike, like};
 pub(crate) use regular::CLASSES;
 pub(super) use regular::regexp_like;
 pub(super) use scaled::{interval_divided, interval_times};
+pub(super) use series::shortest;
 pub(super) use written::{differs, item, written, written_each};
 pub(crate) use zones::offset_of;
 
@@ -64,6 +69,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         json::json_build_array(),
         json::json_build_object(),
         json::jsonb_build_object(),
+        located::strpos(),
         parts::make_interval(),
         parts::make_timestamp(),
         quoted::format(),
@@ -88,6 +94,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         state.deregister_udf(function.name())?;
         state.register_udf(function.into())?;
     }
+    series::register(state)?;
     for aggregate in [continuous::percentile_cont(), percentiles::percentile_disc(), percentiles::mode()] {
         state.register_udaf(aggregate.into())?;
     }

@@ -14,7 +14,7 @@ use crate::server::Server;
 const TABLE: &[(&str, &[u8])] = &[("t.csv", b"a\n1\n2\n")];
 
 /// Statements that would take hours.
-const ENDLESS: [(&str, &str); 25] = [
+const ENDLESS: [(&str, &str); 30] = [
     (
         "a cross join with a filter",
         "select count(*) as n from range(1, 3000000) a, range(1, 3000000) b where (a.value * b.value) % 7 = 9",
@@ -104,6 +104,30 @@ const ENDLESS: [(&str, &str); 25] = [
         "patterns that are others in each row, called",
         "select count(regexp_match('a' || value, '([a-z]{40}){10}' || value)) as n from range(1, 9000000)",
     ),
+    (
+        "patterns of `like` that are others in each row",
+        "select count(*) as n from range(1, 9000000) where ('a' || value) ilike repeat('%é_', 1700) || value",
+    ),
+    (
+        "parts that are others in each row",
+        "select count(*) as n from range(1, 9000000) \
+         where strpos(repeat('a', 400000) || value, repeat('a', 200000) || 'b' || value) > 0",
+    ),
+    (
+        "sets of characters that are others in each row",
+        "select count(*) as n from range(1, 9000000) where \
+         btrim(repeat('a', 100000) || value, array_to_string(range(1, 500), '') || 'éa' || value) = 'b'",
+    ),
+    (
+        "times in lists",
+        "select count(*) as n from range(1, 9000000) where array_length(range(timestamp '1700-01-01', \
+         timestamp '2200-01-01' + value * interval '1 second', interval '1 day')) < 0",
+    ),
+    (
+        "times in rows",
+        "select count(*) as n from range(1, 9000000) a, generate_series(timestamp '1700-01-01', \
+         timestamp '2200-01-01' + a.value * interval '1 second', interval '1 day') as g where g < '1600-01-01'",
+    ),
     ("an explained one", "explain analyze select sum(value) as n from range(1, 900000000000)"),
 ];
 
@@ -124,6 +148,39 @@ fn many_ordered_aggregates_end_with_their_limit() {
     });
     siege.is_at_rest("ordered aggregates");
     siege.is_well("ordered aggregates");
+}
+
+/// Steps that would turn back or stand still, and what one row can't be asked for.
+#[test]
+fn series_without_an_end_are_refused() {
+    let siege = Siege::of("", TABLE);
+    let steps = ["1 month -30 days", "-1 month 29 days", "1 month -31 days", "12 months -360 days", "0 days"];
+    for step in steps {
+        for of in [
+            format!("range(timestamp '1700-01-01', timestamp '2200-01-01', interval '{step}')"),
+            format!("generate_series(timestamp '2200-01-01', timestamp '1700-01-01', interval '{step}')"),
+            format!("generate_series(date '2024-03-01', date '2024-03-01', interval '{step}')"),
+        ] {
+            for text in [
+                format!("select {of}"),
+                format!("select count(*) from {of}"),
+                format!("select {of} from generate_series(1, 3)"),
+            ] {
+                let answer = siege.server().post("/api/sql", &text);
+                assert_eq!(answer.status, 400, "{text}: {}", answer.text());
+                assert!(answer.text().contains("a step that goes on"), "{text}: {}", answer.text());
+            }
+        }
+    }
+    for (text, message) in [
+        ("select range(timestamp '1700-01-01', timestamp '2200-01-01', interval '1 microsecond')", "is the most"),
+        ("select btrim(repeat('a', 4000000), array_to_string(range(1, 90000), ''))", "steps for one row"),
+    ] {
+        let answer = siege.server().post("/api/sql", text);
+        assert!(matches!(answer.status, 400 | 413), "{text}: {} {}", answer.status, answer.text());
+        assert!(answer.text().contains(message), "{text}: {}", answer.text());
+    }
+    siege.is_at_rest("series");
 }
 
 /// Sends a statement and waits for no answer.

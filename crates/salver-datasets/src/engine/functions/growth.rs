@@ -117,6 +117,7 @@ const BOUNDED: &[&str] = &[
     "find_in_set",
     "flatten",
     "greatest",
+    "ilike",
     "initcap",
     "json_as_text",
     "json_contains",
@@ -130,6 +131,7 @@ const BOUNDED: &[&str] = &[
     "least",
     "left",
     "levenshtein",
+    "like",
     "lower",
     "ltrim",
     "map_extract",
@@ -273,13 +275,18 @@ const COSTLY: &[(&str, Steps)] = &[
     ("array_has_all", product_of_lists),
     ("array_has_any", product_of_lists),
     ("array_remove", scan),
+    ("btrim", product),
+    ("ilike", product),
     ("levenshtein", product),
+    ("like", product),
+    ("ltrim", product),
     ("regexp_count", pattern),
     ("regexp_instr", pattern),
     ("regexp_like", pattern),
     ("regexp_match", pattern),
     ("regexp_replace", pattern),
     ("regexp_split_to_array", pattern),
+    ("rtrim", product),
 ];
 
 /// The bounds of the function of this name; `None` when nobody has said what they are.
@@ -409,13 +416,12 @@ fn arrays_zip(cells: &[Cell]) -> u64 {
 /// From one whole number or microsecond to another.
 fn series(cells: &[Cell]) -> u64 {
     let (from, to) = if cells.len() < 2 { (0, cell(cells, 0).int) } else { (cell(cells, 0).int, cell(cells, 1).int) };
-    let count = match cell(cells, 2).int.unsigned_abs() {
-        _ if cells.len() < 3 => to.abs_diff(from),
-        // Less than a microsecond, or nothing, which is refused.
-        0 => to.abs_diff(from).saturating_mul(1_000),
-        step => to.abs_diff(from) / step,
-    };
-    count.saturating_add(1).saturating_mul(8)
+    let step = if cells.len() < 3 { 1 } else { cell(cells, 2).int };
+    // With a null, the wrong way or without a length nothing is made.
+    if cells.iter().any(|cell| cell.bytes == 0) || (from < to && step <= 0) || (from > to && step >= 0) {
+        return 8;
+    }
+    (to.abs_diff(from) / step.unsigned_abs().max(1)).saturating_add(1).saturating_mul(8)
 }
 
 fn product(cells: &[Cell]) -> u64 {

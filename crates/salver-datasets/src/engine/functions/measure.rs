@@ -7,11 +7,12 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
-    BinaryViewType, ByteViewType, DataType, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit,
-    StringViewType, TimeUnit,
+    BinaryViewType, ByteViewType, DataType, Int64Type, IntervalMonthDayNanoType, IntervalUnit, StringViewType, TimeUnit,
 };
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::ColumnarValue;
+
+use crate::engine::own::shortest;
 
 /// What one row has for one argument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,7 +259,7 @@ fn whole(array: &ArrayRef) -> Result<Option<ArrayRef>> {
             Some(cast(&stamps, &DataType::Int64)?)
         }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
-            let steps = array.as_primitive::<IntervalMonthDayNanoType>().iter().map(|step| step.map(micros));
+            let steps = array.as_primitive::<IntervalMonthDayNanoType>().iter().map(|step| step.map(shortest));
             Some(Arc::new(steps.collect::<Int64Array>()))
         }
         DataType::Interval(_) => {
@@ -267,12 +268,6 @@ fn whole(array: &ArrayRef) -> Result<Option<ArrayRef>> {
         }
         _ => None,
     })
-}
-
-/// The shortest that an interval can be, in microseconds.
-fn micros(interval: IntervalMonthDayNano) -> i64 {
-    let days = i64::from(interval.months) * 28 + i64::from(interval.days);
-    days.saturating_mul(86_400_000_000).saturating_add(interval.nanoseconds / 1_000)
 }
 
 /// How often each pattern repeats what is in it.

@@ -11,7 +11,7 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast, lit, not,
+    BinaryExpr, Cast, Expr, ExprSchemable, Like, LogicalPlan, Operator, ScalarUDF, TryCast, Volatility, lit, not,
 };
 use datafusion::optimizer::AnalyzerRule;
 use salver_model::limits::FIXED_BYTES_MAX;
@@ -73,8 +73,15 @@ fn bound_expr(
             let inner = ScalarUDF::new_from_impl(Concatenate::of(args.len()));
             Ok(Transformed::yes(call(inner, growth::sum, args, allowance)))
         }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_match(op) && right.any_column_refs() => {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_match(op) && varies(&right) => {
             Ok(Transformed::yes(matched(*left, op, *right, allowance)))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if like_of(op).is_some() && varies(&right) => {
+            let (negated, folds) = like_of(op).unwrap_or_default();
+            Ok(Transformed::yes(liked(Like::new(negated, left, right, None, folds), allowance)))
+        }
+        Expr::Like(like) if like.escape_char.is_some_and(|c| c != '\\') || varies(&like.pattern) => {
+            Ok(Transformed::yes(liked(like, allowance)))
         }
         Expr::Cast(Cast { expr, field }) => {
             let (expr, changed) = bound_cast(*expr, field.data_type(), false, type_of, allowance)?;
@@ -101,6 +108,39 @@ fn bound_expr(
 fn is_match(op: Operator) -> bool {
     use Operator::{RegexIMatch, RegexMatch, RegexNotIMatch, RegexNotMatch};
     matches!(op, RegexMatch | RegexIMatch | RegexNotMatch | RegexNotIMatch)
+}
+
+/// Of `~~` and the like, whether it is negated and whether it folds letters.
+fn like_of(op: Operator) -> Option<(bool, bool)> {
+    match op {
+        Operator::LikeMatch => Some((false, false)),
+        Operator::ILikeMatch => Some((false, true)),
+        Operator::NotLikeMatch => Some((true, false)),
+        Operator::NotILikeMatch => Some((true, true)),
+        _ => None,
+    }
+}
+
+/// Whether an expression may have another value in each row. Queries become columns of joins, and what a call gives
+/// at another time need not be the same.
+fn varies(expr: &Expr) -> bool {
+    let is_the_same = |part: &Expr| match part {
+        Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Volatile,
+        Expr::Literal(..) | Expr::Alias(_) | Expr::BinaryExpr(_) | Expr::Cast(_) | Expr::TryCast(_) => true,
+        _ => false,
+    };
+    // The search itself makes no errors.
+    expr.exists(|part| Ok(!is_the_same(part))).unwrap_or(true)
+}
+
+/// `like` or `ilike` with such a pattern, or with an escape that the engine does not have.
+fn liked(like: Like, allowance: &Arc<Allowance>) -> Expr {
+    let Like { negated, expr, pattern, escape_char, case_insensitive } = like;
+    let function = Arc::new(if case_insensitive { own::ilike() } else { own::like() });
+    let function = bound(&function, allowance).unwrap_or(function);
+    let args = vec![*expr, *pattern, lit(escape_char.unwrap_or('\\').to_string())];
+    let found = Expr::ScalarFunction(ScalarFunction { func: function, args });
+    if negated { not(found) } else { found }
 }
 
 /// A match with a pattern that may be another in each row.

@@ -4,8 +4,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, SelectItem, SetExpr, TableAlias, TableAliasColumnDef, TableFactor,
-    Value, Visit, Visitor,
+    Expr, Function, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableAlias,
+    TableAliasColumnDef, TableFactor, Value, Visit, Visitor,
 };
 use salver_model::Error;
 
@@ -79,7 +79,7 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
             (array_exprs.clone(), alias.clone(), "unnest".to_owned(), *with_ordinality)
         }
         TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
-            let Some(found) = rows(&name.to_string(), &args.args, *with_ordinality)? else {
+            let Some(found) = rows(name, &args.args, *with_ordinality)? else {
                 // The column has the name of the table, when that is all that is written.
                 if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty())
                     && name.to_string().eq_ignore_ascii_case("generate_series")
@@ -95,7 +95,7 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
             if name.to_string().eq_ignore_ascii_case("unnest") && !values.is_empty() {
                 (values, alias.clone(), name.to_string(), *with_ordinality)
             } else {
-                let Some(found) = rows(&name.to_string(), args, true)? else { return Ok(()) };
+                let Some(found) = rows(name, args, true)? else { return Ok(()) };
                 (vec![found], alias.clone(), name.to_string(), *with_ordinality)
             }
         }
@@ -106,11 +106,13 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
 }
 
 /// The list of a table function that can't stand as it is.
-fn rows(name: &str, args: &[FunctionArg], always: bool) -> Result<Option<Expr>, Box<Error>> {
-    let name = name.to_lowercase();
-    let Some(list) = list_of(&name) else { return Ok(None) };
+fn rows(name: &ObjectName, args: &[FunctionArg], always: bool) -> Result<Option<Expr>, Box<Error>> {
+    let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else { return Ok(None) };
+    let name = fold(name);
+    // As a value, `range` is a list.
+    let Some(list) = list_of(&name).or((name == "range").then_some("range")) else { return Ok(None) };
     let Some(values) = values(args) else { return Ok(None) };
-    if !always && name == "generate_series" && values.iter().all(is_number) {
+    if !always && matches!(&*name, "generate_series" | "range") && values.iter().all(is_number) {
         return Ok(None);
     }
     of(list, values).map(Some)
@@ -133,7 +135,11 @@ fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bo
     let several = lists.len() > 1;
     for list in lists {
         let number = columns.len();
-        let unnamed = if several || alias.is_none() { name.to_owned() } else { own.clone() };
+        let unnamed = match name {
+            "range" => "value".to_owned(),
+            _ if several || alias.is_none() => name.to_owned(),
+            _ => own.clone(),
+        };
         let unnamed = if number > 0 { format!("{unnamed}_{number}") } else { unnamed };
         columns.push((expression("unnest(__1)", vec![list])?, given.get(number).cloned().unwrap_or(unnamed)));
     }

@@ -4,7 +4,7 @@
 use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, TypedString, Value, ValueWithSpan};
 use salver_model::Error;
 
-use super::{expression, refused, take};
+use super::{expression, take};
 use crate::engine::offset_of;
 
 /// Most digits of a number that is written out.
@@ -42,15 +42,9 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             if escape == "\\" {
                 return Ok(());
             }
-            let Some(text) = (match &**pattern {
-                Expr::Value(value) => text_of(value),
-                _ => None,
-            }) else {
-                return Err(refused(
-                    "`escape` needs a pattern that is written out",
-                    "escape with a backslash, which needs no `escape`",
-                ));
-            };
+            // One that is not written out is matched by a function of its own.
+            let Expr::Value(value) = &**pattern else { return Ok(()) };
+            let Some(text) = text_of(value) else { return Ok(()) };
             **pattern = Expr::value(Value::SingleQuotedString(escaped(&text, &escape)));
             *escape_char = None;
         }

@@ -84,10 +84,6 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "a window has no `exclude` but `exclude no others`",
         "select sum(i) over (order by i rows 1 preceding exclude current row) from n where i = 1",
     ),
-    (
-        "`like ... escape` with a pattern that is not written out takes the backslash only",
-        "select s like s escape '!' from n where i = 1",
-    ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

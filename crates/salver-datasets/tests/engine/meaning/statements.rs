@@ -216,6 +216,15 @@ pub(super) const SAME: &[&str] = &[
     "select avg(d)::text is not null, sum(d)::text from n",
     "select x::text, (x / 2)::text, (x * 3)::text from (values (1.5::float8), (2.25), (1e20), (0.1)) as v(x)",
     "select x::text from (values (1.5::real), (2.25), (1e10)) as v(x)",
+    "select s like s, s like '%' || s || '%', s not like '_' || s, s ilike upper(s), upper(s) ilike s || '%' \
+     from n order by i",
+    "select s like left(s, 1) || '!%' escape '!', s not ilike s || '%' escape '!' from n order by i",
+    "select x like p, x ilike p, x not like p, x ~~ p, x !~~* p from (values ('a%c', 'a\\%c'), ('abc', 'a\\%c'), \
+     ('abc', 'A_C'), ('aXbXc', '%X%x'), ('', ''), ('', '%'), ('aaa', 'a%a%a%a'), ('é', '_'), (null, '%'), \
+     ('ÀÉ', 'àé'), ('b', 'a\\'), ('line\nline', 'l%e')) as v(x, p)",
+    "select strpos(x, p), position(p in x) from (values ('abc', 'c'), ('éab', 'b'), ('', ''), ('a', ''), ('', 'a'), \
+     ('aaab', 'aab'), (null, 'a')) as v(x, p)",
+    "select i from n where exists (select 1 from m where n.s like n.s || m.k or 'x' ~ ('^' || n.i)) order by i",
     // Names that the engine would make alike.
     "select round(2.5::float8), round(2.5::numeric), ceil(1.5), ceiling(1.5)",
     "select sum(i::float8), sum(i::numeric), sum(i) from n",
@@ -230,6 +239,17 @@ pub(super) const SAME: &[&str] = &[
     "select g from generate_series(1, 3) as g",
     "select * from generate_series(timestamp '2024-01-01', timestamp '2024-01-03', interval '1 day')",
     "select i, g from n, generate_series(1, n.i) as g where i < 4 order by 1, 2",
+    "select g from generate_series(timestamp '1600-01-31', timestamp '1600-06-01', interval '1 month') as g",
+    "select g from generate_series(timestamp '2024-01-05', '2024-01-01', '-1 day') as g",
+    "select count(*) from generate_series(timestamp '2024-01-05', '1024-01-01', '1 second')",
+    "select count(*) from generate_series(timestamp '2024-01-05', '2024-01-05 00:00:00.00001', '1 microsecond')",
+    "select count(*), min(g), max(g) from generate_series('2024-01-05'::timestamp, '9999-01-01', '1 year 3 days') g",
+    "select g from generate_series(timestamp '2024-02-01', timestamp '2024-03-01', interval '1 month -20 days') as g",
+    "select count(*) from generate_series(null::timestamp, '2024-01-05', '1 day')",
+    "select count(*) from generate_series(null, 3)",
+    "select count(*) from generate_series(3, 1)",
+    "select i, count(g) from n left join lateral generate_series(timestamp '2024-01-01', timestamp '2024-01-01' + \
+     i * interval '1 day', interval '12 hours') as g on true where i < 4 group by i order by i",
     "select * from string_to_table('a,b', ',')",
     "select * from regexp_split_to_table('a1b22c', '[0-9]+') with ordinality",
     "select string_to_table('a,b', ',')",

@@ -1,0 +1,66 @@
+//! `strpos(text, part)`, also where the part is another in each row: the engine's own compares it at every place then.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::functions::unicode;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+};
+
+/// The function, which is `position` and `instr` as well.
+pub(super) fn strpos() -> ScalarUDF {
+    ScalarUDF::new_from_impl(Located(unicode::strpos()))
+}
+
+/// Around the engine's own, which finds one part in many texts.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Located(Arc<ScalarUDF>);
+
+impl ScalarUDFImpl for Located {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.0.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.0.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.0.return_type(arg_types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        self.0.return_field_from_args(args)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let (rows, is_scalar) = match args.args.as_slice() {
+            [ColumnarValue::Array(_), ColumnarValue::Scalar(_)] => return self.0.invoke_with_args(args),
+            [ColumnarValue::Scalar(_), ColumnarValue::Scalar(_)] => (1, true),
+            _ => (args.number_rows, false),
+        };
+        let arrays = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
+        let [texts, parts] = arrays.as_slice() else { return plan_err!("`strpos` takes a text and a part of it") };
+        let (texts, parts) = (cast(texts, &DataType::Utf8)?, cast(parts, &DataType::Utf8)?);
+        let pairs = texts.as_string::<i32>().iter().zip(parts.as_string::<i32>());
+        let places = pairs.map(|(text, part)| Some(place(text?, part?))).collect::<Int64Array>();
+        let places: ArrayRef = cast(&places, args.return_field.data_type())?;
+        if is_scalar {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&places, 0)?));
+        }
+        Ok(ColumnarValue::Array(places))
+    }
+}
+
+/// The character at which a part begins, counted from 1; 0 where there is none.
+fn place(text: &str, part: &str) -> i64 {
+    text.find(part).map_or(0, |at| i64::try_from(text[..at].chars().count() + 1).unwrap_or(i64::MAX))
+}
