@@ -39,7 +39,7 @@ pub(crate) use checkpoint::place as place_checkpoints;
 pub(crate) use exact::{avg, one_of_each, sum, unordered};
 use lanes::Lanes;
 pub(crate) use lanes::STACK_BYTES;
-pub(crate) use own::{CLASSES, offset_of};
+pub(crate) use own::{offset_of, spelled};
 use pressure::Pressure;
 pub use pressure::own_bytes;
 use run::BEGINNING_PER_THREAD;

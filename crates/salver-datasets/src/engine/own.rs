@@ -24,6 +24,7 @@ mod scaled;
 mod series;
 mod shown;
 mod signs;
+mod spelled;
 mod truncated;
 mod type_names;
 mod widths;
@@ -34,10 +35,10 @@ use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
 pub(super) use like::{ilike, like};
-pub(crate) use regular::CLASSES;
 pub(super) use regular::regexp_like;
 pub(super) use scaled::{interval_divided, interval_times};
 pub(super) use series::shortest;
+pub(crate) use spelled::spelled;
 pub(super) use written::{differs, item, written, written_each};
 pub(crate) use zones::offset_of;
 
@@ -84,6 +85,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         scaled::justify_hours(),
         scaled::justify_interval(),
         signs::sign(),
+        spelled::function(),
         widths::numeric(),
         truncated::date_trunc(),
         truncated::time_rounded(),

@@ -66,6 +66,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("repeat", Growth::Grows(repeat)),
     ("replace", Growth::Varies(replace)),
     ("rpad", Growth::Grows(pad)),
+    ("spelled", Growth::Grows(spelled)),
     ("string_to_array", Growth::Grows(pieces)),
     ("to_char", Growth::Grows(to_char)),
     ("to_json", Growth::Grows(built)),
@@ -361,6 +362,11 @@ fn regexp_replace(cells: &[Cell]) -> u64 {
 fn regexp_match(cells: &[Cell]) -> u64 {
     let groups = cell(cells, 1).bytes + 1;
     cell(cells, 0).bytes.saturating_mul(groups.min(64)).saturating_add(8 * groups)
+}
+
+/// `\m` becomes `\b{start}`.
+fn spelled(cells: &[Cell]) -> u64 {
+    cell(cells, 0).bytes.saturating_mul(5).saturating_add(16)
 }
 
 fn translate(cells: &[Cell]) -> u64 {

@@ -10,6 +10,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use regex::{Regex, RegexBuilder};
 
 use super::row::RowFunction;
+use super::spelled::CLASSES;
 
 /// Largest program that a pattern is compiled to, in bytes.
 const PROGRAM_BYTES_MAX: usize = 2 << 20;
@@ -78,15 +79,6 @@ pub(in crate::engine) fn regexp_like() -> ScalarUDF {
 fn list_of_texts() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
 }
-
-/// Classes of letters in patterns, which are those of all alphabets, in the words of the engine.
-pub(crate) const CLASSES: [(&str, &str); 5] = [
-    ("[:alpha:]", "\\p{Alphabetic}"),
-    ("[:alnum:]", "\\p{Alphabetic}\\p{Nd}"),
-    ("[:lower:]", "\\p{Lowercase}"),
-    ("[:upper:]", "\\p{Uppercase}"),
-    ("[:space:]", "\\s"),
-];
 
 fn translated(pattern: &str, escape: &str) -> Result<String> {
     let mut signs = escape.chars();

@@ -6,7 +6,7 @@ use salver_model::Error;
 
 use super::calls::{arguments, name_of, simple};
 use super::{expression, refused, take};
-use crate::engine::CLASSES;
+use crate::engine::spelled;
 
 /// Functions that take a pattern second, and where they take their flags.
 const FLAGS: [(&str, usize); 6] = [
@@ -72,11 +72,12 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
             by_lines
         }
     };
-    if let Some(pattern) = arguments.get_mut(1)
-        && !by_lines
-        && name != "regexp_split_to_array"
-    {
-        across_lines(pattern)?;
+    if let Some(pattern) = arguments.get_mut(1) {
+        if by_lines || name == "regexp_split_to_array" {
+            in_its_words(pattern)?;
+        } else {
+            across_lines(pattern)?;
+        }
     }
     if name == "regexp_replace"
         && let Some(with) = arguments.get_mut(2)
@@ -89,17 +90,24 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
 
 /// A pattern whose `.` is any character, also the end of a line.
 fn across_lines(pattern: &mut Expr) -> Result<(), Box<Error>> {
+    in_its_words(pattern)?;
     match written(pattern) {
-        Some(own) => {
-            let lines = if own.contains('.') { "(?s)" } else { "" };
-            let own = CLASSES.iter().fold(classes(&own), |own, (class, letters)| own.replace(class, letters));
-            *pattern = text(&format!("{lines}{own}"));
-        }
+        Some(own) if own.contains('.') => *pattern = text(&format!("(?s){own}")),
+        Some(_) => {}
         None => {
             let inner = take(pattern);
             *pattern = expression("('(?s)' || __1)", vec![inner])?;
         }
     }
+    Ok(())
+}
+
+/// A pattern in the words of the engine.
+fn in_its_words(pattern: &mut Expr) -> Result<(), Box<Error>> {
+    *pattern = match written(pattern) {
+        Some(own) => text(&spelled(&own)),
+        None => expression("spelled(__1)", vec![take(pattern)])?,
+    };
     Ok(())
 }
 
@@ -141,86 +149,6 @@ fn groups(with: &str) -> String {
         }
     }
     made
-}
-
-/// A pattern in the engine's words. Two signs that are one operator between classes of letters for the engine are two
-/// letters of a class for PostgreSQL.
-fn classes(pattern: &str) -> String {
-    let mut made = String::with_capacity(pattern.len());
-    let (mut inside, mut last, mut is_first) = (false, None, false);
-    let mut signs = pattern.chars().peekable();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '\\' => {
-                let letter = signs.next();
-                match letter.and_then(|letter| escape(letter, inside)) {
-                    Some(own) => made.push_str(own),
-                    None => made.extend([sign].into_iter().chain(letter)),
-                }
-                (last, is_first) = (None, false);
-                continue;
-            }
-            '[' if !inside && made_word(&mut made, &signs) => {
-                signs.nth("[:<:]]".len() - 1);
-                (last, is_first) = (None, false);
-                continue;
-            }
-            '[' if !inside => {
-                inside = true;
-                made.push(sign);
-                made.extend(signs.next_if_eq(&'^'));
-                (last, is_first) = (None, true);
-                continue;
-            }
-            '[' if signs.peek() == Some(&':') => {
-                made.push(sign);
-                for letter in signs.by_ref() {
-                    made.push(letter);
-                    if letter == ']' {
-                        break;
-                    }
-                }
-                (last, is_first) = (None, false);
-                continue;
-            }
-            ']' if inside && !is_first => inside = false,
-            '&' | '~' | '-' if inside && last == Some(sign) => made.push('\\'),
-            _ => {}
-        }
-        made.push(sign);
-        (last, is_first) = (Some(sign), false);
-    }
-    made
-}
-
-/// What an escape means there that is another here: digits are those of ASCII, a `\b` is a backspace and `\B` a
-/// backslash, and ends of words have letters of their own.
-fn escape(letter: char, inside: bool) -> Option<&'static str> {
-    Some(match (letter, inside) {
-        ('d', false) => "[0-9]",
-        ('d', true) => "0-9",
-        ('D', false) => "[^0-9]",
-        ('b', _) => "\\x08",
-        ('B', _) => "\\\\",
-        ('m', false) => "\\b{start}",
-        ('M', false) => "\\b{end}",
-        ('y', false) => "\\b",
-        ('Y', false) => "\\B",
-        ('Z', false) => "\\z",
-        _ => return None,
-    })
-}
-
-/// Whether what follows a bracket is one end of a word, as in `[[:<:]]`, which is put down then.
-fn made_word(made: &mut String, rest: &std::iter::Peekable<std::str::Chars<'_>>) -> bool {
-    let ahead: String = rest.clone().take("[:<:]]".len()).collect();
-    let own = match ahead.as_str() {
-        "[:<:]]" => "\\b{start}",
-        "[:>:]]" => "\\b{end}",
-        _ => return false,
-    };
-    made.push_str(own);
-    true
 }
 
 fn text(own: &str) -> Expr {

@@ -224,6 +224,11 @@ pub(super) const SAME: &[&str] = &[
      ('ÀÉ', 'àé'), ('b', 'a\\'), ('line\nline', 'l%e')) as v(x, p)",
     "select strpos(x, p), position(p in x) from (values ('abc', 'c'), ('éab', 'b'), ('', ''), ('a', ''), ('', 'a'), \
      ('aaab', 'aab'), (null, 'a')) as v(x, p)",
+    "select x ~ p, regexp_replace(x, p, '<>', 'g'), (regexp_match(x, p))[1], regexp_count(x, p, 1, 'n') from (values \
+     ('a1b', '\\d'), ('one two', '\\mt'), ('one two', 'e\\M'), ('a.b', '[[:punct:]]'), ('aé_1', '[[:alnum:]]+'), \
+     ('x', '\\y\\w'), ('a&&b', '[a&&b]+'), ('one', '[[:<:]]o'), ('٣', '\\d'), (null, 'a')) as v(x, p)",
+    "select array_to_string(regexp_split_to_array(x, p), ','), (regexp_match('x', '\\mx', 'n'))[1], \
+     array_to_string(regexp_split_to_array('a1b22c', '\\d+'), ',') from (values ('a1b', '\\d'), ('one two', '\\M ')) as v(x, p)",
     "select i from n where exists (select 1 from m where n.s like n.s || m.k or 'x' ~ ('^' || n.i)) order by i",
     // Names that the engine would make alike.
     "select round(2.5::float8), round(2.5::numeric), ceil(1.5), ceiling(1.5)",
