@@ -149,8 +149,15 @@ fn is_sure(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let is_sure_itself = is_known
         || expr.downcast_ref::<BinaryExpr>().is_some_and(|binary| is_sure_operator(binary, schema))
         || expr.downcast_ref::<CastExpr>().is_some_and(|cast| is_sure_cast(cast, schema))
-        || expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| SURE_FUNCTIONS.contains(&call.name()));
+        || expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(is_sure_call);
     is_sure_itself && expr.children().into_iter().all(|child| is_sure(child, schema))
+}
+
+/// Whether a function has a value for any arguments. A pattern that ends with its escape has none.
+fn is_sure_call(call: &ScalarFunctionExpr) -> bool {
+    let pattern = || call.args().get(1)?.downcast_ref::<Literal>()?.value().try_as_str().flatten();
+    SURE_FUNCTIONS.contains(&call.name())
+        || (matches!(call.name(), "like" | "ilike") && pattern().is_some_and(|pattern| !pattern.ends_with('\\')))
 }
 
 /// Whether an operator has a value for any two operands.

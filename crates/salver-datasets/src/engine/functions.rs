@@ -17,6 +17,7 @@ use std::sync::Arc;
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::{ScalarUDF, ScalarUDFImpl};
+use datafusion::optimizer::OptimizerRule;
 
 use bounded::Bounded;
 
@@ -37,6 +38,11 @@ pub(crate) fn bound_all(state: &mut SessionState, allowance: &Arc<Allowance>) ->
     }
     state.add_analyzer_rule(Arc::new(rewrite::BoundExpressions(Arc::clone(allowance))));
     Ok(())
+}
+
+/// The rule that puts matches with patterns within bounds, to run after all others.
+pub(crate) fn bound_matches(allowance: &Arc<Allowance>) -> Arc<dyn OptimizerRule + Send + Sync> {
+    Arc::new(rewrite::BoundMatches(Arc::clone(allowance)))
 }
 
 /// Whether a function is a `T`, within its bounds or not yet.

@@ -167,6 +167,7 @@ fn finish(
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
     let builder = more(rules::checked(builder.with_default_features()));
     // Last, when the plan is what will run.
+    let builder = builder.with_optimizer_rule(functions::bound_matches(&allowance));
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
     json_chains::register(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;

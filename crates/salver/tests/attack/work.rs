@@ -14,7 +14,7 @@ use crate::server::Server;
 const TABLE: &[(&str, &[u8])] = &[("t.csv", b"a\n1\n2\n")];
 
 /// Statements that would take hours.
-const ENDLESS: [(&str, &str); 30] = [
+const ENDLESS: [(&str, &str); 32] = [
     (
         "a cross join with a filter",
         "select count(*) as n from range(1, 3000000) a, range(1, 3000000) b where (a.value * b.value) % 7 = 9",
@@ -128,6 +128,16 @@ const ENDLESS: [(&str, &str); 30] = [
         "select count(*) as n from range(1, 9000000) a, generate_series(timestamp '1700-01-01', \
          timestamp '2200-01-01' + a.value * interval '1 second', interval '1 day') as g where g < '1600-01-01'",
     ),
+    (
+        "a pattern with many ways to match",
+        "select count(*) as n from (select string_agg(md5(value::text), '') as s from range(1, 20000)) t, \
+         range(1, 9000000) where s || value like '%0_1_2_3_4_5_6_7_8_9_%a_b%_c_d_%z'",
+    ),
+    (
+        "a regular expression with many ways to match",
+        "select count(*) as n from (select string_agg(md5(value::text), '') as s from range(1, 20000)) t, \
+         range(1, 9000000) where s || value ~ '[02468ace][0-9a-f]{30}[^0-9a-f]z'",
+    ),
     ("an explained one", "explain analyze select sum(value) as n from range(1, 900000000000)"),
 ];
 
@@ -150,9 +160,9 @@ fn many_ordered_aggregates_end_with_their_limit() {
     siege.is_well("ordered aggregates");
 }
 
-/// Steps that would turn back or stand still, and what one row can't be asked for.
+/// Steps of series that would turn back or stand still, and values that take too many steps.
 #[test]
-fn series_without_an_end_are_refused() {
+fn what_no_row_can_be_asked_for_is_refused() {
     let siege = Siege::of("", TABLE);
     let steps = ["1 month -30 days", "-1 month 29 days", "1 month -31 days", "12 months -360 days", "0 days"];
     for step in steps {
@@ -174,6 +184,12 @@ fn series_without_an_end_are_refused() {
     }
     for (text, message) in [
         ("select range(timestamp '1700-01-01', timestamp '2200-01-01', interval '1 microsecond')", "is the most"),
+        ("select repeat('a', 8000000) like repeat('%a_', 3000) || '%b'", "steps for one row"),
+        (
+            "select s ~ '[02468ace][0-9a-f]{30}[^0-9a-f]' from \
+             (select string_agg(md5(value::text), '') as s from range(1, 1000000)) t",
+            "steps for one row",
+        ),
         ("select btrim(repeat('a', 4000000), array_to_string(range(1, 90000), ''))", "steps for one row"),
     ] {
         let answer = siege.server().post("/api/sql", text);

@@ -25,6 +25,8 @@ pub(super) struct Cell {
     pub(super) leaves: u64,
     /// A whole number; of a pattern, how often it repeats what is in it.
     pub(super) int: i64,
+    /// Whether it is the same in every row.
+    pub(super) is_same: bool,
 }
 
 /// The bytes of the rows from `start` to `end`.
@@ -180,6 +182,7 @@ impl Measured {
                 int: ints.as_ref().map_or(0, |ints| {
                     if ints.is_null(row) { i64::MAX } else { ints.as_primitive::<Int64Type>().value(row) }
                 }),
+                is_same: false,
             },
         }
     }
@@ -199,6 +202,7 @@ impl Measured {
                         let most = arrow::compute::max(ints.as_primitive::<Int64Type>()).unwrap_or(0);
                         if ints.null_count() > array.null_count() { i64::MAX } else { most }
                     }),
+                    is_same: false,
                 }
             }
         }
@@ -240,12 +244,12 @@ fn scalar(value: &ScalarValue, is_pattern: bool) -> Result<Cell> {
     let bytes = scalar_bytes(value);
     if let Some(text) = value.try_as_str() {
         let int = if is_pattern { text.map_or(0, repetitions) } else { 0 };
-        return Ok(Cell { bytes, items: 0, leaves: 1, int });
+        return Ok(Cell { bytes, items: 0, leaves: 1, int, is_same: true });
     }
     let array = value.to_array_of_size(1)?;
     let ints = whole(&array)?;
     let column = Measured::Column { array, ints };
-    Ok(Cell { bytes, ..column.cell(0) })
+    Ok(Cell { bytes, is_same: true, ..column.cell(0) })
 }
 
 /// A column as whole numbers, where it can be meant as such: numbers as they are, and times in microseconds.

@@ -13,7 +13,8 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, Cast, Expr, ExprSchemable, Like, LogicalPlan, Operator, ScalarUDF, TryCast, Volatility, lit, not,
 };
-use datafusion::optimizer::AnalyzerRule;
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
 use salver_model::limits::FIXED_BYTES_MAX;
 
 use super::allowance::{Allowance, shown, too_large};
@@ -50,6 +51,36 @@ impl AnalyzerRule for BoundExpressions {
     }
 }
 
+/// Puts matches with patterns that are written out within bounds. It is the last rule, because others make simpler
+/// conditions of some.
+#[derive(Debug)]
+pub(super) struct BoundMatches(pub(super) Arc<Allowance>);
+
+impl OptimizerRule for BoundMatches {
+    fn name(&self) -> &'static str {
+        "bound_matches"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::BottomUp)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let names = NamePreserver::new(&plan);
+        let bound = |part: Expr| match part {
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_match(op) => {
+                Ok(Transformed::yes(matched(*left, op, *right, &self.0)))
+            }
+            other => Ok(Transformed::no(other)),
+        };
+        plan.map_expressions(|expr| {
+            let name = names.save(&expr);
+            let expr = expr.transform_up(bound)?;
+            Ok(if expr.transformed { expr.update_data(|expr| name.restore(expr)) } else { expr })
+        })
+    }
+}
+
 /// What a function was simplified to, within bounds.
 fn within(expr: Expr, info: &SimplifyContext, allowance: &Arc<Allowance>) -> Result<Expr> {
     let type_of = |part: &Expr| info.get_data_type(part);
@@ -80,9 +111,7 @@ fn bound_expr(
             let (negated, folds) = like_of(op).unwrap_or_default();
             Ok(Transformed::yes(liked(Like::new(negated, left, right, None, folds), allowance)))
         }
-        Expr::Like(like) if like.escape_char.is_some_and(|c| c != '\\') || varies(&like.pattern) => {
-            Ok(Transformed::yes(liked(like, allowance)))
-        }
+        Expr::Like(like) if !is_simple(&like) => Ok(Transformed::yes(liked(like, allowance))),
         Expr::Cast(Cast { expr, field }) => {
             let (expr, changed) = bound_cast(*expr, field.data_type(), false, type_of, allowance)?;
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
@@ -133,14 +162,38 @@ fn varies(expr: &Expr) -> bool {
     expr.exists(|part| Ok(!is_the_same(part))).unwrap_or(true)
 }
 
-/// `like` or `ilike` with such a pattern, or with an escape that the engine does not have.
+/// Whether a pattern is one for which the engine looks in linear time: written out, and a text, its beginning, its end
+/// or a part of it.
+fn is_simple(like: &Like) -> bool {
+    let Expr::Literal(pattern, _) = &*like.pattern else { return false };
+    let Some(Some(pattern)) = pattern.try_as_str() else { return pattern.is_null() };
+    let within = pattern.strip_prefix('%').unwrap_or(pattern);
+    let within = within.strip_suffix('%').unwrap_or(within);
+    let is_folded_by_byte = !like.case_insensitive || within.is_ascii();
+    is_folded_by_byte && !within.contains(['%', '_', '\\']) && like.escape_char.is_none_or(|c| c == '\\')
+}
+
+/// `like` or `ilike` with another pattern, or with an escape that the engine does not have.
 fn liked(like: Like, allowance: &Arc<Allowance>) -> Expr {
     let Like { negated, expr, pattern, escape_char, case_insensitive } = like;
     let function = Arc::new(if case_insensitive { own::ilike() } else { own::like() });
     let function = bound(&function, allowance).unwrap_or(function);
     let args = vec![*expr, *pattern, lit(escape_char.unwrap_or('\\').to_string())];
+    // Its beginning tells what need not be read of a file.
+    let begin = match (&args[0], &args[1]) {
+        (Expr::Column(_), Expr::Literal(pattern, _)) if !negated && !case_insensitive && escape_char.is_none() => {
+            let pattern = pattern.try_as_str().flatten().unwrap_or_default();
+            pattern.split(['%', '_', '\\']).next().filter(|begin| !begin.is_empty()).map(|begin| format!("{begin}%"))
+        }
+        _ => None,
+    };
+    let begins = begin.map(|begin| args[0].clone().like(lit(begin)));
     let found = Expr::ScalarFunction(ScalarFunction { func: function, args });
-    if negated { not(found) } else { found }
+    match begins {
+        Some(begins) => begins.and(found),
+        None if negated => not(found),
+        None => found,
+    }
 }
 
 /// A match with a pattern that may be another in each row.

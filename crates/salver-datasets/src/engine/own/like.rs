@@ -1,25 +1,26 @@
-//! `like` and `ilike` with patterns that may be others in each row: the engine's operators compile each of them, and
-//! look at no clock before a batch is done.
+//! `like` and `ilike` with patterns that are more than a beginning, an end or a part: the engine's operators make
+//! regular expressions of them, one for each row, and look at no clock before a batch is done.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+use memchr::memmem::Finder;
 
 use super::row::RowFunction;
 
 /// `like(text, pattern, escape)`.
 pub(in crate::engine) fn like() -> ScalarUDF {
-    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, |c| c);
+    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, None);
     function("like", values)
 }
 
 /// `ilike(text, pattern, escape)`: letters are alike in upper and lower case.
 pub(in crate::engine) fn ilike() -> ScalarUDF {
-    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, lower);
+    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, Some(lower));
     function("ilike", values)
 }
 
@@ -37,94 +38,150 @@ fn lower(c: char) -> char {
     }
 }
 
-/// A part of a pattern.
+/// How letters are compared.
+type Fold = fn(char) -> char;
+
+/// A part of a pattern between two `%`.
+struct Part {
+    signs: Vec<Sign>,
+    /// Its text, where it is nothing else and letters are compared as they are: it is found in linear time then.
+    text: Option<Finder<'static>>,
+}
+
 #[derive(Clone, Copy)]
-enum Part {
-    /// Any characters.
-    Any,
-    /// One character.
+enum Sign {
+    /// Any character.
     One,
     This(char),
     /// An escape with nothing behind it.
     Escape,
 }
 
-fn matches(arrays: &[ArrayRef], fold: fn(char) -> char) -> Result<ArrayRef> {
+/// A pattern: one part, or several with a `%` between each two.
+struct Pattern {
+    parts: Vec<Part>,
+    fold: Fold,
+}
+
+fn matches(arrays: &[ArrayRef], fold: Option<Fold>) -> Result<ArrayRef> {
     let texts = arrays.iter().map(|array| cast(array, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
     let [texts, patterns, escapes] = texts.as_slice() else {
         return plan_err!("`like` takes a text, a pattern and an escape");
     };
     let (texts, patterns, escapes) =
         (texts.as_string::<i32>(), patterns.as_string::<i32>(), escapes.as_string::<i32>());
-    let mut known: Option<(&str, Vec<Part>)> = None;
-    let mut found = Vec::with_capacity(texts.len());
+    let mut known: Option<(&str, Pattern)> = None;
+    let mut found = BooleanBuilder::with_capacity(texts.len());
     for row in 0..texts.len() {
         if texts.is_null(row) || patterns.is_null(row) {
-            found.push(None);
+            found.append_null();
             continue;
         }
-        let pattern = patterns.value(row);
-        let parts = match &known {
-            Some((other, parts)) if *other == pattern => parts,
-            _ => &known.insert((pattern, parts(pattern, escapes.value(row).chars().next(), fold))).1,
+        let own = patterns.value(row);
+        let pattern = match &known {
+            Some((other, pattern)) if *other == own => pattern,
+            _ => &known.insert((own, Pattern::of(own, escapes.value(row).chars().next(), fold))).1,
         };
-        match is_match(texts.value(row), parts, fold) {
-            Some(is_match) => found.push(Some(is_match)),
-            None => return exec_err!("the pattern '{pattern}' ends with its escape"),
+        match pattern.is_match(texts.value(row)) {
+            Some(is_match) => found.append_value(is_match),
+            None => return exec_err!("the pattern '{own}' ends with its escape"),
         }
     }
-    Ok(Arc::new(BooleanArray::from(found)))
+    Ok(Arc::new(found.finish()))
 }
 
-fn parts(pattern: &str, escape: Option<char>, fold: fn(char) -> char) -> Vec<Part> {
-    let mut parts = Vec::with_capacity(pattern.len());
-    let mut rest = pattern.chars();
-    while let Some(c) = rest.next() {
-        parts.push(match c {
-            c if Some(c) == escape => rest.next().map_or(Part::Escape, |c| Part::This(fold(c))),
-            '%' => Part::Any,
-            '_' => Part::One,
-            c => Part::This(fold(c)),
-        });
-    }
-    parts
-}
-
-/// Whether a text is as a pattern says; `None` where what is left of the pattern is its escape. Where a character does
-/// not fit, the last `%` takes one more; what stands before that need not be looked at again.
-fn is_match(text: &str, parts: &[Part], fold: fn(char) -> char) -> Option<bool> {
-    let mut rest = text.chars();
-    let mut at = 0;
-    let mut last: Option<(usize, std::str::Chars<'_>)> = None;
-    loop {
-        match parts.get(at) {
-            Some(Part::Any) => {
-                at += 1;
-                if at == parts.len() {
-                    return Some(true);
-                }
-                last = Some((at, rest.clone()));
-                continue;
+impl Pattern {
+    fn of(pattern: &str, escape: Option<char>, fold: Option<Fold>) -> Self {
+        let folds = fold.is_some();
+        let fold = fold.unwrap_or(|c| c);
+        let (mut parts, mut signs) = (Vec::new(), Vec::new());
+        let mut rest = pattern.chars();
+        while let Some(c) = rest.next() {
+            match c {
+                c if Some(c) == escape => signs.push(rest.next().map_or(Sign::Escape, |c| Sign::This(fold(c)))),
+                '%' => parts.push(std::mem::take(&mut signs)),
+                '_' => signs.push(Sign::One),
+                c => signs.push(Sign::This(fold(c))),
             }
-            Some(Part::Escape) if !rest.as_str().is_empty() => return None,
-            _ => {}
         }
-        let c = rest.next();
-        let fits = match (parts.get(at), c) {
-            (None, None) => return Some(true),
-            // Where the text ends, it does so for every other way as well.
-            (Some(_), None) => return Some(false),
-            (Some(Part::One), Some(_)) => true,
-            (Some(Part::This(this)), Some(c)) => *this == fold(c),
-            _ => false,
+        parts.push(signs);
+        let part = |signs: Vec<Sign>| {
+            let letter = |sign: &Sign| if let Sign::This(c) = sign { Some(*c) } else { None };
+            let text: Option<String> = if folds { None } else { signs.iter().map(letter).collect() };
+            Part { signs, text: text.map(|text| Finder::new(text.as_bytes()).into_owned()) }
         };
-        if fits {
-            at += 1;
-            continue;
+        Self { parts: parts.into_iter().map(part).collect(), fold }
+    }
+
+    /// Whether a text is as the pattern says; `None` where what would be compared next is an escape without a
+    /// character. Each part between two `%` is taken where it is found first; that leaves the most to the others.
+    fn is_match(&self, text: &str) -> Option<bool> {
+        let [first, middle @ .., last] = self.parts.as_slice() else {
+            return Some(match self.parts.first() {
+                Some(only) => only.at_begin(text, self.fold)?.is_some_and(str::is_empty),
+                None => text.is_empty(),
+            });
+        };
+        let Some(mut rest) = first.at_begin(text, self.fold)? else { return Some(false) };
+        for part in middle {
+            let Some(behind) = part.behind(rest, self.fold)? else { return Some(false) };
+            rest = behind;
         }
-        let Some((behind, from)) = &mut last else { return Some(false) };
-        from.next();
-        (at, rest) = (*behind, from.clone());
+        last.at_end(rest, self.fold)
+    }
+}
+
+impl Part {
+    /// What of a text is behind the part, which begins with it; nothing where it does not. The outer `None` is for an
+    /// escape without a character.
+    fn at_begin<'t>(&self, text: &'t str, fold: Fold) -> Option<Option<&'t str>> {
+        if let Some(own) = &self.text {
+            let begins = text.as_bytes().starts_with(own.needle());
+            return Some(begins.then(|| &text[own.needle().len()..]));
+        }
+        let mut rest = text.chars();
+        for sign in &self.signs {
+            match (sign, rest.next()) {
+                (_, None) => return Some(None),
+                (Sign::Escape, Some(_)) => return None,
+                (Sign::This(this), Some(c)) if *this != fold(c) => return Some(None),
+                _ => {}
+            }
+        }
+        Some(Some(rest.as_str()))
+    }
+
+    /// What of a text is behind the first place at which the part is found.
+    fn behind<'t>(&self, text: &'t str, fold: Fold) -> Option<Option<&'t str>> {
+        if let Some(own) = &self.text {
+            return Some(own.find(text.as_bytes()).map(|at| &text[at + own.needle().len()..]));
+        }
+        let mut rest = text.chars();
+        loop {
+            if let Some(behind) = self.at_begin(rest.as_str(), fold)? {
+                return Some(Some(behind));
+            }
+            if rest.next().is_none() {
+                return Some(None);
+            }
+        }
+    }
+
+    /// Whether a text ends with the part.
+    fn at_end(&self, text: &str, fold: Fold) -> Option<bool> {
+        if let Some(own) = &self.text {
+            return Some(text.as_bytes().ends_with(own.needle()));
+        }
+        if let Some(Sign::Escape) = self.signs.last() {
+            return if text.is_empty() { Some(false) } else { None };
+        }
+        let mut signs = self.signs.iter().rev();
+        let mut rest = text.chars();
+        let fits = signs.all(|sign| match (sign, rest.next_back()) {
+            (Sign::This(this), Some(c)) => *this == fold(c),
+            (_, c) => c.is_some(),
+        });
+        Some(fits)
     }
 }
 
@@ -164,14 +221,16 @@ mod tests {
             let text: String = (0..next(9)).map(|_| ['a', 'A', 'b', 'é', 'É', '%', '\n'][next(7)]).collect();
             let signs = ["a", "b", "é", "%", "%", "_", "\\%", "\\a", "\n"];
             let pattern: String = (0..next(8)).map(|_| signs[next(9)]).collect();
-            for (fold, folds) in [(lower as fn(char) -> char, true), (|c| c, false)] {
-                let found = is_match(&text, &parts(&pattern, Some('\\'), fold), fold).unwrap();
-                assert_eq!(found, expected(&text, &pattern, folds), "{text:?} like {pattern:?}, {folds}");
+            for fold in [Some(lower as Fold), None] {
+                let found = Pattern::of(&pattern, Some('\\'), fold).is_match(&text).unwrap();
+                let expected = expected(&text, &pattern, fold.is_some());
+                assert_eq!(found, expected, "{text:?} like {pattern:?}, {}", fold.is_some());
                 is_true += usize::from(found);
             }
         }
         assert!(is_true > 5_000, "{is_true}");
-        let ends = |text: &str| is_match(text, &parts("a\\", Some('\\'), |c| c), |c| c);
-        assert_eq!([ends("b"), ends("ab"), ends("a")], [Some(false), None, Some(false)]);
+        let ends = |pattern: &str, text: &str| Pattern::of(pattern, Some('\\'), None).is_match(text);
+        assert_eq!([ends("a\\", "b"), ends("a\\", "ab"), ends("a\\", "a")], [Some(false), None, Some(false)]);
+        assert_eq!([ends("%a\\", "b"), ends("%\\", "")], [None, Some(false)]);
     }
 }

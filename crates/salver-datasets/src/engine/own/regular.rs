@@ -13,7 +13,7 @@ use super::row::RowFunction;
 use super::spelled::CLASSES;
 
 /// Largest program that a pattern is compiled to, in bytes.
-const PROGRAM_BYTES_MAX: usize = 2 << 20;
+const PROGRAM_BYTES_MAX: usize = 10 << 20;
 
 /// `similar_to_escape(pattern, escape)`: the pattern of a `similar to` as a regular expression.
 pub(super) fn similar_to_escape() -> ScalarUDF {
@@ -155,7 +155,7 @@ fn each(arrays: &[ArrayRef], mut add: impl FnMut(Option<(&str, &Regex)>)) -> Res
         return plan_err!("a text and a pattern are needed");
     };
     let (values, patterns) = (values.as_string::<i32>(), patterns.as_string::<i32>());
-    let mut known: Option<(String, Regex)> = None;
+    let mut known: Option<(&str, &str, Regex)> = None;
     for row in 0..values.len() {
         let flag = match flags {
             [flags, ..] if flags.is_null(row) => None,
@@ -166,10 +166,10 @@ fn each(arrays: &[ArrayRef], mut add: impl FnMut(Option<(&str, &Regex)>)) -> Res
             add(None);
             continue;
         };
-        let key = format!("{flag}\0{}", patterns.value(row));
+        let pattern = patterns.value(row);
         let regex = match &known {
-            Some((other, regex)) if *other == key => regex,
-            _ => &known.insert((key, compiled(patterns.value(row), flag)?)).1,
+            Some((own, with, regex)) if *own == pattern && *with == flag => regex,
+            _ => &known.insert((pattern, flag, compiled(pattern, flag)?)).2,
         };
         add(Some((values.value(row), regex)));
     }

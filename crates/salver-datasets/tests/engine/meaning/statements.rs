@@ -222,6 +222,12 @@ pub(super) const SAME: &[&str] = &[
     "select x like p, x ilike p, x not like p, x ~~ p, x !~~* p from (values ('a%c', 'a\\%c'), ('abc', 'a\\%c'), \
      ('abc', 'A_C'), ('aXbXc', '%X%x'), ('', ''), ('', '%'), ('aaa', 'a%a%a%a'), ('é', '_'), (null, '%'), \
      ('ÀÉ', 'àé'), ('b', 'a\\'), ('line\nline', 'l%e')) as v(x, p)",
+    "select x like 'a%b%c', x ilike 'A%É', x not like '%a_b%', x like 'a\\%%b', x like '%\\__%', x like '%', \
+     x like '', x ilike '%é%', x like 'a%', x ilike 'A%', x like '%_%_', x not ilike '%B%c', x like null, \
+     x like '%\\\\' from (values ('a1b2c'), ('aé'), ('AÉ'), ('xaxbx'), ('a%zb'), ('q_z'), (''), \
+     ('abc'), ('ab'), (null), ('a\\'), ('aab'), ('ẞé')) \
+     as v(x)",
+    "select i from n where s like 'a%' or s like '_%_' or s like 'b%' and s not like 'b_%z' order by i",
     "select strpos(x, p), position(p in x) from (values ('abc', 'c'), ('éab', 'b'), ('', ''), ('a', ''), ('', 'a'), \
      ('aaab', 'aab'), (null, 'a')) as v(x, p)",
     "select x ~ p, regexp_replace(x, p, '<>', 'g'), (regexp_match(x, p))[1], regexp_count(x, p, 1, 'n') from (values \
