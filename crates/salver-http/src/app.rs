@@ -52,7 +52,7 @@ pub(crate) struct App {
     /// Memory for bodies that are being received.
     pub(crate) receiving: Arc<Shares>,
     /// Memory for answers that are whole and that their clients have not taken.
-    pub(crate) answers: Answers,
+    pub(crate) answers: Arc<Answers>,
     /// Places of answers that follow a stream, or wait for its next event.
     pub(crate) tails: Arc<Shares>,
     pub(crate) tokens: Tokens,
@@ -72,7 +72,7 @@ impl App {
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
         let receiving = receiving(service.limits());
-        let answers = Answers::new(service.limits());
+        let answers = Arc::new(Answers::new(service.limits()));
         let tails = Shares::new("tails", service.limits().connections_max / 2);
         let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
         let tokens = Tokens::new(&options.root_key);

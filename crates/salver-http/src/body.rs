@@ -229,11 +229,14 @@ pub(crate) fn pieces(
     made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
-        let (mut budget, mut begun) = (Budget::of(ms_max), Instant::now());
-        while let Some(text) = texts.next().await {
-            let made = begun.elapsed();
+        let mut budget = Budget::of(ms_max);
+        loop {
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
-            begun = Instant::now();
+            // The texts bring buffers of their own.
+            outlet.trim();
+            let begun = Instant::now();
+            let Some(text) = texts.next().await else { break };
+            let made = begun.elapsed();
             outlet.send(match &mut compressor {
                 Some(compressor) => compressor.write(&text?, false)?,
                 None => text?,

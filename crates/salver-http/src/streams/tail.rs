@@ -12,21 +12,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::stream;
 use http::{HeaderValue, Response, StatusCode, header};
-use salver_formats::Coding;
+use salver_model::limits::STALL_MS_MAX;
 use salver_model::observation::Observation;
 use salver_model::ports::EventStream;
 use salver_model::streams::Event;
-use salver_model::{Code, Error, Result, Share};
+use salver_model::{Code, Error, Holder, Result, Share};
 use tokio::sync::watch;
 
 use super::call::{Call, number, unknown, value};
 use super::matches::Matcher;
 use super::position::Position;
 use super::{event_json, respond};
-use crate::body::{self, Body};
+use crate::body::{self, Body, Broken, Idle, Outlet};
 use crate::exchange::parameters;
+use crate::held::Answers;
 use crate::rest;
 
 const PARAMETERS: [&str; 6] = ["from", "limit", "filter[...]", "or", "and", "not"];
@@ -36,8 +36,12 @@ const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Events that are read at a time.
 const COUNT_AT_ONCE: usize = 1_000;
-/// Bytes of events that are read at a time.
+/// Bytes of events that are read at a time at most, for who takes them without a pause. There may be thousands of
+/// readers who take nothing: for them it is a quarter of it, and what is larger is counted among what they hold.
 const BYTES_AT_ONCE: usize = 256 * 1024;
+
+/// What stands around an event, in bytes.
+const FRAME_BYTES: usize = 64;
 
 /// Answers without end, or until `limit` is reached.
 pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
@@ -66,18 +70,15 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         filter: filter.map(Matcher::new).transpose()?,
         left,
         ending: call.app.ending.subscribe(),
-        has_begun: false,
         lost,
+        answers: Arc::clone(&call.app.answers),
+        holder: call.caller.holder(),
         _place: place,
     };
-    let texts = stream::try_unfold(tail, |mut tail| async move {
-        let text = tail.next().await?;
-        Ok(text.map(|text| (text, tail)))
-    });
     let service = Arc::clone(&call.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not packed: a packer would keep the last events until more come.
-    let body = body::pieces(Box::pin(texts), Coding::Identity, 0, failed);
+    let body = body::made(None, failed, move |outlet| tail.give(outlet));
     let mut response = respond::whole(StatusCode::OK, form.media_type(), body);
     // The word by which nginx and its kin are told not to collect an answer first.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -134,8 +135,8 @@ impl Form {
     }
 
     /// What says that there is nothing to say.
-    fn heartbeat(self) -> Vec<u8> {
-        if self == Self::Sse { b":\n\n".to_vec() } else { b"\n".to_vec() }
+    fn heartbeat(self) -> &'static [u8] {
+        if self == Self::Sse { b":\n\n" } else { b"\n" }
     }
 }
 
@@ -148,44 +149,64 @@ struct Tail {
     /// How many events may still go out; `None` for any number.
     left: Option<u64>,
     ending: watch::Receiver<bool>,
-    has_begun: bool,
     /// Offsets the client knows of that the log does not have.
     lost: Option<Range<u64>>,
+    answers: Arc<Answers>,
+    holder: Holder,
     _place: Share,
 }
 
 impl Tail {
-    /// The next piece of the answer; `None` at its end.
-    async fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            // Says at once that the connection stands.
-            let mut piece = self.form.heartbeat();
-            if let Some(lost) = &self.lost {
-                self.form.write_missing(lost, false, &mut piece);
-            }
-            return Ok(Some(piece));
+    /// Gives piece after piece, the next when the one before was taken.
+    async fn give(mut self, mut outlet: Outlet) -> Result<(), Broken> {
+        // Says at once that the connection stands.
+        let mut piece = self.form.heartbeat().to_vec();
+        if let Some(lost) = &self.lost {
+            self.form.write_missing(lost, false, &mut piece);
         }
         loop {
+            // Counted until it is taken, if it is large.
+            let share = self.answers.take(&self.holder, piece.len())?;
+            outlet.send(piece);
+            outlet.drained(Duration::from_millis(STALL_MS_MAX)).await.map_err(|Idle| Broken::Gone)?;
+            drop(share);
+            piece = outlet.buffer();
+            outlet.trim();
+            let bytes = outlet.piece_bytes().min(BYTES_AT_ONCE);
+            if !self.next(bytes, &mut piece).await? {
+                break;
+            }
+        }
+        outlet.end(None);
+        Ok(())
+    }
+
+    /// The next piece of the answer, of about so many bytes at most, into an empty `piece`; whether there is one.
+    async fn next(&mut self, bytes: usize, piece: &mut Vec<u8>) -> Result<bool> {
+        loop {
             if self.left == Some(0) {
-                return Ok(None);
+                return Ok(false);
             }
             let count = self.left.map_or(COUNT_AT_ONCE, |left| left.min(COUNT_AT_ONCE as u64) as usize);
-            let reading = self.stream.events(self.from, count, BYTES_AT_ONCE, HEARTBEAT);
+            let reading = self.stream.events(self.from, count, bytes, HEARTBEAT);
             let read = tokio::select! {
                 events = reading => Some(events),
                 // Who reads on is told nothing more, but what was said is whole: the client may come again.
                 _ = self.ending.wait_for(|is_ending| *is_ending) => None,
             };
             let events = match read {
-                None => return Ok(None),
+                None => return Ok(false),
                 Some(Ok(events)) => events,
-                Some(Err(error)) => return self.go_over(error).await.map(Some),
+                Some(Err(error)) => return self.go_over(error, piece).await.map(|()| true),
             };
-            let Some(last) = events.last() else { return Ok(Some(self.form.heartbeat())) };
+            let Some(last) = events.last() else {
+                piece.extend_from_slice(self.form.heartbeat());
+                return Ok(true);
+            };
             self.from = last.offset + 1;
-            let piece = self.written(&events);
+            self.write(&events, piece);
             if !piece.is_empty() {
-                return Ok(Some(piece));
+                return Ok(true);
             }
             // A long way without an event that passes must not keep others from the processor.
             tokio::task::yield_now().await;
@@ -193,7 +214,7 @@ impl Tail {
     }
 
     /// Tells of what can't be read, and goes on behind it: who comes again would meet it again.
-    async fn go_over(&mut self, error: Error) -> Result<Vec<u8>> {
+    async fn go_over(&mut self, error: Error, piece: &mut Vec<u8>) -> Result<()> {
         if error.code != Code::Source {
             return Err(error);
         }
@@ -201,24 +222,23 @@ impl Tail {
         if good <= self.from {
             return Err(error);
         }
-        let mut piece = Vec::new();
-        self.form.write_missing(&(self.from..good), true, &mut piece);
+        self.form.write_missing(&(self.from..good), true, piece);
         self.from = good;
-        Ok(piece)
+        Ok(())
     }
 
-    fn written(&mut self, events: &[Event]) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn write(&mut self, events: &[Event], out: &mut Vec<u8>) {
+        // A buffer that grows as it is filled may get twice as large as what is in it.
+        out.reserve_exact(events.iter().map(|event| event.value.len() + FRAME_BYTES).sum());
         for event in events {
             if self.left == Some(0) {
                 break;
             }
             if self.filter.as_ref().is_none_or(|filter| filter.passes(event)) {
-                self.form.write(event, &mut out);
+                self.form.write(event, out);
                 self.left = self.left.map(|left| left - 1);
             }
         }
-        out
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use salver_model::streams::Event;
 use salver_model::{Error, Result};
+use tokio::sync::Semaphore;
 
 use crate::id;
 use crate::log::Log;
@@ -27,6 +28,7 @@ pub(super) async fn events(
         Some(frames) => frames,
         None => {
             let log = Arc::clone(log);
+            let _turn = READS.acquire().await.map_err(|error| Error::internal("reads ended").with_source(error))?;
             blocking(move || log.read(from, bytes_max)).await?
         }
     };
@@ -66,6 +68,11 @@ fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
         is_tombstone: record.is_null,
     }
 }
+
+/// Turns for reads of files, each of which has a frame of a megabyte or more in memory: a thousand readers that come
+/// at once have a few of them together.
+static READS: Semaphore = Semaphore::const_new(READS_MAX);
+const READS_MAX: usize = 16;
 
 /// Runs what may wait for the disk.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

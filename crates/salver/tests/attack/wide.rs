@@ -105,6 +105,33 @@ fn most_while_others_are_answered(server: &Server, target: &str) -> u64 {
 }
 
 #[test]
+fn tails_that_nobody_reads() {
+    const TAILS: usize = 400;
+    // Large events count among the answers that are not taken, which have 256 MiB.
+    const SMALL_BYTES_MAX: u64 = 200 * 1024 * 1024;
+    const LARGE_BYTES_MAX: u64 = 400 * 1024 * 1024;
+    let toml = "[limits]\nmemory_bytes_max = \"256MiB\"\n[[stream]]\nname = \"small\"\n[[stream]]\nname = \"large\"\n";
+    let server = Server::with(toml, &[]);
+    for (name, count, length, bytes_max) in
+        [("small", 20_000, 500, SMALL_BYTES_MAX), ("large", 40, 900_000, LARGE_BYTES_MAX)]
+    {
+        let text = "x".repeat(length);
+        for _ in 0..(count * length).div_ceil(1_500_000) {
+            let events = 1_500_000 / length;
+            let body: String = (0..events).map(|number| format!("{{\"n\":{number},\"t\":\"{text}\"}}\n")).collect();
+            assert_eq!(server.post(&format!("/api/streams/{name}"), &body).status, 200);
+        }
+        let target = format!("/api/streams/{name}/tail?from=earliest");
+        let before = resident_bytes(&server);
+        let held: Vec<TcpStream> = (0..TAILS).map(|number| send(&server, 2 + (number % 4) as u8, &target)).collect();
+        let added = most_while_others_are_answered(&server, &target).saturating_sub(before);
+        assert!(added < bytes_max, "{target}: {added} bytes more with {TAILS} tails that nobody reads");
+        assert_eq!(server.post("/api/sql", "select count(*) from generate_series(1, 1000)").status, 200);
+        drop(held);
+    }
+}
+
+#[test]
 fn huge_values_that_nobody_reads() {
     // Each of 60 clients would have some of the ten values at once.
     const HUGE_BYTES: usize = 20 * 1024 * 1024;
