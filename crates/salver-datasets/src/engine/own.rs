@@ -5,6 +5,7 @@ mod as_written;
 mod bits;
 mod bytes;
 mod continuous;
+mod date;
 mod digests;
 mod fields;
 mod json;
@@ -36,7 +37,7 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 
 pub(super) use like::{ilike, like};
 pub(super) use regular::regexp_like;
-pub(super) use scaled::{interval_divided, interval_times};
+pub(super) use scaled::{interval_divided, interval_times, time_span};
 pub(super) use series::shortest;
 pub(crate) use spelled::spelled;
 pub(super) use written::{differs, item, written, written_each};

@@ -1,5 +1,7 @@
 //! The same statements here and in PostgreSQL: what they answer is the same, or `docs/sql.md` says how it differs.
 
+#[path = "meaning/by_pattern.rs"]
+mod by_pattern;
 #[path = "meaning/differences.rs"]
 mod differences;
 #[path = "meaning/made.rs"]

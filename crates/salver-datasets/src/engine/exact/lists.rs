@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, GenericListArray, Int64Array, OffsetSizeTrait};
 use arrow::buffer::OffsetBuffer;
-use arrow::compute::filter;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::compute::kernels::zip::zip;
+use arrow::compute::{cast as cast_array, filter};
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::functions_nested::array_has::{ArrayHas, ArrayHasAll, ArrayHasAny};
@@ -15,7 +16,7 @@ use datafusion::functions_nested::expr_fn::array_compact;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
 use super::super::functions;
@@ -39,6 +40,14 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
             Transformed::yes(call(Looked::ForAny(ArrayHasAny::new()).function(), args))
         }
         ("array_remove_all", [list, item]) if is_null(item) => Transformed::yes(array_compact(std::mem::take(list))),
+        ("array_remove_all", [_, item]) if !matches!(item, Expr::Literal(..)) => {
+            Transformed::yes(call(ScalarUDF::new_from_impl(Removed(func)), args))
+        }
+        // The engine takes a length below zero for a very large one.
+        ("lpad" | "rpad", [_, length, ..]) if is_index(length) => {
+            *length = call(Place { least: 0, below: Below::Least }.function(), vec![std::mem::take(length)]);
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
         ("array_element", [_, index]) if is_index(index) => {
             *index = call(Place { least: 1, below: Below::Null }.function(), vec![std::mem::take(index)]);
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
@@ -59,7 +68,7 @@ fn is_positive(index: &Expr) -> bool {
     matches!(index, Expr::Literal(ScalarValue::Int64(Some(1..)), _))
 }
 
-/// Where an item stands, which counts from 1.
+/// Where an item stands, which counts from 1; also a length.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Place {
     least: i64,
@@ -118,6 +127,44 @@ impl ScalarUDFImpl for PlaceFunction {
                 ColumnarValue::Array(Arc::new(places))
             }
         })
+    }
+}
+
+/// Lists without an item that may be null: then without their nulls, where the engine has no list.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Removed(Arc<ScalarUDF>);
+
+impl ScalarUDFImpl for Removed {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.0.signature()
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        self.0.inner().return_type(arg_types)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        self.0.return_field_from_args(args)
+    }
+
+    fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
+        self.0.coerce_types(arg_types)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let (rows, given) = (args.number_rows, args.args.clone());
+        let [lists, sought] = given.as_slice() else { return internal_err!("an item is removed from a list") };
+        let removed = self.0.invoke_with_args(args)?;
+        let sought = sought.to_array(rows)?;
+        let Some(known) = sought.logical_nulls().filter(|known| known.null_count() > 0) else { return Ok(removed) };
+        let removed = removed.to_array(rows)?;
+        let without_nulls = cast_array(&compacted(&lists.to_array(rows)?)?, removed.data_type())?;
+        let is_known = BooleanArray::new(known.into_inner(), None);
+        Ok(ColumnarValue::Array(zip(&is_known, &removed, &without_nulls)?))
     }
 }
 

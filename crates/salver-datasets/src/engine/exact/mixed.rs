@@ -106,6 +106,17 @@ fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Tr
 }
 
 fn called(func: Arc<ScalarUDF>, args: Vec<Expr>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Transformed<Expr> {
+    // Its type hangs on the digits, where these are written out, and must not change when they are computed later.
+    if func.name() == "round" && args.len() == 2 {
+        let call = Expr::ScalarFunction(ScalarFunction { func, args });
+        return match type_of(&call) {
+            Some(to) if is_decimal(&to) => Transformed::yes(cast(call, to)),
+            _ => Transformed::no(call),
+        };
+    }
+    if let Some(args) = moments::intervals(func.name(), &args, type_of) {
+        return Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }));
+    }
     match moments::called(func.name(), &args, type_of) {
         None => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
         Some((args, to)) => {

@@ -85,6 +85,19 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
     let (one, other) = (type_of(left)?, type_of(right)?);
     let both = |a: Expr, b: Expr| Some(binary_expr(a, op, b));
     let time = |date: &Expr| cast(date.clone(), TIME);
+    // What lies between two times has days where it meets intervals, numbers and dates.
+    let meets = |own: &DataType| is_span(own) || is_date(own) || arithmetic && is_number(own);
+    match (&one, &other) {
+        (DataType::Duration(_), own) if meets(own) && !is_comparison(op) => {
+            let left = spanned(left);
+            return operation(&left, op, right, type_of).or_else(|| both(left, right.clone()));
+        }
+        (own, DataType::Duration(_)) if meets(own) && !is_comparison(op) => {
+            let right = spanned(right);
+            return operation(left, op, &right, type_of).or_else(|| both(left.clone(), right));
+        }
+        _ => {}
+    }
     match op {
         Multiply if is_span(&one) && is_number(&other) => {
             return Some(call(own::interval_times(), vec![left.clone(), right.clone()]));
@@ -121,6 +134,31 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         (whole, DataType::Float32) if arithmetic && whole.is_integer() => both(double(left), double(right)),
         _ => None,
     }
+}
+
+/// What lies between two times, as an interval.
+fn spanned(duration: &Expr) -> Expr {
+    call(own::time_span(), vec![duration.clone()])
+}
+
+/// Functions that take intervals and no durations.
+const OF_INTERVALS: [&str; 4] = ["date_trunc", "justify_days", "justify_hours", "justify_interval"];
+/// Functions that give one of their arguments.
+const CHOOSE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+
+/// The arguments of a function with intervals in the place of durations, where it needs them; `None` where it does not.
+pub(super) fn intervals(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<Vec<Expr>> {
+    let (takes, chooses) = (OF_INTERVALS.contains(&name), CHOOSE.contains(&name));
+    if !takes && !chooses {
+        return None;
+    }
+    let types: Vec<DataType> = args.iter().map(type_of).collect::<Option<_>>()?;
+    let is_duration = |own: &DataType| matches!(own, DataType::Duration(_));
+    if !types.iter().any(is_duration) || chooses && !types.iter().any(is_span) {
+        return None;
+    }
+    let one = |(arg, own): (&Expr, &DataType)| if is_duration(own) { spanned(arg) } else { arg.clone() };
+    Some(args.iter().zip(&types).map(one).collect())
 }
 
 /// A shift has the type of what is shifted, whatever type tells how far.

@@ -217,6 +217,7 @@ const PLAIN: &[&str] = &[
     "input_file_name",
     "interval_divided",
     "interval_times",
+    "time_span",
     "isnan",
     "iszero",
     "json_get",

@@ -3,30 +3,29 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder};
-use arrow::compute::cast;
+use arrow::array::{ArrayRef, BooleanBuilder};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use memchr::memmem::Finder;
 
-use super::row::RowFunction;
+use super::row::{TextFunction, Texts};
 
 /// `like(text, pattern, escape)`.
 pub(in crate::engine) fn like() -> ScalarUDF {
-    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, None);
+    let values = |texts: &[Texts], rows: usize| matches(texts, rows, None);
     function("like", values)
 }
 
 /// `ilike(text, pattern, escape)`: letters are alike in upper and lower case.
 pub(in crate::engine) fn ilike() -> ScalarUDF {
-    let values = |arrays: &[ArrayRef], _: &DataType| matches(arrays, Some(lower));
+    let values = |texts: &[Texts], rows: usize| matches(texts, rows, Some(lower));
     function("ilike", values)
 }
 
-fn function(name: &'static str, values: fn(&[ArrayRef], &DataType) -> Result<ArrayRef>) -> ScalarUDF {
+fn function(name: &'static str, values: fn(&[Texts], usize) -> Result<ArrayRef>) -> ScalarUDF {
     let signature = Signature::any(3, Volatility::Immutable);
-    RowFunction { name, signature, returns: |_| Ok(DataType::Boolean), values }.function()
+    TextFunction { name, signature, returns: || DataType::Boolean, values }.function()
 }
 
 /// A letter in lower case; of one that has several there, itself.
@@ -63,26 +62,27 @@ struct Pattern {
     fold: Fold,
 }
 
-fn matches(arrays: &[ArrayRef], fold: Option<Fold>) -> Result<ArrayRef> {
-    let texts = arrays.iter().map(|array| cast(array, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
-    let [texts, patterns, escapes] = texts.as_slice() else {
+fn matches(texts: &[Texts], rows: usize, fold: Option<Fold>) -> Result<ArrayRef> {
+    let [texts, patterns, escapes] = texts else {
         return plan_err!("`like` takes a text, a pattern and an escape");
     };
-    let (texts, patterns, escapes) =
-        (texts.as_string::<i32>(), patterns.as_string::<i32>(), escapes.as_string::<i32>());
-    let mut known: Option<(&str, Pattern)> = None;
-    let mut found = BooleanBuilder::with_capacity(texts.len());
-    for row in 0..texts.len() {
-        if texts.is_null(row) || patterns.is_null(row) {
+    let is_same = patterns.is_same && escapes.is_same;
+    let mut known: Option<(&str, Option<&str>, Pattern)> = None;
+    let mut found = BooleanBuilder::with_capacity(rows);
+    for row in 0..rows {
+        let (Some(text), Some(own)) = (texts.get(row), patterns.get(row)) else {
             found.append_null();
             continue;
-        }
-        let own = patterns.value(row);
-        let pattern = match &known {
-            Some((other, pattern)) if *other == own => pattern,
-            _ => &known.insert((own, Pattern::of(own, escapes.value(row).chars().next(), fold))).1,
         };
-        match pattern.is_match(texts.value(row)) {
+        let escape = escapes.get(row);
+        let pattern = match &known {
+            Some((other, with, pattern)) if is_same || (*other == own && *with == escape) => pattern,
+            _ => {
+                let pattern = Pattern::of(own, escape.and_then(|escape| escape.chars().next()), fold);
+                &known.insert((own, escape, pattern)).2
+            }
+        };
+        match pattern.is_match(text) {
             Some(is_match) => found.append_value(is_match),
             None => return exec_err!("the pattern '{own}' ends with its escape"),
         }

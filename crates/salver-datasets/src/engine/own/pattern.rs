@@ -5,6 +5,8 @@
 pub(super) enum Part {
     /// Text that stands for itself.
     Text(String),
+    /// Blanks and signs that are not quoted: where a text is read, others may stand for them, or nothing.
+    Between(String),
     /// A field of a date or time, and how it is written.
     Field(Field),
 }
@@ -12,7 +14,7 @@ pub(super) enum Part {
 /// A field and its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// As in the table, in capitals.
+    /// As in the table, in capitals. `FX` is no field: where a text is read, what follows it is read as it is written.
     pub(super) word: &'static str,
     /// How the letters of a name are.
     pub(super) case: Case,
@@ -31,10 +33,10 @@ pub(super) enum Case {
 }
 
 /// The words of patterns; of two that begin alike the longer stands first.
-const WORDS: [&str; 46] = [
+const WORDS: [&str; 50] = [
     "HH24", "HH12", "HH", "MI", "MS", "MONTH", "MON", "MM", "SSSSS", "SSSS", "SS", "US", "FF1", "FF2", "FF3", "FF4",
     "FF5", "FF6", "A.M.", "P.M.", "AM", "PM", "A.D.", "B.C.", "AD", "BC", "Y,YYY", "YYYY", "YYY", "YY", "Y", "IYYY",
-    "IDDD", "IW", "ID", "DAY", "DDD", "DD", "DY", "D", "CC", "J", "Q", "WW", "W", "RM",
+    "IYY", "IY", "IDDD", "IW", "ID", "I", "FX", "DAY", "DDD", "DD", "DY", "D", "CC", "J", "Q", "WW", "W", "RM",
 ];
 /// Words of zones.
 const ZONES: [&str; 4] = ["TZH", "TZM", "TZ", "OF"];
@@ -48,12 +50,22 @@ pub(super) fn parse(pattern: &str) -> Vec<Part> {
         Some(Part::Text(text)) => text.push(c),
         _ => parts.push(Part::Text(c.to_string())),
     };
+    let between = |parts: &mut Vec<Part>, c: char| match parts.last_mut() {
+        Some(Part::Between(signs)) => signs.push(c),
+        _ => parts.push(Part::Between(c.to_string())),
+    };
     while let Some(first) = rest.chars().next() {
-        if starts(rest, "FM") {
-            (bare, rest) = (true, &rest[2..]);
+        // In one case, as there: `Tmonth` is a `T` and a month.
+        if let Some(behind) = ["FM", "fm"].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+            (bare, rest) = (true, behind);
             continue;
         }
-        if starts(rest, "TM") {
+        if let Some(behind) = ["TM", "tm"].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+            rest = behind;
+            continue;
+        }
+        if rest.starts_with("\\\"") {
+            between(&mut parts, '"');
             rest = &rest[2..];
             continue;
         }
@@ -78,7 +90,10 @@ pub(super) fn parse(pattern: &str) -> Vec<Part> {
             continue;
         }
         let Some(word) = WORDS.iter().chain(&ZONES).find(|word| starts(rest, word)) else {
-            text(&mut parts, first);
+            match is_between(first) {
+                true => between(&mut parts, first),
+                false => text(&mut parts, first),
+            }
             rest = &rest[first.len_utf8()..];
             continue;
         };
@@ -98,6 +113,16 @@ pub(super) fn parse(pattern: &str) -> Vec<Part> {
         bare = false;
     }
     parts
+}
+
+/// Whether a character may stand between two fields for any other that may.
+pub(super) fn is_between(c: char) -> bool {
+    c.is_ascii_punctuation() || is_blank(c)
+}
+
+/// Whether a character is a blank.
+pub(super) fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t'..='\r')
 }
 
 /// Whether the text starts with a word, in any case.

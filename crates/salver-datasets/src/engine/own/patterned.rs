@@ -6,13 +6,13 @@ use arrow::array::timezone::Tz;
 use arrow::array::{Array, ArrayRef, AsArray, Date32Array, StringArray, TimestampMicrosecondArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, TimeUnit, TimestampMicrosecondType};
-use chrono::{DateTime, Datelike, NaiveDateTime, Offset, TimeZone};
+use chrono::{DateTime, Datelike, Offset, TimeZone};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::config::ConfigOptions;
 use datafusion::functions::datetime;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
-use super::{numerals, pattern, read, shown};
+use super::{date, numerals, pattern, read, shown};
 
 /// `to_char(value, pattern)`.
 pub(super) fn to_char() -> ScalarUDF {
@@ -130,12 +130,12 @@ impl ScalarUDFImpl for Patterned {
             Kind::Char => Arc::new(texts(&values, patterns)?),
             Kind::Date => {
                 let days = times(&values, patterns, self.name)?;
-                let days = days.iter().map(|time| time.map(|time| time.num_days_from_ce() - EPOCH_FROM_CE));
+                let days = days.iter().map(|read| read.map(|read| read.local.num_days_from_ce() - EPOCH_FROM_CE));
                 Arc::new(days.collect::<Date32Array>())
             }
             Kind::Timestamp => {
                 let times = times(&values, patterns, self.name)?;
-                let micros = times.iter().map(|time| time.map(|time| time.and_utc().timestamp_micros()));
+                let micros = times.iter().map(|read| read.map(|read| read.micros()));
                 Arc::new(micros.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
             }
         };
@@ -164,7 +164,7 @@ fn moments(seconds: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
 /// Days from the first of the year 1 to the first of 1970, counted from 1.
 const EPOCH_FROM_CE: i32 = 719_163;
 
-fn times(values: &ArrayRef, patterns: &StringArray, name: &str) -> Result<Vec<Option<NaiveDateTime>>> {
+fn times(values: &ArrayRef, patterns: &StringArray, name: &str) -> Result<Vec<Option<date::Read>>> {
     let texts = values.as_string::<i32>();
     let mut known: Option<(&str, Vec<pattern::Part>)> = None;
     let mut times = Vec::with_capacity(texts.len());
@@ -177,8 +177,8 @@ fn times(values: &ArrayRef, patterns: &StringArray, name: &str) -> Result<Vec<Op
             Some((other, parts)) if *other == written => parts,
             _ => &known.insert((written, pattern::parse(written))).1,
         };
-        match read::read(text, parts) {
-            Ok(time) => times.push(Some(time)),
+        match read::fields(text, parts).and_then(|fields| date::of(&fields)) {
+            Ok(read) => times.push(Some(read)),
             Err(wrong) => return exec_err!("`{name}` can't read '{text}' by '{written}': {wrong}"),
         }
     }

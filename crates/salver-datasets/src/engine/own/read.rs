@@ -1,216 +1,338 @@
-//! Text as dates and times by a pattern.
+//! Text as the fields of a date or time by a pattern, as PostgreSQL reads it (`formatting.c` there): what a field may
+//! hold, what may stand between two of them, and how many digits a number has.
 
-use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
+use super::pattern::{DAYS, Field, MONTHS, Part, ROMAN, is_between, is_blank};
 
-use super::pattern::{DAYS, Field, MONTHS, Part, ROMAN};
-
-/// What was read so far.
-#[derive(Default)]
-struct Read {
-    year: Option<i64>,
-    before_christ: bool,
-    month: Option<u32>,
-    day: Option<u32>,
-    day_of_year: Option<u32>,
-    hour: Option<u32>,
-    afternoon: Option<bool>,
-    minute: Option<u32>,
-    second: Option<u32>,
-    micros: u32,
-    offset_minutes: i64,
-    east: bool,
+/// What was read. A number that is 0 was not there, as far as dates go.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) year: i64,
+    /// Digits that were asked for of the year.
+    pub(super) year_digits: usize,
+    pub(super) century: i64,
+    pub(super) before_christ: bool,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    pub(super) day_of_year: i64,
+    /// From Sunday, which is 1.
+    pub(super) weekday: i64,
+    pub(super) week: i64,
+    pub(super) week_of_month: i64,
+    pub(super) julian: i64,
+    pub(super) hour: i64,
+    /// Whether hours go from 1 to 12.
+    pub(super) is_half_day: bool,
+    pub(super) afternoon: bool,
+    pub(super) minute: i64,
+    pub(super) second: i64,
+    pub(super) second_of_day: i64,
+    pub(super) millis: i64,
+    pub(super) micros: i64,
+    /// Digits of the second that the time is rounded to.
+    pub(super) places: Option<u32>,
+    /// Of the zone; `None` where there is none.
+    pub(super) is_east: Option<bool>,
+    pub(super) zone_hours: i64,
+    pub(super) zone_minutes: i64,
+    /// Whether weeks and their years count; `None` where there is neither such a field nor one of the other kind.
+    pub(super) is_by_week: Option<bool>,
 }
 
-/// The time that a text is by a pattern; an error says what is wrong with it.
-pub(super) fn read(text: &str, parts: &[Part]) -> Result<NaiveDateTime, String> {
-    let mut found = Read { east: true, ..Read::default() };
-    let mut rest = text.trim_start();
+/// The fields of a text by a pattern; an error says what is wrong with it.
+pub(super) fn fields(text: &str, parts: &[Part]) -> Result<Fields, String> {
+    let mut reader = Reader { fields: Fields::default(), whole: text, rest: text, skipped: 0, is_exact: false };
     for (number, part) in parts.iter().enumerate() {
+        if reader.rest.is_empty() {
+            break;
+        }
+        if !reader.is_exact && (number == 0 || matches!(part, Part::Field(_))) {
+            reader.skip_blanks();
+        }
         match part {
-            Part::Text(literal) => {
-                for c in literal.chars() {
-                    // Separators stand for each other, and may be missing; letters must be there.
-                    let next = rest.chars().next();
-                    let skips = next.is_some_and(|next| match c.is_alphanumeric() {
-                        true => next == c,
-                        false => !next.is_alphanumeric() && !matches!(next, '+' | '-') || next == c,
-                    });
-                    if skips {
-                        rest = &rest[next.map_or(0, char::len_utf8)..];
-                    }
-                }
-            }
+            Part::Between(signs) => signs.chars().for_each(|_| reader.pass_between()),
+            Part::Text(text) => text.chars().for_each(|_| reader.pass_text()),
             Part::Field(field) => {
-                rest = rest.trim_start();
-                let ends = matches!(parts.get(number + 1), None | Some(Part::Text(_)));
-                rest = one(&mut found, *field, rest, ends)?;
-            }
-        }
-    }
-    time(&found)
-}
-
-#[expect(clippy::too_many_lines, reason = "an arm for each word of patterns")]
-fn one<'t>(found: &mut Read, field: Field, rest: &'t str, ends: bool) -> Result<&'t str, String> {
-    let word = field.word;
-    let digits = |most: usize| -> Result<(i64, &'t str, usize), String> {
-        let most = if ends || field.bare { usize::MAX } else { most };
-        let length = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
-        let (digits, after) = rest.split_at(length);
-        let number = digits.parse().map_err(|_| format!("`{rest}` is not a number for `{word}`"))?;
-        let ordinal = field.ordinal.is_some() && after.is_char_boundary(2) && after.len() >= 2;
-        Ok((number, if ordinal { &after[2..] } else { after }, length))
-    };
-    let small = |most: usize| -> Result<(u32, &'t str), String> {
-        let (number, after, _) = digits(most)?;
-        let number = u32::try_from(number).map_err(|_| format!("`{number}` is too large for `{word}`"))?;
-        Ok((number, after))
-    };
-    let fraction = |places: usize| -> Result<(u32, &'t str), String> {
-        let length = rest.bytes().take(places).take_while(u8::is_ascii_digit).count();
-        if length == 0 {
-            return Err(format!("`{rest}` is not a number for `{word}`"));
-        }
-        let micros = format!("{:0<6}", &rest[..length]);
-        Ok((micros.parse().unwrap_or(0), &rest[length..]))
-    };
-    let after;
-    match word {
-        "YYYY" | "IYYY" => {
-            let negative = rest.starts_with('-');
-            let unsigned = rest.trim_start_matches('-');
-            let length =
-                unsigned.bytes().take(if ends { usize::MAX } else { 4 }).take_while(u8::is_ascii_digit).count();
-            let year: i64 = unsigned[..length].parse().map_err(|_| format!("`{rest}` is not a number for `{word}`"))?;
-            found.year = Some(if negative { 1 - year } else { year });
-            after = &unsigned[length..];
-        }
-        "YY" | "YYY" | "Y" => {
-            let (year, behind, length) = digits(word.len())?;
-            after = behind;
-            // The year that is nearest to 2020.
-            found.year = Some(match length {
-                1 | 2 if year < 70 => 2000 + year,
-                1 | 2 => 1900 + year,
-                3 if year < 520 => 2000 + year,
-                3 => 1000 + year,
-                _ => year,
-            });
-        }
-        "MM" => (found.month, after) = small(2).map(|(n, after)| (Some(n), after))?,
-        "DD" => (found.day, after) = small(2).map(|(n, after)| (Some(n), after))?,
-        "DDD" => (found.day_of_year, after) = small(3).map(|(n, after)| (Some(n), after))?,
-        "HH24" | "HH12" | "HH" => {
-            (found.hour, after) = small(2).map(|(n, after)| (Some(n), after))?;
-            if word != "HH24" {
-                if !(1..=12).contains(&found.hour.unwrap_or(0)) {
-                    return Err(format!("hour {} is not one of 12", found.hour.unwrap_or(0)));
+                let ends = field.ordinal.is_some() || ends_number(parts.get(number + 1));
+                reader.take(*field, ends || field.bare)?;
+                if !reader.is_exact {
+                    reader.skipped = 0;
+                    reader.skip_blanks();
                 }
-                found.afternoon = found.afternoon.or(Some(false));
             }
         }
-        "MI" => (found.minute, after) = small(2).map(|(n, after)| (Some(n), after))?,
-        "SS" => (found.second, after) = small(2).map(|(n, after)| (Some(n), after))?,
-        "MS" => (found.micros, after) = fraction(3)?,
-        "US" => (found.micros, after) = fraction(6)?,
-        fractions if fractions.starts_with("FF") => {
-            (found.micros, after) = fraction(usize::from(fractions.as_bytes()[2] - b'0'))?;
-        }
-        "AM" | "PM" | "A.M." | "P.M." => {
-            let length = word.len();
-            let given = rest.get(..length).unwrap_or("");
-            found.afternoon = Some(match given.to_ascii_uppercase().as_str() {
-                "AM" | "A.M." => false,
-                "PM" | "P.M." => true,
-                _ => return Err(format!("`{rest}` is neither `AM` nor `PM`")),
-            });
-            after = &rest[length..];
-        }
-        "AD" | "BC" | "A.D." | "B.C." => {
-            let given = rest.get(..word.len()).unwrap_or("");
-            found.before_christ = given.to_ascii_uppercase().starts_with('B');
-            after = &rest[given.len()..];
-        }
-        "MONTH" | "MON" => {
-            let (month, length) = named(rest, &MONTHS, word == "MON").ok_or(format!("`{rest}` is no month"))?;
-            (found.month, after) = (u32::try_from(month + 1).ok(), &rest[length..]);
-        }
-        "RM" => {
-            let (month, length) = named(rest, &ROMAN, false).ok_or(format!("`{rest}` is no month"))?;
-            (found.month, after) = (u32::try_from(month + 1).ok(), &rest[length..]);
-        }
-        "DAY" | "DY" => {
-            let (_, length) = named(rest, &DAYS, word == "DY").ok_or(format!("`{rest}` is no day"))?;
-            after = &rest[length..];
-        }
-        "TZH" => {
-            found.east = !rest.starts_with('-');
-            let unsigned = rest.trim_start_matches(['+', '-']);
-            let length = unsigned.bytes().take(2).take_while(u8::is_ascii_digit).count();
-            let hours: i64 = unsigned[..length].parse().map_err(|_| format!("`{rest}` is no zone"))?;
-            found.offset_minutes += hours * 60;
-            after = &unsigned[length..];
-        }
-        "TZM" => {
-            let (minutes, behind) = small(2)?;
-            found.offset_minutes += i64::from(minutes);
-            after = behind;
-        }
-        other => return Err(format!("`{other}` can be written by `to_char`, and not be read")),
     }
-    Ok(after)
+    Ok(reader.fields)
 }
 
-/// The name that the text begins with, the longest of several, and how long it is.
-fn named(text: &str, names: &[&str], short: bool) -> Option<(usize, usize)> {
-    let found = names.iter().enumerate().filter_map(|(number, name)| {
-        let name = if short { &name[..3] } else { name };
-        let start = text.as_bytes().get(..name.len())?;
-        start.eq_ignore_ascii_case(name.as_bytes()).then_some((number, name.len()))
-    });
-    found.max_by_key(|(_, length)| *length)
-}
-
-fn time(found: &Read) -> Result<NaiveDateTime, String> {
-    let year = match (found.year.unwrap_or(1), found.before_christ) {
-        (year, true) => 1 - year,
-        (year, false) => year,
-    };
-    let year = i32::try_from(year).map_err(|_| format!("the year {year} is too far away"))?;
-    let date = match found.day_of_year {
-        Some(day) => NaiveDate::from_yo_opt(year, day),
-        None => NaiveDate::from_ymd_opt(year, found.month.unwrap_or(1), found.day.unwrap_or(1)),
-    };
-    let date = date.ok_or("there is no such day")?;
-    let hour = match (found.hour.unwrap_or(0), found.afternoon) {
-        (hour, Some(true)) if hour < 12 => hour + 12,
-        (12, Some(false)) => 0,
-        (hour, _) => hour,
-    };
-    let time = NaiveTime::from_hms_micro_opt(hour, found.minute.unwrap_or(0), found.second.unwrap_or(0), found.micros);
-    let time = date.and_time(time.ok_or("there is no such time of day")?);
-    let minutes = if found.east { found.offset_minutes } else { -found.offset_minutes };
-    time.checked_sub_signed(chrono::Duration::minutes(minutes)).ok_or_else(|| "the time is too far away".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::pattern::parse;
-    use super::read;
-
-    #[test]
-    fn as_postgresql_reads_them() {
-        for (text, pattern, expected) in [
-            ("05 Mar 2024", "DD Mon YYYY", "2024-03-05 00:00:00"),
-            ("2024/3/5", "YYYY-MM-DD", "2024-03-05 00:00:00"),
-            ("20240305", "YYYYMMDD", "2024-03-05 00:00:00"),
-            ("March 5, 99", "Month DD, YY", "1999-03-05 00:00:00"),
-            ("2024-03-05 02:07:09.5 PM", "YYYY-MM-DD HH12:MI:SS.MS PM", "2024-03-05 14:07:09.500"),
-            ("2024-065", "YYYY-DDD", "2024-03-05 00:00:00"),
-        ] {
-            assert_eq!(read(text, &parse(pattern)).map(|time| time.to_string()).as_deref(), Ok(expected), "{text}");
-        }
-        assert!(read("2024-02-30", &parse("YYYY-MM-DD")).is_err());
-        assert!(read("x", &parse("YYYY")).is_err());
+/// Whether a number in front of this part ends where its digits end.
+fn ends_number(next: Option<&Part>) -> bool {
+    match next {
+        Some(Part::Text(text)) => !text.starts_with(|c: char| c.is_ascii_digit()),
+        Some(Part::Field(field)) => !is_number(field.word),
+        Some(Part::Between(_)) | None => true,
     }
+}
+
+fn is_number(word: &str) -> bool {
+    let names = [
+        "DAY", "DY", "MONTH", "MON", "RM", "AM", "PM", "A.M.", "P.M.", "AD", "BC", "A.D.", "B.C.", "TZ", "TZH", "OF",
+        "FX",
+    ];
+    !names.contains(&word)
+}
+
+/// Where the reading is.
+struct Reader<'t> {
+    fields: Fields,
+    whole: &'t str,
+    rest: &'t str,
+    /// Characters that were passed beyond those of the pattern.
+    skipped: i32,
+    /// With `FX`: each character of the pattern is one of the text.
+    is_exact: bool,
+}
+
+impl Reader<'_> {
+    fn skip_blanks(&mut self) {
+        let rest = self.rest.trim_start_matches(is_blank);
+        self.skipped += i32::try_from(self.rest.len() - rest.len()).unwrap_or(i32::MAX);
+        self.rest = rest;
+    }
+
+    fn pass(&mut self) {
+        let length = self.rest.chars().next().map_or(0, char::len_utf8);
+        self.rest = &self.rest[length..];
+    }
+
+    /// Passes a blank or sign, if there is one.
+    fn pass_between(&mut self) {
+        if self.is_exact {
+            return self.pass();
+        }
+        self.skipped -= 1;
+        if self.rest.starts_with(is_between) {
+            self.pass();
+            self.skipped += 1;
+        }
+    }
+
+    /// Passes a character, whatever it is; where blanks were passed it may be that of the next field.
+    fn pass_text(&mut self) {
+        match self.is_exact || self.skipped <= 0 {
+            true => self.pass(),
+            false => self.skipped -= 1,
+        }
+    }
+
+    fn take(&mut self, field: Field, ends: bool) -> Result<(), String> {
+        let word = field.word;
+        self.count_by(word)?;
+        match word {
+            "FX" => self.is_exact = true,
+            "YYYY" | "IYYY" | "YYY" | "IYY" | "YY" | "IY" | "Y" | "I" => self.year(word, ends)?,
+            "Y,YYY" => self.year_with_comma()?,
+            "CC" => self.number(word, 2, ends, |fields| &mut fields.century)?,
+            "MM" => self.number(word, 2, ends, |fields| &mut fields.month)?,
+            "DD" => self.number(word, 2, ends, |fields| &mut fields.day)?,
+            "DDD" | "IDDD" => self.number(word, 3, ends, |fields| &mut fields.day_of_year)?,
+            "D" => self.number(word, 1, ends, |fields| &mut fields.weekday)?,
+            "ID" => {
+                self.number(word, 1, ends, |fields| &mut fields.weekday)?;
+                self.fields.weekday = if self.fields.weekday >= 7 { 1 } else { self.fields.weekday + 1 };
+            }
+            "WW" | "IW" => self.number(word, 2, ends, |fields| &mut fields.week)?,
+            "W" => self.number(word, 1, ends, |fields| &mut fields.week_of_month)?,
+            "J" => self.number(word, 1, ends, |fields| &mut fields.julian)?,
+            // It does not tell which day of it is meant.
+            "Q" => drop(self.digits(word, 1, ends)?),
+            "HH24" => self.number(word, 2, ends, |fields| &mut fields.hour)?,
+            "HH12" | "HH" => {
+                self.number(word, 2, ends, |fields| &mut fields.hour)?;
+                self.fields.is_half_day = true;
+            }
+            "MI" => self.number(word, 2, ends, |fields| &mut fields.minute)?,
+            "SS" => self.number(word, 2, ends, |fields| &mut fields.second)?,
+            "SSSS" | "SSSSS" => self.number(word, word.len(), ends, |fields| &mut fields.second_of_day)?,
+            "MS" => self.fraction(word, 3, ends)?,
+            "US" => self.fraction(word, 6, ends)?,
+            "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" => {
+                let places = word.as_bytes()[2] - b'0';
+                self.fields.places = Some(places.into());
+                self.fraction(word, places.into(), ends)?;
+            }
+            "AM" | "PM" | "A.M." | "P.M." => {
+                let names = if word.len() == 2 { ["AM", "PM"] } else { ["A.M.", "P.M."] };
+                let is_later = self.name(word, &names)? == 1;
+                self.fields.afternoon = same(word, self.fields.afternoon.into(), is_later.into())? != 0;
+                self.fields.is_half_day = true;
+            }
+            "AD" | "BC" | "A.D." | "B.C." => {
+                let names = if word.len() == 2 { ["AD", "BC"] } else { ["A.D.", "B.C."] };
+                let is_before = self.name(word, &names)? == 1;
+                self.fields.before_christ = same(word, self.fields.before_christ.into(), is_before.into())? != 0;
+            }
+            "MONTH" => self.month(word, &MONTHS)?,
+            "MON" => self.month(word, &MONTHS.map(|name| &name[..3]))?,
+            "RM" => {
+                // The longer of two that begin alike stands first.
+                let backwards: Vec<&str> = ROMAN.iter().rev().copied().collect();
+                let month = 12 - self.name(word, &backwards)?;
+                self.fields.month = same(word, self.fields.month, month)?;
+            }
+            "DAY" => self.weekday(word, &DAYS)?,
+            "DY" => self.weekday(word, &DAYS.map(|name| &name[..3]))?,
+            "TZH" => self.zone_hours(word, ends)?,
+            "TZM" => {
+                self.fields.is_east.get_or_insert(true);
+                self.number(word, 2, ends, |fields| &mut fields.zone_minutes)?;
+            }
+            other => return Err(format!("`{other}` can be written by `to_char`, and not be read")),
+        }
+        if field.ordinal.is_some() && is_number(word) {
+            self.pass();
+            self.pass();
+        }
+        Ok(())
+    }
+
+    /// Refuses weeks and their years beside months and theirs.
+    fn count_by(&mut self, word: &str) -> Result<(), String> {
+        let is_by_week = match word {
+            "IYYY" | "IYY" | "IY" | "I" | "IDDD" | "IW" | "ID" => true,
+            "Y,YYY" | "YYYY" | "YYY" | "YY" | "Y" | "MM" | "MONTH" | "MON" | "RM" | "DD" | "DDD" | "D" | "WW" | "W" => {
+                false
+            }
+            _ => return Ok(()),
+        };
+        match self.fields.is_by_week.replace(is_by_week) {
+            Some(other) if other != is_by_week => Err(format!(
+                "`{word}` can't stand beside fields that count in {}",
+                if other { "weeks" } else { "months" }
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A number of at most so many characters, all that there are where it `ends` with them, and how many it has.
+    fn digits(&mut self, word: &str, most: usize, ends: bool) -> Result<(i64, usize), String> {
+        let wrong = |rest: &str| format!("`{rest}` is no number for `{word}`");
+        let text = self.rest.trim_start_matches(is_blank);
+        let blanks = self.rest.len() - text.len();
+        let text = match (ends, text.char_indices().nth(most)) {
+            (false, Some((end, _))) => &text[..end],
+            _ => text,
+        };
+        if !ends && text.chars().count() < most {
+            return Err(format!("`{text}` has fewer than the {most} characters of `{word}`"));
+        }
+        let sign = usize::from(text.starts_with(['-', '+']));
+        let length = sign + text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+        if length == sign || (!ends && length < most) {
+            return Err(wrong(text));
+        }
+        let number: i32 =
+            text[..length].parse().map_err(|_| format!("`{}` is too large for `{word}`", &text[..length]))?;
+        self.rest = &self.rest[blanks + length..];
+        Ok((number.into(), blanks + length))
+    }
+
+    fn number(
+        &mut self,
+        word: &str,
+        most: usize,
+        ends: bool,
+        field: fn(&mut Fields) -> &mut i64,
+    ) -> Result<(), String> {
+        let (number, _) = self.digits(word, most, ends)?;
+        let known = field(&mut self.fields);
+        *known = same(word, *known, number)?;
+        Ok(())
+    }
+
+    /// A year of which the pattern may ask for some digits: of fewer than four it is the nearest to 2020.
+    fn year(&mut self, word: &str, ends: bool) -> Result<(), String> {
+        let wanted = word.len();
+        let (number, length) = self.digits(word, wanted, ends)?;
+        let year = same(word, self.fields.year, number)?;
+        self.fields.year_digits = wanted;
+        self.fields.year = match year {
+            year if wanted == 4 || length >= 4 => year,
+            year if year < 70 => year + 2000,
+            year if year < 100 => year + 1900,
+            year if year < 520 => year + 2000,
+            year if year < 1000 => year + 1000,
+            year => year,
+        };
+        Ok(())
+    }
+
+    fn year_with_comma(&mut self) -> Result<(), String> {
+        let wrong = format!("`{}` is no number for `Y,YYY`", self.rest);
+        let (thousands, rest) = self.rest.split_once(',').ok_or(wrong.clone())?;
+        let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
+        let thousands: i64 = thousands.trim_start_matches(is_blank).parse().map_err(|_| wrong.clone())?;
+        let years: i64 = rest[..length].parse().map_err(|_| wrong)?;
+        let year = thousands.saturating_mul(1_000).saturating_add(years);
+        self.fields.year = same("Y,YYY", self.fields.year, year)?;
+        (self.fields.year_digits, self.rest) = (4, &rest[length..]);
+        Ok(())
+    }
+
+    /// Digits behind the point: `25` is a quarter, and so is `250`.
+    fn fraction(&mut self, word: &str, places: usize, ends: bool) -> Result<(), String> {
+        let (number, length) = self.digits(word, places, ends)?;
+        let unit = if word == "MS" { 3 } else { 6 };
+        let known = if word == "MS" { &mut self.fields.millis } else { &mut self.fields.micros };
+        *known = same(word, *known, number)?.saturating_mul(unit_digits(unit, length));
+        Ok(())
+    }
+
+    /// Which of the names stands here.
+    fn name(&mut self, word: &str, names: &[&str]) -> Result<i64, String> {
+        let is_here = |name: &&str| {
+            let start = self.rest.as_bytes().get(..name.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+        };
+        let found = names.iter().position(is_here).ok_or_else(|| format!("`{}` is none for `{word}`", self.rest))?;
+        self.rest = &self.rest[names[found].len()..];
+        Ok(i64::try_from(found).unwrap_or(0))
+    }
+
+    fn month(&mut self, word: &str, names: &[&str]) -> Result<(), String> {
+        let month = self.name(word, names)? + 1;
+        self.fields.month = same(word, self.fields.month, month)?;
+        Ok(())
+    }
+
+    fn weekday(&mut self, word: &str, names: &[&str]) -> Result<(), String> {
+        let day = self.name(word, names)?;
+        self.fields.weekday = same(word, self.fields.weekday, day)? + 1;
+        Ok(())
+    }
+
+    /// The hours of a zone with their sign, which may have been passed as a sign between two fields.
+    fn zone_hours(&mut self, word: &str, ends: bool) -> Result<(), String> {
+        let before = self.whole[..self.whole.len() - self.rest.len()].chars().next_back();
+        self.fields.is_east = Some(match self.rest.chars().next() {
+            Some(sign @ ('+' | '-' | ' ')) => {
+                self.pass();
+                sign != '-'
+            }
+            _ => !(self.skipped > 0 && before == Some('-')),
+        });
+        self.number(word, 2, ends, |fields| &mut fields.zone_hours)
+    }
+}
+
+/// The value of a field that may have been read before: it must be the same then.
+fn same(word: &str, known: i64, value: i64) -> Result<i64, String> {
+    match known == 0 || known == value {
+        true => Ok(value),
+        false => Err(format!("`{word}` is {value}, and what stands before it says {known}")),
+    }
+}
+
+/// What one of the last digit is worth, of a fraction with this many digits.
+fn unit_digits(unit: u32, length: usize) -> i64 {
+    10_i64.pow(unit.saturating_sub(u32::try_from(length).unwrap_or(unit)))
 }

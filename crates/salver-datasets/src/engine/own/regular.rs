@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder, ListBuilder, StringArray, StringBuilder};
+use arrow::array::{ArrayRef, AsArray, BooleanBuilder, ListBuilder, StringArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use regex::{Regex, RegexBuilder};
 
-use super::row::RowFunction;
+use super::row::{RowFunction, TextFunction, Texts};
 use super::spelled::CLASSES;
 
 /// Largest program that a pattern is compiled to, in bytes.
@@ -37,7 +37,7 @@ pub(super) fn regexp_split_to_array() -> ScalarUDF {
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
         Volatility::Immutable,
     );
-    RowFunction { name: "regexp_split_to_array", signature, returns: |_| Ok(list_of_texts()), values: split }.function()
+    TextFunction { name: "regexp_split_to_array", signature, returns: list_of_texts, values: split }.function()
 }
 
 /// `regexp_match(text, pattern, flags)`: the groups of the first match, null for one that took no part in it.
@@ -46,9 +46,9 @@ pub(super) fn regexp_match() -> ScalarUDF {
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
         Volatility::Immutable,
     );
-    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+    let values = |texts: &[Texts], rows: usize| -> Result<ArrayRef> {
         let mut lists = ListBuilder::new(StringBuilder::new());
-        each(arrays, |row| {
+        each(texts, rows, |row| {
             let found = row.and_then(|(text, regex)| regex.captures(text));
             if let Some(found) = &found {
                 let groups = found.iter().skip(usize::from(found.len() > 1));
@@ -58,22 +58,22 @@ pub(super) fn regexp_match() -> ScalarUDF {
         })?;
         Ok(Arc::new(lists.finish()))
     };
-    RowFunction { name: "regexp_match", signature, returns: |_| Ok(list_of_texts()), values }.function()
+    TextFunction { name: "regexp_match", signature, returns: list_of_texts, values }.function()
 }
 
-/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern` where the pattern is another in each row: the
-/// engine's operator keeps all of the patterns of a batch at once.
+/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern`: the engine's operator keeps all of the patterns of a
+/// batch at once, and has no bound for one.
 pub(in crate::engine) fn regexp_like() -> ScalarUDF {
     let signature = Signature::one_of(
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
         Volatility::Immutable,
     );
-    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
-        let mut matches = BooleanBuilder::new();
-        each(arrays, |row| matches.append_option(row.map(|(text, regex)| regex.is_match(text))))?;
+    let values = |texts: &[Texts], rows: usize| -> Result<ArrayRef> {
+        let mut matches = BooleanBuilder::with_capacity(rows);
+        each(texts, rows, |row| matches.append_option(row.map(|(text, regex)| regex.is_match(text))))?;
         Ok(Arc::new(matches.finish()))
     };
-    RowFunction { name: "regexp_like", signature, returns: |_| Ok(DataType::Boolean), values }.function()
+    TextFunction { name: "regexp_like", signature, returns: || DataType::Boolean, values }.function()
 }
 
 fn list_of_texts() -> DataType {
@@ -136,9 +136,9 @@ fn class(rest: &mut std::str::Chars<'_>, made: &mut String) {
     }
 }
 
-fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
+fn split(texts: &[Texts], rows: usize) -> Result<ArrayRef> {
     let mut lists = ListBuilder::new(StringBuilder::new());
-    each(arrays, |row| {
+    each(texts, rows, |row| {
         if let Some((text, regex)) = row {
             pieces(text, regex).into_iter().for_each(|piece| lists.values().append_value(piece));
         }
@@ -149,29 +149,24 @@ fn split(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
 
 /// Gives `add` each text and its pattern, nothing where one of them or the flags are null. One pattern is kept at a
 /// time.
-fn each(arrays: &[ArrayRef], mut add: impl FnMut(Option<(&str, &Regex)>)) -> Result<()> {
-    let texts = arrays.iter().map(|array| cast(array, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
-    let [values, patterns, flags @ ..] = texts.as_slice() else {
+fn each(texts: &[Texts], rows: usize, mut add: impl FnMut(Option<(&str, &Regex)>)) -> Result<()> {
+    let [values, patterns, flags @ ..] = texts else {
         return plan_err!("a text and a pattern are needed");
     };
-    let (values, patterns) = (values.as_string::<i32>(), patterns.as_string::<i32>());
+    let flags = flags.first();
+    let is_same = patterns.is_same && flags.is_none_or(|flags| flags.is_same);
     let mut known: Option<(&str, &str, Regex)> = None;
-    for row in 0..values.len() {
-        let flag = match flags {
-            [flags, ..] if flags.is_null(row) => None,
-            [flags, ..] => Some(flags.as_string::<i32>().value(row)),
-            [] => Some(""),
-        };
-        let (false, false, Some(flag)) = (values.is_null(row), patterns.is_null(row), flag) else {
+    for row in 0..rows {
+        let flag = flags.map_or(Some(""), |flags| flags.get(row));
+        let (Some(value), Some(pattern), Some(flag)) = (values.get(row), patterns.get(row), flag) else {
             add(None);
             continue;
         };
-        let pattern = patterns.value(row);
         let regex = match &known {
-            Some((own, with, regex)) if *own == pattern && *with == flag => regex,
+            Some((own, with, regex)) if is_same || (*own == pattern && *with == flag) => regex,
             _ => &known.insert((pattern, flag, compiled(pattern, flag)?)).2,
         };
-        add(Some((values.value(row), regex)));
+        add(Some((value, regex)));
     }
     Ok(())
 }

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit};
-use datafusion::common::{Result, exec_err, plan_err};
+use arrow::datatypes::{
+    DataType, DurationMicrosecondType, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit,
+    TimeUnit,
+};
+use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 const DAY_MICROS: f64 = 86_400e6;
+const DAY_WHOLE_MICROS: i64 = 86_400_000_000;
 const DAY_NANOS: i64 = 86_400_000_000_000;
 
 /// `interval * number`.
@@ -22,6 +26,21 @@ pub(in crate::engine) fn interval_times() -> ScalarUDF {
 /// `interval / number`.
 pub(in crate::engine) fn interval_divided() -> ScalarUDF {
     function("interval_divided", 2, |arrays, _| scaled(arrays, |x, by| x / by))
+}
+
+/// `time_span(duration)`: what lies between two times as an interval, its days apart from its hours.
+pub(in crate::engine) fn time_span() -> ScalarUDF {
+    function("time_span", 1, |arrays, _| {
+        let [durations] = arrays else { return plan_err!("`time_span` takes a duration") };
+        let micros = cast(durations, &DataType::Duration(TimeUnit::Microsecond))?;
+        let spans = micros.as_primitive::<DurationMicrosecondType>().iter().map(|micros| {
+            let Some(micros) = micros else { return Ok(None) };
+            let days = i32::try_from(micros / DAY_WHOLE_MICROS);
+            let days = days.map_err(|_| exec_datafusion_err!("an interval has at most {} days", i32::MAX))?;
+            Ok(Some(IntervalMonthDayNano::new(0, days, micros % DAY_WHOLE_MICROS * 1_000)))
+        });
+        Ok(Arc::new(spans.collect::<Result<IntervalMonthDayNanoArray>>()?))
+    })
 }
 
 /// Days of 24 hours.

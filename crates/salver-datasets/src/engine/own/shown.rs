@@ -2,6 +2,7 @@
 
 use chrono::{Datelike, NaiveDateTime, Timelike};
 
+use super::date::JULIAN_OF_YEAR_1;
 use super::pattern::{Case, DAYS, Field, MONTHS, Part, ROMAN};
 
 /// A time with its zone.
@@ -17,7 +18,8 @@ pub(super) fn show(moment: &Moment<'_>, parts: &[Part]) -> String {
     let mut shown = String::new();
     for part in parts {
         match part {
-            Part::Text(text) => shown.push_str(text),
+            Part::Text(text) | Part::Between(text) => shown.push_str(text),
+            Part::Field(Field { word: "FX", .. }) => {}
             Part::Field(field) => shown.push_str(&one(moment, *field)),
         }
     }
@@ -28,21 +30,24 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
     let local = &moment.local;
     let date = local.date();
     let week = date.iso_week();
+    let ordered = |digits: String, number: i64| match field.ordinal {
+        Some(case) => digits + &cased(ordinal(number), case),
+        None => digits,
+    };
     let number = |number: i64, digits: usize| {
         let width = if field.bare { 0 } else { digits };
         let sign = if number < 0 { "-" } else { "" };
-        let digits = format!("{sign}{:0width$}", number.unsigned_abs());
-        match field.ordinal {
-            Some(case) => digits + &cased(ordinal(number), case),
-            None => digits,
-        }
+        ordered(format!("{sign}{:0width$}", number.unsigned_abs()), number)
     };
+    // Zeros of a fraction tell what the digits behind them are worth.
+    let fraction = |number: i64, digits: usize| ordered(format!("{number:0digits$}"), number);
     let name = |name: &str, width: usize| {
         let width = if field.bare { 0 } else { width };
         format!("{:width$}", cased(name, field.case))
     };
     // There is no year 0: the one before 1 is 1 BC.
     let year = if date.year() > 0 { i64::from(date.year()) } else { 1 - i64::from(date.year()) };
+    let week_year = if week.year() > 0 { i64::from(week.year()) } else { 1 - i64::from(week.year()) };
     let hour12 = i64::from((local.hour() + 11) % 12 + 1);
     let micros = i64::from(local.nanosecond() / 1_000);
     let offset = moment.offset.unsigned_abs();
@@ -53,22 +58,25 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
         "MI" => number(local.minute().into(), 2),
         "SS" => number(local.second().into(), 2),
         "SSSS" | "SSSSS" => number(local.num_seconds_from_midnight().into(), 0),
-        "MS" | "FF3" => number(micros / 1_000, 3),
-        "US" | "FF6" => number(micros, 6),
-        "FF1" => number(micros / 100_000, 1),
-        "FF2" => number(micros / 10_000, 2),
-        "FF4" => number(micros / 100, 4),
-        "FF5" => number(micros / 10, 5),
+        "MS" | "FF3" => fraction(micros / 1_000, 3),
+        "US" | "FF6" => fraction(micros, 6),
+        "FF1" => fraction(micros / 100_000, 1),
+        "FF2" => fraction(micros / 10_000, 2),
+        "FF4" => fraction(micros / 100, 4),
+        "FF5" => fraction(micros / 10, 5),
         "AM" | "PM" => cased(if local.hour() < 12 { "AM" } else { "PM" }, field.case),
         "A.M." | "P.M." => cased(if local.hour() < 12 { "A.M." } else { "P.M." }, field.case),
         "AD" | "BC" => cased(if date.year() > 0 { "AD" } else { "BC" }, field.case),
         "A.D." | "B.C." => cased(if date.year() > 0 { "A.D." } else { "B.C." }, field.case),
         "YYYY" => number(year, 4),
-        "Y,YYY" => format!("{},{:03}", year / 1_000, year % 1_000),
+        "Y,YYY" => ordered(format!("{},{:03}", year / 1_000, year % 1_000), year),
         "YYY" => number(year % 1_000, 3),
         "YY" => number(year % 100, 2),
         "Y" => number(year % 10, 1),
-        "IYYY" => number(week.year().into(), 4),
+        "IYYY" => number(week_year, 4),
+        "IYY" => number(week_year % 1_000, 3),
+        "IY" => number(week_year % 100, 2),
+        "I" => number(week_year % 10, 1),
         "IW" => number(week.week().into(), 2),
         "ID" => number(date.weekday().number_from_monday().into(), 1),
         "IDDD" => number(i64::from(week.week0()) * 7 + i64::from(date.weekday().number_from_monday()), 3),
@@ -92,14 +100,17 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
         },
         "TZH" => format!("{sign}{:02}", offset / 3_600),
         "TZM" => format!("{:02}", offset / 60 % 60),
-        "OF" if !(offset / 60).is_multiple_of(60) => format!("{sign}{:02}:{:02}", offset / 3_600, offset / 60 % 60),
-        "OF" => format!("{sign}{:02}", offset / 3_600),
+        "OF" => {
+            let width = if field.bare { 0 } else { 2 };
+            let hours = format!("{sign}{:0width$}", offset / 3_600);
+            match offset / 60 % 60 {
+                0 => hours,
+                minutes => format!("{hours}:{minutes:02}"),
+            }
+        }
         other => other.to_owned(),
     }
 }
-
-/// The Julian day before the first day of the year 1.
-const JULIAN_OF_YEAR_1: i64 = 1_721_425;
 
 fn cased(name: &str, case: Case) -> String {
     match case {

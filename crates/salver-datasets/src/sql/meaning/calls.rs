@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use salver_model::Error;
 
-use super::{expression, refused};
+use super::{expression, refused, take};
 
 /// PostgreSQL's name of a function, and the engine's.
 const NAMES: [(&str, &str); 11] = [
@@ -23,6 +23,10 @@ const NAMES: [(&str, &str); 11] = [
     ("char_length", "character_length"),
 ];
 
+/// Functions that give numbers without a sign there, which divide and subtract otherwise than `bigint`.
+const COUNTS: [&str; 8] =
+    ["approx_distinct", "array_length", "array_position", "cardinality", "dense_rank", "ntile", "rank", "row_number"];
+
 /// Functions in other words.
 const WORDS: &[(&str, usize, &str)] = &[
     // What is empty has no dimensions.
@@ -31,14 +35,14 @@ const WORDS: &[(&str, usize, &str)] = &[
         1,
         "(case when cardinality(__1) > 0 then '[1:' || array_to_string(array_dims(__1), '][1:') || ']' end)",
     ),
-    ("array_length", 2, "nullif(array_length(__1, __2), 0)"),
+    ("array_length", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
     ("array_lower", 2, "(case when array_length(__1, __2) > 0 then 1 end)"),
-    ("array_ndims", 1, "(case when cardinality(__1) > 0 then array_ndims(__1) end)"),
-    ("array_upper", 2, "nullif(array_length(__1, __2), 0)"),
+    ("array_ndims", 1, "(case when cardinality(__1) > 0 then array_ndims(__1)::bigint end)"),
+    ("array_upper", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
     ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
     ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
-    ("json_array_length", 1, "cardinality(json_get_array(__1))"),
-    ("jsonb_array_length", 1, "cardinality(json_get_array(__1))"),
+    ("json_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
+    ("jsonb_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
     ("trim_array", 2, "array_slice(__1, 1, array_length(__1)::bigint - __2)"),
     ("age", 1, "age(current_date(), __1)"),
     ("div", 2, "trunc(__1 / __2)"),
@@ -74,10 +78,18 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         *expr = expression(words, arguments)?;
         return Ok(());
     }
+    if COUNTS.contains(&name.as_str()) {
+        *expr = expression("__1::bigint", vec![take(expr)])?;
+        return Ok(());
+    }
     match name.as_str() {
         "percentile_cont" | "percentile_disc" | "mode" => ordered_set(function, &name),
         "string_agg" if function.over.is_some() => ordered_window(function),
         "make_interval" => intervals(function),
+        "array_positions" => {
+            *expr = expression("__1::bigint[]", vec![take(expr)])?;
+            Ok(())
+        }
         "num_nulls" | "num_nonnulls" => {
             let Some(arguments) = arguments(function) else { return Ok(()) };
             let test = if name == "num_nulls" { "is null" } else { "is not null" };

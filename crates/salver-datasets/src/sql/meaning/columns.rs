@@ -7,7 +7,8 @@ use salver_model::Error;
 
 use super::compared::row;
 use super::outside::outside_queries;
-use super::subqueries::{self, is_plain, value};
+use super::plain::is_plain;
+use super::subqueries::{self, value};
 use super::{expression, quoted};
 
 /// Those of a `select`.

@@ -26,7 +26,8 @@ const LISTS: [(&str, &str); 8] = [
     ("generate_subscripts", "generate_subscripts"),
 ];
 
-fn list_of(name: &str) -> Option<&'static str> {
+/// The function that gives the rows of another as a list.
+pub(super) fn list_of(name: &str) -> Option<&'static str> {
     LISTS.iter().find(|(theirs, _)| *theirs == name).map(|(_, list)| *list)
 }
 

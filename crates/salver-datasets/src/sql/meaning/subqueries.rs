@@ -1,23 +1,37 @@
-//! Subqueries in expressions: `any` and `all`, rows that are looked for, the first row of a query, arrays.
-
-use std::ops::ControlFlow;
+//! Subqueries in expressions: `any` and `all`, rows that are looked for, the first row of a query.
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArguments, GroupByExpr, LimitClause, OrderByKind, Query, Select, SelectItem, SetExpr,
-    UnaryOperator, Value, Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArguments, LimitClause, OrderByKind, Query, SelectItem, SetExpr,
+    UnaryOperator, Value,
 };
 use salver_model::Error;
 
 use super::compared::{row, same_width};
 use super::outside::outside_queries;
+use super::plain::is_plain;
+use super::query_arrays::array;
 use super::{expression, refused, take};
 
 /// What a query is called whose rows are looked at. One name for all of them makes alike what is written alike, as
 /// columns and groups are; each of them is the only one where its name is used.
-const ROWS: &str = "__salver_rows";
+pub(super) const ROWS: &str = "__salver_rows";
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
+        && let Some(query) = array_of(right)
+    {
+        **right = Expr::Subquery(query);
+    }
     match expr {
+        // What is written out is looked for as numbers and texts are compared.
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if written_out(right).is_some() => {
+            let list = written_out(right).unwrap_or_default();
+            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: false }));
+        }
+        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } if written_out(right).is_some() => {
+            let list = written_out(right).unwrap_or_default();
+            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: true }));
+        }
         // Of a list the engine knows `all` with its nulls.
         Expr::AnyOp { left, compare_op, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
             let Some(compare_op) = opposite(compare_op) else { return Ok(()) };
@@ -78,6 +92,32 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// The query of `array(select ...)`, whose values are looked at one by one.
+fn array_of(expr: &Expr) -> Option<Box<Query>> {
+    match expr {
+        Expr::Nested(inner) => array_of(inner),
+        Expr::Function(Function { name, args: FunctionArguments::Subquery(query), .. })
+            if name.to_string().eq_ignore_ascii_case("array") =>
+        {
+            Some(query.clone())
+        }
+        _ => None,
+    }
+}
+
+/// The values of an array that is written out, which are no arrays; `None` of any other expression and an empty one.
+fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
+    match expr {
+        Expr::Nested(inner) => written_out(inner),
+        Expr::Array(array)
+            if !array.elem.is_empty() && !array.elem.iter().any(|item| matches!(item, Expr::Array(_))) =>
+        {
+            Some(array.elem.clone())
+        }
+        _ => None,
+    }
+}
+
 /// The comparison that is false where this one is true, but for `=`, which is looked up.
 fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
@@ -93,6 +133,15 @@ fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
 
 /// One value of a query: `words` over its only column `v`.
 pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
+    // What names columns of the query around it may do so behind its `where`, and not in a table of another.
+    if let Some(item) = only_item(query) {
+        let mut query = query.clone();
+        if let SetExpr::Select(select) = &mut *query.body {
+            let words = words.replace("(v)", "(__1)");
+            select.projection = vec![SelectItem::UnnamedExpr(expression(&words, vec![item])?)];
+        }
+        return Ok(Expr::Subquery(Box::new(query)));
+    }
     let columns = if words.contains('*') && !words.contains('v') { "" } else { "(v)" };
     let mut made = expression(&format!("(select {words} from (select 1) as {ROWS}{columns})"), Vec::new())?;
     if let Expr::Subquery(outer) = &mut made
@@ -103,6 +152,21 @@ pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
         **subquery = query.clone();
     }
     Ok(made)
+}
+
+/// What a query gives, if it is one value for each row that it reads.
+fn only_item(query: &Query) -> Option<Expr> {
+    let SetExpr::Select(select) = &*query.body else { return None };
+    let is_whole =
+        query.fetch.is_none() && query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none();
+    match select.projection.as_slice() {
+        [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }]
+            if is_whole && is_plain(select) && !matches!(item, Expr::Value(_)) =>
+        {
+            Some(item.clone())
+        }
+        _ => None,
+    }
 }
 
 fn any(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<Error>> {
@@ -204,7 +268,7 @@ fn innermost(expr: &mut Expr) -> &mut Expr {
 }
 
 /// Puts a query in the place of the `select 1` that the first table of an `exists` reads.
-fn put(made: &mut Expr, query: &Query) {
+pub(super) fn put(made: &mut Expr, query: &Query) {
     match made {
         Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => put(inner, query),
         Expr::Exists { subquery: outer, .. } | Expr::Subquery(outer) => {
@@ -286,59 +350,4 @@ fn is_limited_to_some(query: &Query) -> bool {
         }
         Some(_) => false,
     }
-}
-
-/// Whether a query gives a row for each that it reads.
-pub(super) fn is_plain(select: &Select) -> bool {
-    let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
-    let calls = |expr: &Expr| expr.visit(&mut Calls).is_break();
-    ungrouped
-        && select.distinct.is_none()
-        && select.having.is_none()
-        && select.qualify.is_none()
-        && !select.from.is_empty()
-        && !select.projection.iter().any(|item| matches!(item, SelectItem::UnnamedExpr(expr) if calls(expr)))
-}
-
-/// Finds calls that may be aggregates or windows.
-struct Calls;
-
-impl Visitor for Calls {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Function(_) | Expr::Subquery(_) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    }
-}
-
-/// `array(select x from t order by y)`.
-fn array(query: Box<Query>) -> Result<Expr, Box<Error>> {
-    let mut query = query;
-    // The order is the aggregate's, where it can be; one of a subquery is not kept.
-    if let Some(order) = &query.order_by
-        && let OrderByKind::Expressions(keys) = &order.kind
-        && query.limit_clause.is_none()
-        && query.with.is_none()
-        && let SetExpr::Select(select) = &*query.body
-        && is_plain(select)
-        && let [SelectItem::UnnamedExpr(item)] = select.projection.as_slice()
-    {
-        let own = |key: &Expr| if matches!(key, Expr::Value(_)) { item.to_string() } else { key.to_string() };
-        let keys: Vec<String> = keys.iter().map(|key| format!("{}{}", own(&key.expr), key.options)).collect();
-        let made = expression(&filled(&format!("array_agg(__1 order by {})", keys.join(", "))), vec![item.clone()])?;
-        query.order_by = None;
-        if let SetExpr::Select(select) = &mut *query.body {
-            select.projection = vec![SelectItem::UnnamedExpr(made)];
-        }
-        return Ok(Expr::Subquery(query));
-    }
-    value(&filled("array_agg(v)"), &query)
-}
-
-/// An array that is empty and not null where there are no rows.
-fn filled(array: &str) -> String {
-    format!("coalesce({array}, make_array())")
 }

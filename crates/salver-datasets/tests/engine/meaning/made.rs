@@ -8,7 +8,7 @@ use super::World;
 const EXPRESSIONS: &str = include_str!("expressions.txt");
 
 /// What PostgreSQL makes of an expression: its text, or why it refuses it.
-const TRY: &str = "create function try(e text) returns text language plpgsql as $$ declare r text; begin
+pub(super) const TRY: &str = "create function try(e text) returns text language plpgsql as $$ declare r text; begin
     execute 'select (' || e || ')::text' into r; return coalesce(r, '<null>');
     exception when others then return 'refused: ' || sqlerrm; end $$;";
 

@@ -557,6 +557,47 @@ pub(super) const SAME: &[&str] = &[
      n order by i",
     "select sign('NaN'::float8), sign(f), sign(d), sign(i), pg_typeof(sign(d)), pg_typeof(sign(f)), \
      pg_typeof(sign(i)), sign(-0.0), sign('-Infinity'::float8), sign(2.5::float4) from n order by i",
+    // Counts are whole numbers with a sign.
+    "select i, row_number() over (order by i) / 2, (row_number() over (order by i) - 1) / 3, rank() over (order by s) / 2, \
+     dense_rank() over (order by s) - 10, ntile(3) over (order by i) / 2, -row_number() over (order by i) from n order by i",
+    "select array_length(array[1, 2, 3], 1) / 2, cardinality(array[1, 2, 3]) / 2, cardinality(array[i]) / -3, \
+     -cardinality(array[1]), array_position(array[3, 4], 4) / 3, array_upper(array[5, 6, 7], 1) / 2, \
+     json_array_length('[1, 2, 3]') / 2, array_ndims(array[array[1]]) / 4, (array_positions(array[1, 1], 1))[2] / 3 \
+     from n order by i",
+    "select k, v from (select k, v, row_number() over (partition by k order by v desc nulls last) / 1 as r from m) as q \
+     where r <= 1 order by k",
+    // An array that is written out beside numbers of another kind.
+    "select 1 = any(array[1.5, 2]), 1.5 = any(array[1, 2]), d = any(array[5, 99.99]), f = any(array[1.5, 0]), \
+     2 = any(array[1.0, 2, null]), 3.0 = any(array[1, null]), 1 <> all(array[2.5, 3]), i <> all(array[1, null]), \
+     s = any(array['a', 'b']) from n order by i",
+    // `any` and `all` of queries that belong to each row.
+    "select i from n where i < any (select v from m where m.k = n.i) order by i",
+    "select i, i >= all (select v from m where m.k = n.i), d > any (select v from m where m.k = n.i), i <> any (select \
+     k from m where m.v > n.d), i = all (select k as x from m where m.k = n.i) from n order by i",
+    // Arrays of queries have their order, whatever is computed of the rows.
+    "select array_to_string(array(select upper(s) from n order by i desc nulls last), ','), array_to_string(array(select \
+     distinct k from m order by k desc), ','), array_to_string(array(select k from m group by k order by count(*) desc, \
+     k), ','), array_to_string(array(select v from m order by v desc nulls last limit 2), ','), array_to_string(array( \
+     select k from m union select i from n where i > 4 order by 1 desc), ',')",
+    "select i, array_to_string(array(select abs(v) from m where m.k = n.i order by v desc nulls last), ',', 'null'), \
+     5 = any(array(select v from m where m.k = n.i)), 5 > all(array(select v from m order by v)) from n order by i",
+    // A null that is taken out of an array.
+    "select i, cardinality(array_remove(array[i, 5], i)), array_to_string(array_remove(array[1, null, 2], i), ',', '-') \
+     from n order by i",
+    // What lies between two times, beside intervals, numbers and dates.
+    "select i, (t - timestamp '2000-01-01 01:00' + interval '1 hour')::text, (interval '1 month' - (t - timestamp \
+     '2000-01-01'))::text, ((t - timestamp '2000-01-01') / 2)::text, ((t - timestamp '2000-01-01') * 1.5)::text, \
+     coalesce(t - timestamp '2000-01-01', interval '0')::text, greatest(t - timestamp '2000-01-01', interval '1 \
+     day')::text, date_trunc('day', t - timestamp '2000-01-01')::text, date '2024-01-01' + (t - timestamp \
+     '2024-01-01') from n where t > timestamp '1900-01-01' and t < timestamp '2100-01-01' order by i",
+    "select justify_days(timestamp '2024-03-01 12:00' - timestamp '2024-01-01')::text, extract(day from timestamp \
+     '2024-03-01 12:00' - timestamp '2024-01-01' + interval '1 hour'), avg(t - timestamp '2024-01-01') is null from n",
+    // Lengths below zero, and digits that are not written out.
+    "select '[' || rpad(s, -1, s) || ']', lpad('10', -1, s), lpad(s, (i - 3)::int, s), rpad('ab', (i - 3)::int, s), \
+     rpad(s, -1), lpad('abc', 2, s) from n order by i",
+    "select sum(round(2.567, 2)) filter (where i > 1) = 12.85 from n",
+    "select round(2.567, i::int) = 2.57, round(d, (i - 1)::int) = 5, \
+     round(d, 1) from n order by i",
     // A time without a zone passes an offset over.
     "select timestamp '2024-07-01 12:00+02', timestamp '2024-07-01T12:00:00.5Z', '2024-07-01 12:00:00-05:30'::timestamp, \
      timestamp '2024-07-01 12:00 CET', timestamptz '2024-07-01 12:00+02'",

@@ -1,0 +1,97 @@
+//! Generated patterns of `to_char` and `to_timestamp`, here and in PostgreSQL: what one writes the other writes, and
+//! what is read is the same time or refused by both.
+
+use salver_testkit::servers::{self, Kind};
+
+use super::World;
+use super::expressions::TRY;
+
+const FIELDS: [&str; 54] = [
+    "HH24", "HH12", "HH", "MI", "MS", "SSSSS", "SSSS", "SS", "US", "FF1", "FF3", "FF6", "A.M.", "P.M.", "AM", "PM",
+    "am", "p.m.", "A.D.", "AD", "BC", "Y,YYY", "YYYY", "YYY", "YY", "Y", "IYYY", "IYY", "IY", "I", "IDDD", "IW", "ID",
+    "DAY", "Day", "day", "DDD", "DD", "Dy", "D", "CC", "J", "Q", "WW", "W", "RM", "rm", "MONTH", "Month", "Mon", "MM",
+    "TZH", "OF", "mon",
+];
+const BETWEEN: [&str; 12] = ["", "-", " ", "/", "th", "\"x\"", "\\\"", ":", "T", ".", ", ", "\"-\""];
+const TIMES: [&str; 6] = [
+    "2024-02-29 13:05:09.123456",
+    "0001-01-01 00:00:00",
+    "9999-12-31 23:59:59.999999",
+    "2021-01-03 12:00:00",
+    "1899-12-31 00:30:00",
+    "2020-12-31 11:59:59.5",
+];
+
+/// Numbers of a simple generator, so that a failure comes again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+        of[self.below(of.len())]
+    }
+
+    fn pattern(&mut self) -> String {
+        let begin = [&[][..], &["YYYY", "MM"], &["YYYY", "MM", "DD"], &["HH24", "MI"], &["IYYY", "IW"]][self.below(5)];
+        let rest = self.below(4) + usize::from(begin.is_empty());
+        let fields: Vec<&str> = begin.iter().copied().chain((0..rest).map(|_| self.one(&FIELDS))).collect();
+        fields.iter().map(|field| [self.one(&["", "", "", "FM"]), field, self.one(&BETWEEN)].concat()).collect()
+    }
+
+    /// A text with a character more, fewer or another.
+    fn damaged(&mut self, text: &str) -> String {
+        let signs: Vec<char> = text.chars().collect();
+        let at = self.below(signs.len() + 1);
+        let more = self.one(&[" ", "", "-", "0", "9", "x", "  "]);
+        let end = (at + self.below(2)).min(signs.len());
+        signs[..at].iter().copied().chain(more.chars()).chain(signs[end..].iter().copied()).collect()
+    }
+}
+
+/// What PostgreSQL makes of each expression.
+fn told(postgres: &servers::Database, expressions: &[String]) -> Vec<String> {
+    let tried: Vec<String> = expressions.iter().map(|own| format!("try($q${own}$q$)")).collect();
+    let told = postgres.run(&format!("select array_to_json(array[{}]);", tried.join(",\n")));
+    serde_json::from_str(told.trim()).expect("a text of each")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patterns_write_and_read_the_same() {
+    let mut random = Random(1);
+    let made: Vec<(String, String)> = (0..1_200)
+        .map(|_| {
+            let pattern = random.pattern();
+            (format!("to_char(timestamp '{}', '{pattern}')", random.one(&TIMES)), pattern)
+        })
+        .collect();
+    let postgres = servers::database(Kind::Postgres, TRY);
+    let written: Vec<String> = made.iter().map(|(own, _)| own.clone()).collect();
+    let texts = told(&postgres, &written);
+    let read: Vec<String> = texts
+        .iter()
+        .zip(&made)
+        // Days that are told twice, by their number and by a date, are times of other years there.
+        .filter(|(_, (_, pattern))| !pattern.contains('J'))
+        .map(|(text, (_, pattern))| {
+            let text = if random.below(3) == 0 { random.damaged(text) } else { text.clone() };
+            format!("(to_timestamp('{text}', '{pattern}') at time zone 'UTC')")
+        })
+        .collect();
+    let times = told(&postgres, &read);
+    let world = World::new(false);
+    let (mut wrong, mut good) = (Vec::new(), 0);
+    for (own, there) in written.iter().chain(&read).zip(texts.iter().chain(&times)) {
+        let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
+        match (here, there.strip_prefix("refused: ")) {
+            (Ok(here), None) if here == *there => good += 1,
+            (Err(_), Some(_)) => {}
+            (here, _) => wrong.push(format!("`{own}`\n  here: {here:?}\n  there: {there:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(good > 1_500, "{good}");
+}
