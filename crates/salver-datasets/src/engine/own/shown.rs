@@ -50,8 +50,6 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
     let week_year = if week.year() > 0 { i64::from(week.year()) } else { 1 - i64::from(week.year()) };
     let hour12 = i64::from((local.hour() + 11) % 12 + 1);
     let micros = i64::from(local.nanosecond() / 1_000);
-    let offset = moment.offset.unsigned_abs();
-    let sign = if moment.offset < 0 { '-' } else { '+' };
     match field.word {
         "HH24" => number(local.hour().into(), 2),
         "HH12" | "HH" => number(hour12, 2),
@@ -94,13 +92,23 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
         "Q" => number(i64::from(date.month0() / 3) + 1, 1),
         "WW" => number(i64::from(date.ordinal0() / 7) + 1, 2),
         "W" => number(i64::from(date.day0() / 7) + 1, 1),
+        "TZ" | "TZH" | "TZM" | "OF" => zone(moment, field),
+        other => other.to_owned(),
+    }
+}
+
+/// A field of the zone.
+fn zone(moment: &Moment<'_>, field: Field) -> String {
+    let offset = moment.offset.unsigned_abs();
+    let sign = if moment.offset < 0 { '-' } else { '+' };
+    match field.word {
         "TZ" => match field.case {
             Case::Lower => moment.zone.to_lowercase(),
             _ => moment.zone.to_owned(),
         },
         "TZH" => format!("{sign}{:02}", offset / 3_600),
         "TZM" => format!("{:02}", offset / 60 % 60),
-        "OF" => {
+        _ => {
             let width = if field.bare { 0 } else { 2 };
             let hours = format!("{sign}{:0width$}", offset / 3_600);
             match offset / 60 % 60 {
@@ -108,7 +116,6 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
                 minutes => format!("{hours}:{minutes:02}"),
             }
         }
-        other => other.to_owned(),
     }
 }
 

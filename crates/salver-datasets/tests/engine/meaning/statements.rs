@@ -576,9 +576,9 @@ pub(super) const SAME: &[&str] = &[
      k from m where m.v > n.d), i = all (select k as x from m where m.k = n.i) from n order by i",
     // Arrays of queries have their order, whatever is computed of the rows.
     "select array_to_string(array(select upper(s) from n order by i desc nulls last), ','), array_to_string(array(select \
-     distinct k from m order by k desc), ','), array_to_string(array(select k from m group by k order by count(*) desc, \
-     k), ','), array_to_string(array(select v from m order by v desc nulls last limit 2), ','), array_to_string(array( \
-     select k from m union select i from n where i > 4 order by 1 desc), ',')",
+     distinct k from m order by k desc), ','), array_to_string(array(select k from m group by k order by count(*) \
+     desc, k), ','), array_to_string(array(select v from m order by v desc nulls last limit 2), ','), \
+     array_to_string(array(select k from m union select i from n where i > 4 order by 1 desc), ',')",
     "select i, array_to_string(array(select abs(v) from m where m.k = n.i order by v desc nulls last), ',', 'null'), \
      5 = any(array(select v from m where m.k = n.i)), 5 > all(array(select v from m order by v)) from n order by i",
     // A null that is taken out of an array.
