@@ -88,16 +88,19 @@ pub(crate) async fn read(
 /// Answers a plan whose rows may come in the session's own order, as the work that was begun in `state`. One that runs
 /// out of memory is run again in the form that needs least: slower, but an answer.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<Answer> {
-    match engine.execute(Work::of(state.config_options()), start(state, plan.clone())).await {
+    let first = Work::of(state.config_options());
+    match engine.execute(first.clone(), start(state, plan.clone())).await {
         Err(error) if error.code == Code::OutOfMemory => {
             let mut frugal = engine.frugal().clone();
-            // The first try has ended, and its work with it.
+            // The first try has ended, and its work with it; what its threads still hold is not there for this one.
+            first.released().await;
             let work = Work::begin(&mut frugal);
             engine.execute(work, start(frugal, plan)).await
         }
         // Its rows are wide: a few of them at a time may be little enough.
         Err(error) if error.code == Code::QueryTooLarge => {
             let mut narrow = engine.narrow().clone();
+            first.released().await;
             let work = Work::begin(&mut narrow);
             engine.execute(work, start(narrow, plan)).await
         }

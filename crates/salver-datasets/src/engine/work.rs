@@ -7,14 +7,21 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SessionState, TaskContext};
 use salver_model::{Code, Error};
+use tokio::time::sleep;
 
 use super::pressure::Pressure;
 use super::turn;
+
+/// How long work that ended is waited for: what computes looks whether it may every few milliseconds.
+const RELEASED_MAX: Duration = Duration::from_secs(1);
+/// How often it is looked whether it has let go.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// One query's work. Clones are the same work.
 #[derive(Clone, Debug, Default)]
@@ -77,6 +84,18 @@ impl Work {
     /// Whether the work was ended.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
+    }
+
+    /// Waits until the work is nobody's but the caller's, for a second at most. Tasks of a plan are aborted with it, but
+    /// end only when their threads come by, and hold memory of the pool until then.
+    pub(crate) async fn released(&self) {
+        let patience = Instant::now() + RELEASED_MAX;
+        loop {
+            sleep(LOOK).await;
+            if Arc::strong_count(&self.0) == 1 || Instant::now() >= patience {
+                return;
+            }
+        }
     }
 
     /// The plan is made: what is computed from now on does not become part of it.
