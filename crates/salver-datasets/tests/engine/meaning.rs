@@ -6,6 +6,8 @@ mod by_pattern;
 mod differences;
 #[path = "meaning/made.rs"]
 mod expressions;
+#[path = "meaning/joined.rs"]
+mod joined;
 #[path = "meaning/statements.rs"]
 mod statements;
 
