@@ -1,6 +1,7 @@
 //! The engine: one runtime, one memory pool and one set of functions for everything that goes through DataFusion. It
 //! knows nothing of particular datasets or of SQL text.
 
+mod again;
 mod checkpoint;
 mod exact;
 mod frugal;

@@ -24,6 +24,7 @@ use datafusion::physical_plan::joins::{
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 use futures::Stream;
 
+use super::again;
 use super::through::{Passage, Through};
 use super::turn;
 use super::work::Work;
@@ -72,7 +73,10 @@ fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
 fn checked_join(node: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
-        return Ok(Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?));
+        let children = vec![again::runnable(join.left()), Arc::clone(join.right())];
+        let join = Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?);
+        #[expect(deprecated)]
+        return join.with_new_children(children);
     }
     if let Some(join) = node.downcast_ref::<HashJoinExec>() {
         let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
@@ -122,7 +126,7 @@ impl Passage for Watch {
 
     fn rows(
         &self,
-        input: &dyn ExecutionPlan,
+        input: &Arc<dyn ExecutionPlan>,
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {

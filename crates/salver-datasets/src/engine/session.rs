@@ -114,8 +114,11 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
     let mut config = config(memory_bytes, partitions).with_batch_size(batch_rows);
     let options = config.options_mut();
     options.optimizer.prefer_hash_join = false;
-    // The first rows of an order may be found by sorting all, which tells no one what is beyond them.
+    // The first rows of an order may be found by sorting all, which tells no one what is beyond them. What one run has
+    // found must not stand in the way of the next, and parts of a plan may be run again here.
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    options.optimizer.enable_join_dynamic_filter_pushdown = false;
     options.execution.sort_in_place_threshold_bytes = SORT_BYTES_MAX;
     options.execution.sort_spill_reservation_bytes = RESERVE_BYTES_MIN;
     config

@@ -27,7 +27,7 @@ pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
     /// The rows of a partition.
     fn rows(
         &self,
-        input: &dyn ExecutionPlan,
+        input: &Arc<dyn ExecutionPlan>,
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
@@ -105,7 +105,7 @@ impl<P: Passage> ExecutionPlan for Through<P> {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.passage.rows(self.input.as_ref(), partition, context)
+        self.passage.rows(&self.input, partition, context)
     }
 
     fn gather_filters_for_pushdown(

@@ -8,6 +8,8 @@ mod differences;
 mod expressions;
 #[path = "meaning/joined.rs"]
 mod joined;
+#[path = "meaning/nested.rs"]
+mod nested;
 #[path = "meaning/statements.rs"]
 mod statements;
 
@@ -151,7 +153,7 @@ async fn statements_answer_as_in_postgresql() {
     let postgres = servers::database(Kind::Postgres, TABLE);
     let (held, scanned) = (World::new(false), World::new(true));
     let mut wrong = Vec::new();
-    for text in SAME {
+    for text in SAME.concat() {
         let expected = match postgres.try_run(&format!("{text};")) {
             Ok(expected) => expected.trim_end_matches('\n').to_owned(),
             Err(error) => {

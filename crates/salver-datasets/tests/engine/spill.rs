@@ -109,7 +109,6 @@ fn distinct_rows(count: i64) -> RecordBatch {
 /// What hash tables and heaps would have to hold is answered all the same, and in the same way.
 #[tokio::test(flavor = "multi_thread")]
 async fn groups_distinct_values_and_offsets_spill() {
-    let data = distinct_rows(100_003);
     let statements = [
         "select count(*), max(length(note)), min(id) from (select distinct * from t) as x",
         "select distinct note, other from t order by other nulls first, note limit 20 offset 60000",
@@ -125,6 +124,30 @@ async fn groups_distinct_values_and_offsets_spill() {
         "select id, note from t order by other, id limit 10 offset 80000",
         "select id, note from t order by note desc, id limit 7 offset 90000",
     ];
+    answered_in_any_memory(&statements).await;
+}
+
+/// The left side of a join of all pairs is read twice where it does not fit, whatever it is made of.
+#[tokio::test(flavor = "multi_thread")]
+async fn sides_of_joins_are_read_again() {
+    let statements = [
+        "select count(*), sum(g.x), min(b.note) from t as a join t as b on a.id = b.id \
+         join generate_series(1, 3) as g(x) on b.id < g.x * 100",
+        "select count(*), max(a.other) from (select * from t order by other limit 70000) as a \
+         join generate_series(1, 3) as g(x) on a.few < g.x",
+        "select count(*), sum(a.n), max(a.note) from (select note, count(*) as n from t group by note) as a \
+         left join generate_series(1, 3) as g(x) on a.n < g.x",
+        "select count(*), count(b.note) from t as a left join t as b on a.id = b.id + 50000 \
+         join generate_series(1, 3) as g(x) on a.many < g.x * 1000",
+        "select count(*), max(a.note) from (select *, row_number() over (order by other) as r from t) as a \
+         join generate_series(1, 3) as g(x) on a.r < g.x * 1000",
+    ];
+    answered_in_any_memory(&statements).await;
+}
+
+/// Asks statements with much memory and with little, which have one answer each.
+async fn answered_in_any_memory(statements: &[&str]) {
+    let data = distinct_rows(100_003);
     let mut expected: Vec<String> = Vec::new();
     for memory_mib in [1024, 64, 32] {
         let (engine, _dir) = made::engine_of(memory_mib * 1024 * 1024);

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::{ArrayRef, AsArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray};
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
     binary_expr, lit, not,
 };
 
-use super::{call, frames, is_comparison, max, min, sliding, spans};
+use super::{call, frames, is_comparison, list_order, max, min, sliding, spans};
 
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
@@ -64,8 +64,12 @@ impl ScalarUDFImpl for Ordered {
     }
 }
 
-/// Floats with one NaN and one zero; what are no floats as they are.
+/// Floats with one NaN and one zero, in lists and structs too; what holds no floats as it is.
 pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
+    fn items<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> ArrayRef {
+        let (field, offsets, items, nulls) = list.clone().into_parts();
+        Arc::new(GenericListArray::new(field, offsets, one_of_each(&items), nulls))
+    }
     // Adding nothing makes `-0.0` the other zero.
     match array.data_type() {
         DataType::Float64 => Arc::new(
@@ -85,7 +89,29 @@ pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
                 x => <Float16Type as arrow::array::ArrowPrimitiveType>::Native::from_f32(x + 0.0),
             }))
         }
+        DataType::List(_) if holds_floats(array.data_type()) => items(array.as_list::<i32>()),
+        DataType::LargeList(_) if holds_floats(array.data_type()) => items(array.as_list::<i64>()),
+        DataType::FixedSizeList(..) if holds_floats(array.data_type()) => {
+            let (field, size, items, nulls) = array.as_fixed_size_list().clone().into_parts();
+            Arc::new(FixedSizeListArray::new(field, size, one_of_each(&items), nulls))
+        }
+        DataType::Struct(_) if holds_floats(array.data_type()) => {
+            let (fields, members, nulls) = array.as_struct().clone().into_parts();
+            let members = members.iter().map(one_of_each).collect();
+            Arc::new(StructArray::new(fields, members, nulls))
+        }
         _ => Arc::clone(array),
+    }
+}
+
+/// Whether values of a type are floats, or have some among their items and members.
+fn holds_floats(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            holds_floats(item.data_type())
+        }
+        DataType::Struct(members) => members.iter().any(|member| holds_floats(member.data_type())),
+        other => other.is_floating(),
     }
 }
 
@@ -93,6 +119,10 @@ type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
 fn is_float(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     type_of(expr).is_some_and(|own| own.is_floating())
+}
+
+fn has_floats(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    type_of(expr).as_ref().is_some_and(holds_floats)
 }
 
 /// The constant of a literal, as an ordinary float.
@@ -164,6 +194,11 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
         {
             Transformed::yes(compared(*left, op, *right))
         }
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if is_comparison(op) && has_floats(&left, type_of) && has_floats(&right, type_of) =>
+        {
+            Transformed::yes(binary_expr(ordered(*left), op, ordered(*right)))
+        }
         Expr::Between(Between { expr, negated, low, high }) if is_float(&expr, type_of) => {
             let above = compared((*expr).clone(), Operator::GtEq, *low);
             let within = above.and(compared(*expr, Operator::LtEq, *high));
@@ -173,7 +208,7 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
             Transformed { data, transformed: true, .. } => Transformed::yes(not(data)),
             Transformed { data, .. } => Transformed::no(not(data)),
         },
-        Expr::InList(InList { expr, list, negated }) if is_float(&expr, type_of) => {
+        Expr::InList(InList { expr, list, negated }) if has_floats(&expr, type_of) => {
             // Row groups are skipped for equal values as long as there is but one of each.
             if !negated && list.iter().all(|value| constant(value).is_some_and(|x| x != 0.0)) {
                 return Ok(Transformed::no(Expr::InList(InList { expr, list, negated })));
@@ -181,17 +216,17 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
             let list = list.into_iter().map(ordered).collect();
             Transformed::yes(Expr::InList(InList { expr: Box::new(ordered(*expr)), list, negated }))
         }
-        Expr::InSubquery(InSubquery { expr, mut subquery, negated }) if is_float(&expr, type_of) => {
+        Expr::InSubquery(InSubquery { expr, mut subquery, negated }) if has_floats(&expr, type_of) => {
             let plan = Arc::unwrap_or_clone(subquery.subquery);
             subquery.subquery = Arc::new(all_ordered(plan)?);
             Transformed::yes(Expr::InSubquery(InSubquery { expr: Box::new(ordered(*expr)), subquery, negated }))
         }
         Expr::ScalarFunction(ScalarFunction { func, args })
-            if COMPARING.contains(&func.name()) && args.iter().any(|arg| is_float(arg, type_of)) =>
+            if COMPARING.contains(&func.name()) && args.iter().any(|arg| has_floats(arg, type_of)) =>
         {
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args: all(args, type_of) }))
         }
-        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if is_float(&base, type_of) => {
+        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if has_floats(&base, type_of) => {
             let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (Box::new(ordered(*when)), then));
             let (expr, when_then_expr) = (Some(Box::new(ordered(*base))), when_then_expr.collect());
             Transformed::yes(Expr::Case(Case { expr, when_then_expr, else_expr }))
@@ -242,7 +277,7 @@ fn aggregated(aggregate: AggregateFunction, type_of: TypeOf<'_>) -> Transformed<
     } else if of_floats && func.inner().is::<Max>() {
         (func, changed) = (max(), true);
     }
-    if of_floats && params.distinct || changed {
+    if changed || params.distinct && params.args.iter().any(|arg| has_floats(arg, type_of)) {
         params.args = all(params.args, type_of);
         changed = true;
     }
@@ -268,7 +303,7 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
         window.params.window_frame = frame;
         changed = true;
     }
-    let is_unlike = |part: &Expr| is_float(part, type_of) || matches!(type_of(part), Some(DataType::Interval(_)));
+    let is_unlike = |part: &Expr| has_floats(part, type_of) || matches!(type_of(part), Some(DataType::Interval(_)));
     if window.params.partition_by.iter().any(is_unlike) {
         window.params.partition_by = all(std::mem::take(&mut window.params.partition_by), type_of);
         changed = true;
@@ -281,17 +316,17 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
 /// Those that are floats, in their order, and intervals by their length.
 fn all(exprs: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Expr> {
     let one = |expr: Expr| match type_of(&expr) {
-        Some(own) if own.is_floating() => ordered(expr),
+        Some(own) if holds_floats(&own) => ordered(expr),
         Some(DataType::Interval(_)) => spans::length(expr),
         _ => expr,
     };
     exprs.into_iter().map(one).collect()
 }
 
-fn sorts(keys: &mut [Sort], type_of: TypeOf<'_>) -> bool {
+fn sorts(keys: &mut Vec<Sort>, type_of: TypeOf<'_>) -> bool {
     let mut changed = false;
-    for key in keys {
-        if is_float(&key.expr, type_of) {
+    for key in keys.iter_mut() {
+        if has_floats(&key.expr, type_of) {
             key.expr = ordered(std::mem::take(&mut key.expr));
             changed = true;
         } else if matches!(type_of(&key.expr), Some(DataType::Interval(_))) {
@@ -299,12 +334,12 @@ fn sorts(keys: &mut [Sort], type_of: TypeOf<'_>) -> bool {
             changed = true;
         }
     }
-    changed
+    changed | list_order::sorts(keys, type_of)
 }
 
 /// The rows of a plan with every float in its place in the order.
 fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
-    if !plan.schema().fields().iter().any(|field| field.data_type().is_floating()) {
+    if !plan.schema().fields().iter().any(|field| holds_floats(field.data_type())) {
         return Ok(plan);
     }
     let columns: Vec<Expr> = plan
@@ -312,7 +347,7 @@ fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
         .iter()
         .map(|(qualifier, field)| {
             let column = Expr::from((qualifier, field));
-            match field.data_type().is_floating() {
+            match holds_floats(field.data_type()) {
                 true => ordered(column).alias_qualified(qualifier.cloned(), field.name()),
                 false => column,
             }
@@ -330,10 +365,10 @@ pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> 
             LogicalPlan::Sort(sort)
         }
         LogicalPlan::Aggregate(Aggregate { input, group_expr, aggr_expr, .. })
-            if group_expr.iter().any(|expr| is_float(expr, &type_of)) =>
+            if group_expr.iter().any(|expr| has_floats(expr, &type_of)) =>
         {
             let group_expr = group_expr.into_iter().map(|expr| {
-                if !is_float(&expr, &type_of) {
+                if !has_floats(&expr, &type_of) {
                     return expr;
                 }
                 let (qualifier, name) = expr.qualified_name();
@@ -353,7 +388,7 @@ pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> 
         }
         LogicalPlan::Join(mut join) => {
             for (left, right) in &mut join.on {
-                if is_float(left, &type_of) || is_float(right, &type_of) {
+                if has_floats(left, &type_of) || has_floats(right, &type_of) {
                     *left = ordered(std::mem::take(left));
                     *right = ordered(std::mem::take(right));
                 }

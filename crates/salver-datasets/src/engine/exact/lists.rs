@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
 
 use super::super::functions;
 use super::membership::is_null;
-use super::{call, floats};
+use super::{call, floats, list_order};
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
@@ -47,6 +47,9 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
         ("lpad" | "rpad", [_, length, ..]) if is_index(length) => {
             *length = call(Place { least: 0, below: Below::Least }.function(), vec![std::mem::take(length)]);
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        ("greatest", [first, ..]) if type_of(first).as_ref().is_some_and(list_order::is_list) => {
+            Transformed::yes(list_order::greatest(args))
         }
         ("array_element", [_, index]) if is_index(index) => {
             *index = call(Place { least: 1, below: Below::Null }.function(), vec![std::mem::take(index)]);
@@ -231,10 +234,10 @@ impl ScalarUDFImpl for Looked {
 
     fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         for (number, value) in args.args.iter_mut().enumerate() {
-            let array = one_of_each(&match value {
+            let array = floats::one_of_each(&match value {
                 ColumnarValue::Array(array) => Arc::clone(array),
                 ColumnarValue::Scalar(scalar) => scalar.to_array()?,
-            })?;
+            });
             // No null is found among the values of another list when there is none.
             let array = if number == 0 && matches!(self, Self::ForAny(_)) { compacted(&array)? } else { array };
             *value = match value {
@@ -281,19 +284,6 @@ fn is_plain(list: &Expr) -> bool {
             made.args.iter().all(|item| matches!(item, Expr::Literal(item, _) if plain(item)))
         }
         _ => false,
-    }
-}
-
-/// Floats and lists of floats with one NaN and one zero; what are neither as they are.
-fn one_of_each(array: &ArrayRef) -> Result<ArrayRef> {
-    fn items<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<ArrayRef> {
-        let (field, offsets, items, nulls) = list.clone().into_parts();
-        Ok(Arc::new(GenericListArray::try_new(field, offsets, floats::one_of_each(&items), nulls)?))
-    }
-    match array.data_type() {
-        DataType::List(item) if item.data_type().is_floating() => items(array.as_list::<i32>()),
-        DataType::LargeList(item) if item.data_type().is_floating() => items(array.as_list::<i64>()),
-        _ => Ok(floats::one_of_each(array)),
     }
 }
 

@@ -16,7 +16,6 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "`select *` of a join by `using`, and a `natural` one, has its columns in the order of the tables",
         "select * from (values (1, 2)) as a(x, i) join (values (2, 3)) as b(i, y) using (i)",
     ),
-    ("in the order of lists nulls stand before all values", "select array[null, 1] < array[3, 1]"),
     ("a whole number that is written out is `bigint`", "select pg_typeof(1), 2147483647 + 1"),
     ("`sum` of `bigint` is `bigint`; `sum(x::decimal(38, 0))` has room", "select pg_typeof(sum(i)) from n"),
     ("`sum` of `real` is `double precision`", "select pg_typeof(sum(f::real)), sum(0.1::real) from n where i = 1"),

@@ -1,0 +1,142 @@
+//! The order of lists: item by item, a null above every value, as in PostgreSQL. The engine's own kernels take a null
+//! for the least item, and its sorts as well where nulls are put at the other end than they are by default.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, Int8Array, make_comparator};
+use arrow::compute::kernels::zip::zip;
+use arrow::compute::{SortOptions, cast};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, binary_expr,
+    lit,
+};
+
+use super::{call, floats};
+
+/// In which nulls are above, in lists of lists too.
+const ASCENDING: SortOptions = SortOptions { descending: false, nulls_first: false };
+
+/// Whether values of a type are compared item by item.
+pub(super) fn is_list(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
+}
+
+/// Whether an operator asks which of two comes first.
+pub(super) fn is_order(op: Operator) -> bool {
+    matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+}
+
+/// `left op right` of two lists.
+pub(super) fn compared(left: Expr, op: Operator, right: Expr) -> Expr {
+    binary_expr(call(Lists::Compare.function(), vec![left, right]), op, lit(0_i8))
+}
+
+/// The greatest of some lists. The engine's own `least` does have nulls above.
+pub(super) fn greatest(lists: Vec<Expr>) -> Expr {
+    call(Lists::Greatest.function(), lists)
+}
+
+/// Sorts by whether a list is null, and then by the list, where nulls are not put above. Says whether there are such.
+pub(super) fn sorts(keys: &mut Vec<Sort>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
+    let is_apart = |key: &Sort| key.nulls_first == key.asc && type_of(&key.expr).as_ref().is_some_and(is_list);
+    if !keys.iter().any(is_apart) {
+        return false;
+    }
+    let both = |mut key: Sort| {
+        let apart = is_apart(&key).then(|| Sort::new(key.expr.clone().is_null(), !key.nulls_first, false));
+        if apart.is_some() {
+            key.nulls_first = !key.asc;
+        }
+        apart.into_iter().chain([key])
+    };
+    *keys = std::mem::take(keys).into_iter().flat_map(both).collect();
+    true
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Lists {
+    /// Below zero where the first comes first, zero where they are equal.
+    Compare,
+    Greatest,
+}
+
+impl Lists {
+    fn function(self) -> ScalarUDF {
+        let signature = Signature::variadic_any(Volatility::Immutable);
+        ScalarUDF::new_from_impl(ListFunction { asked: self, signature })
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ListFunction {
+    asked: Lists,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for ListFunction {
+    fn name(&self) -> &'static str {
+        match self.asked {
+            Lists::Compare => "list_compare",
+            Lists::Greatest => "greatest",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        match (&self.asked, arg_types) {
+            (Lists::Compare, _) => Ok(DataType::Int8),
+            (Lists::Greatest, [first, ..]) => Ok(first.clone()),
+            _ => internal_err!("lists are compared"),
+        }
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let is_one = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        let rows = if is_one { 1 } else { args.number_rows };
+        let lists = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
+        let [first, others @ ..] = lists.as_slice() else { return internal_err!("lists are compared") };
+        let answer = match (&self.asked, others) {
+            (Lists::Compare, [second]) => order(first, second)?,
+            (Lists::Compare, _) => return internal_err!("two lists are compared"),
+            (Lists::Greatest, others) => {
+                let mut greatest = Arc::clone(first);
+                for other in others {
+                    greatest = greater(&greatest, other)?;
+                }
+                greatest
+            }
+        };
+        match is_one {
+            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&answer, 0)?)),
+            false => Ok(ColumnarValue::Array(answer)),
+        }
+    }
+}
+
+fn order(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
+    let compare = make_comparator(&floats::one_of_each(one), &floats::one_of_each(&like(other, one)?), ASCENDING)?;
+    let known = |row: &usize| one.is_valid(*row) && other.is_valid(*row);
+    let order: Int8Array =
+        (0..one.len()).map(|row| Some(row).filter(known).map(|row| compare(row, row) as i8)).collect();
+    Ok(Arc::new(order))
+}
+
+/// The greater of two in each row, and the one that there is beside a null.
+fn greater(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
+    let other = like(other, one)?;
+    let compare = make_comparator(&floats::one_of_each(one), &floats::one_of_each(&other), ASCENDING)?;
+    let is_other = |row: usize| other.is_valid(row) && (one.is_null(row) || compare(row, row).is_lt());
+    let is_other: BooleanArray = (0..one.len()).map(|row| Some(is_other(row))).collect();
+    Ok(zip(&is_other, &other, one)?)
+}
+
+/// Lists as of the type of others, from which theirs may differ in the name of their items.
+fn like(lists: &ArrayRef, others: &ArrayRef) -> Result<ArrayRef> {
+    Ok(if lists.data_type() == others.data_type() { Arc::clone(lists) } else { cast(lists, others.data_type())? })
+}

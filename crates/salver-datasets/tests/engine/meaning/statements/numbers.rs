@@ -1,0 +1,134 @@
+//! Numbers: literals, casts, operators, and the order of floats.
+
+pub(super) const SAME: &[&str] = &[
+    // Numbers with a point are exact.
+    "select 0.1 + 0.2 = 0.3",
+    "select i from n where d = 1234567.89",
+    "select i from n where d = 0.1 order by i",
+    "select i from n where d >= 99.99 order by i",
+    "select i from n where d between -7.25 and 5.0 order by i",
+    "select i from n where d in (0.10, 99.99) order by i",
+    "select i from n where i = 2.0",
+    "select i from n where i < 2.5 order by i",
+    "select i from n where f = 1.5",
+    "select i from n where f > 1.4999999999999999999999 order by i",
+    "select coalesce(f, 0.5) from n where i is null",
+    "select case when i = 1 then f else 0.25 end from n where i < 5 order by i",
+    "select f from n where i = 1 union all select 2.5 order by 1",
+    "select 1e300::float8 + 0.1",
+    "select 1 / 3.0",
+    "select 10.0 / 4",
+    "select -7.5 / 2",
+    "select 7 / 2",
+    "select avg(d) from n",
+    "select s, avg(d) from n where i < 7 group by s order by s",
+    "select sum(d), min(d), max(d) from n",
+    "select sum(distinct d) from n",
+    "select avg(d) over (order by i rows 1 preceding) from n where i is not null order by i",
+    // What divides or cuts a value says nothing of the order of what it was made of.
+    "select i from n where i / 2 = 0 order by i desc",
+    "select i from n where i / 2 = 1 order by i",
+    "select i from n where i / 2 between 0 and 1 order by i desc limit 2",
+    "select i from n where i / 3 in (0, 1) order by i desc",
+    "select i, t from n where t::date = date '2024-03-05' order by t",
+    "select i, row_number() over (order by i desc) from n where i / 4 = 0 order by i",
+    "select t from n where t::date in (date '2024-03-05', date '2024-02-29') order by t desc",
+    "select last_value(i) over (order by t, i) from n where t::date between '2024-01-01' and '2024-12-31' order by i",
+    "select x from (values (timestamp '2024-01-31'), (timestamp '2024-01-29'), (timestamp '2024-01-30')) v(x) \
+     where x + interval '1 month' = timestamp '2024-02-29' order by x",
+    "select x from (values (timestamp '2024-03-31'), (timestamp '2024-03-29'), (timestamp '2024-03-30')) v(x) \
+     where x - interval '1 month' = timestamp '2024-02-29' order by x desc",
+    "select i from n where t > timestamp '2024-03-06' - interval '1 week' order by t",
+    // Signs bind more tightly than powers, other operators before a value more loosely than sums.
+    "select -2 ^ 2, ~ 1 + 1, @ -5 + 1, |/ 16 + 9, ||/ 20 + 7, -7::int + 1, - 2 * 3, + 1 - - 1",
+    "select -i ^ 2, ~ i * 2, @ i - 5 from n where i = 3",
+    "select -9223372036854775808, -(-3), - -3",
+    // Casts round.
+    "select 1.5::int, 2.5::int, -1.5::int, -2.5::int",
+    "select 1.5::float8::int, 2.5::float8::int, -2.5::float8::bigint",
+    "select cast(99.99 as decimal(5,1))",
+    "select 'hello'::varchar(3)",
+    "select cast('hello' as varchar(10)), cast('hello' as character varying(2))",
+    "select 'ab'::char(4) || '|', 'abc'::char(2)",
+    // Floats have one order.
+    "select i from n where f = 'NaN'::float8",
+    "select i from n where f = 0 order by i",
+    "select i from n where f >= 0 order by i",
+    "select i from n where f < 0 order by i",
+    "select i from n where f > 100 order by i",
+    "select i from n where not (f < 0) order by i",
+    "select i from n where f <> 0 order by i",
+    "select i from n where f not in (0.0, 1.5) order by i",
+    "select i from n where f between 0 and 10 order by i",
+    "select i from n where f is not null order by f desc, i",
+    "select i from n where f is not null order by f, i",
+    "select i from n where f is not null order by f desc limit 2",
+    "select min(f), max(f) from n",
+    "select s is null, min(f), max(f) from n group by 1 order by 1",
+    "select count(distinct f) from n",
+    "select count(*) from (select distinct f from n) as x",
+    "select count(*) from n a join n b on a.f = b.f",
+    "select max(f) over (order by i rows 1 preceding) from n where i < 5 order by i",
+    "select nullif(f, 0.0::float8) is null from n where i = 3",
+    // Whole numbers.
+    "select 2 ^ 3, 2 * 3 ^ 2, 5 # 3",
+    "select sum(i), sum(i + 1), sum(i * 2) from n",
+    "select sum(distinct v) from m",
+    "select k, sum(v) from m group by k order by k",
+    "select sum(v) over (order by v rows 1 preceding) from m where v is not null order by v",
+    "select mod(7, 3), mod(-7, 3), div(7, 2), div(-7, 2), gcd(12, 18), sign(-3), sign(2.5), factorial(5)",
+    "select ceiling(1.2), floor(-1.2), abs(-5), width_bucket(5.35, 0.024, 10.06, 5), width_bucket(3, 10, 0, 5)",
+    // A decimal beside a float that it has nothing to do with.
+    "select concat(1.50, '|', 2.5::float8), format('%s %s', 1.50, 2.5::float8), row(1.50, 2.5::float8)::text",
+    "select concat(d, '|', f), row(d, f)::text from n where i < 4 order by i",
+    // Decimals beside floats.
+    "select 1.5 as x union all select 1e-20::float8 order by 1",
+    "select d from n where i < 3 union select f from n where i in (1, 6) order by 1",
+    // Texts that are written out beside numbers.
+    "select '10' as x union all select 9 order by x",
+    "select case when i > 2 then '10' else i end from n order by i",
+    "select case i when 1 then 2.5 else '10' end > 9 from n where i < 3 order by i",
+    "select i, count(*) over (order by i rows between 1 preceding and 9223372036854775807 following), count(*) over (order \
+     by i rows between 9223372036854775807 preceding and current row) from n order by i limit 2",
+    // A number with an exponent is no whole number.
+    "select x / 1e3, 7 / 2e0, 1e3 / 7, pg_typeof(1e3), 1e3 from (values (1500)) as v(x)",
+    "select i from n where i / 1e1 > 0.25 order by i",
+    // Numbers by patterns.
+    "select to_char(x, '999'), to_char(x, 'FM999'), to_char(x, '9.99'), to_char(x, 'FM9.99'), to_char(x, 'FM9.00'), \
+     to_char(x, '9,999'), to_char(x, '$999'), to_char(x, 'S999'), to_char(x, '0999'), to_char(x, '.99') from (values \
+     (0), (0.4), (-0.4), (0.5), (-0.5), (5), (-12.345), (999.5), (-1234.5)) as v(x) order by x",
+    "select '[' || to_char(x, p) || ']' from (values (0::float8), (0.4), (-0.4), (2.5), (0.125), (1.005), (-1234.5), \
+     ('NaN'), ('Infinity'), ('-Infinity'), (1e15), (1234567890123456.78)) as v(x), (values (1, '999'), (2, 'FM999'), \
+     (3, '9.99'), (4, '9999.99'), (5, 'FM9.99'), (6, 'S999'), (7, '999PR'), (8, 'MI999'), (9, 'PL99.9'), (10, \
+     '9,999.99'), (11, '9999999999999999.99')) as q(n, p) order by x, n",
+    "select '[' || to_char(x, p) || ']' from (values (0.4::float4), (0.125), (1234.567), ('NaN'), ('Infinity')) as \
+     v(x), (values (1, '999'), (2, '9.99'), (3, '9999.99'), (4, 'FM9999.9999')) as q(n, p) order by x, n",
+    "select '[' || to_char(x, p) || ']' from (values (0), (5), (-5), (-123)) as v(x), (values (1, '999S'), (2, \
+     '9S99'), (3, 'SG999'), (4, 'FMSG999'), (5, '99PL'), (6, 'FMPL99'), (7, '999PR\"x\"'), (8, 'FM999MI'), (9, \
+     '9\"a\"99'), (10, '999.'), (11, 'S.9'), (12, '9\"\\\"\"99'), (13, 'b999'), (14, '')) as q(n, p) order by x, n",
+    "select '[' || to_char(f, '9,999.99') || ']', '[' || to_char(d, 'FM9,999,999.0') || ']', '[' || to_char(i, 'S9') \
+     || ']' from n order by i",
+    // Bits of whole numbers.
+    "select to_hex((-3)::int), to_hex(i), to_hex(-i), to_hex((-i)::int), to_hex((-i)::smallint::int) from n order by i",
+    "select (2147483647::int) << 2, pg_typeof((2147483647::int) << 2), (-8::int) >> 1::int, 1::int << 33, pg_typeof(i \
+     << 2), i << 62 from n where i < 4 order by i",
+    "select 20000::smallint << 1, pg_typeof(1::smallint << 1), (-20000)::smallint >> 3, 1::smallint << 20, \
+     -1::smallint << 15",
+    "select ~(5::int), pg_typeof(~(5::int)), to_hex(~(5::int)), ~i, pg_typeof(~i), pg_typeof(~(5::smallint)), \
+     ~(null::int) from n order by i",
+    // Counts are whole numbers with a sign.
+    "select i, row_number() over (order by i) / 2, (row_number() over (order by i) - 1) / 3, rank() over (order by s) / 2, \
+     dense_rank() over (order by s) - 10, ntile(3) over (order by i) / 2, -row_number() over (order by i) from n order by i",
+    "select array_length(array[1, 2, 3], 1) / 2, cardinality(array[1, 2, 3]) / 2, cardinality(array[i]) / -3, \
+     -cardinality(array[1]), array_position(array[3, 4], 4) / 3, array_upper(array[5, 6, 7], 1) / 2, \
+     json_array_length('[1, 2, 3]') / 2, array_ndims(array[array[1]]) / 4, (array_positions(array[1, 1], 1))[2] / 3 \
+     from n order by i",
+    "select k, v from (select k, v, row_number() over (partition by k order by v desc nulls last) / 1 as r from m) as q \
+     where r <= 1 order by k",
+    // Lengths below zero, and digits that are not written out.
+    "select '[' || rpad(s, -1, s) || ']', lpad('10', -1, s), lpad(s, (i - 3)::int, s), rpad('ab', (i - 3)::int, s), \
+     rpad(s, -1), lpad('abc', 2, s) from n order by i",
+    "select sum(round(2.567, 2)) filter (where i > 1) = 12.85 from n",
+    "select round(2.567, i::int) = 2.57, round(d, (i - 1)::int) = 5, \
+     round(d, 1) from n order by i",
+];

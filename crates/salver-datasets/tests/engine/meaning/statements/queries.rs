@@ -1,0 +1,185 @@
+//! Joins, subqueries, sets, windows, and functions that give rows.
+
+pub(super) const SAME: &[&str] = &[
+    // Both sides of a join have the column.
+    "select a.i, b.i from n a right join n b on b.i = a.i + 1 where (b.d = 0.1 or a.i < 3) and b.i > 0 order by 1, 2",
+    "select a.i, b.i from n a right join n b on b.i = a.i + 1 where b.f > a.f or a.i is null order by 1, 2",
+    "select a.i, b.i from n a full join n b on b.i = a.i + 1 where b.i > 2 or (b.i = 2 and a.i >= 1) order by 1, 2",
+    "select a.i, b.i, c.i from n a join n b on a.i = b.i - 1 right join n c on c.i = b.i where a.i < 3 or c.i > 4 \
+     order by 1, 2, 3",
+    // Subqueries that are computed for columns, groups, orders and what goes into functions.
+    "select i, i in (select b.i from n b where b.i > 2), i not in (select b.i from n b where b.i > 2) from n order by i",
+    "select i, s in (select b.s from n b where b.i = n.i), s not in (select b.s from n b where b.s = n.s) from n order \
+     by i",
+    "select i, i in (select nullif(b.i, 2) from n b), nullif(i, 1) in (select b.i from n b where b.s = n.s) from n \
+     order by i",
+    "select i, (s, i) in (select b.s, b.i from n b where b.i < 3), i <> all (select b.i from n b where b.i > 2) from n \
+     order by i",
+    "select sum(i) filter (where exists (select 1 from n b where b.i = n.i + 1)) from n",
+    "select sum(i) filter (where i in (select b.i from n b where b.i > 2)) from n",
+    "select max(i + (select max(b.i) from n b where b.s = n.s)), count(case when not exists (select 1 from n b where \
+     b.i = n.i + 1) then i end) from n",
+    "select case when exists (select 1 from n b where b.i = n.i + 1) then 1 else 0 end, count(*) from n group by case \
+     when exists (select 1 from n b where b.i = n.i + 1) then 1 else 0 end order by 1",
+    "select i in (select b.i from n b where b.i > 2), count(*) from n group by 1 order by 1",
+    "select (select max(b.i) from n b where b.s = n.s), count(*) from n group by (select max(b.i) from n b where b.s = \
+     n.s) order by 1",
+    "select i from n order by exists (select 1 from n b where b.i = n.i + 1), i",
+    "select i, sum(i) over (partition by exists (select 1 from n b where b.i = n.i + 1)) from n order by i",
+    "select i, count(*) over (order by (select max(b.i) from n b where b.s = n.s)) from n order by i",
+    "select s from n group by s having sum(case when exists (select 1 from n b where b.i = n.i + 1) then i end) > 1 \
+     order by s",
+    // The condition names one value of what is null as well.
+    "select a.i, b.i from n a right join n b on b.i = a.i and a.d > 0.1 where b.i = 1 order by a.i, b.i",
+    "select b.i from n a right join n b on b.s = a.s and b.i = a.i + 1 where b.s = 'a' order by a.s, b.i limit 2",
+    "select b.i, row_number() over (order by a.s desc, b.i) from n a right join n b on b.s = a.s and b.i = a.i + 1 \
+     where b.s = 'a' order by b.i",
+    // Every of some, and some of all.
+    "select i from n where i >= all (select i from n where i is not null)",
+    "select i from n where i > any (select i from n) order by i",
+    "select i from n where i = any (select k from m) order by i",
+    "select i from n where i <> all (select k from m) order by i",
+    "select i from n where i <= all (select v from m where v > 100) order by i",
+    "select i from n where i < all (select v from m) order by i",
+    "select (select k from m where k = 1 limit 1) as x",
+    // Sets with repetition.
+    "select k from m intersect all select k from m where k < 3 order by 1",
+    "select k from m except all select 1 order by 1",
+    "select k from m intersect select 1",
+    "select k from m except select 1 order by 1",
+    "(values (1), (1), (1), (2)) intersect all (values (1), (1), (3))",
+    "(values (1), (1), (1), (2)) except all (values (1), (3)) order by 1",
+    // Rows and subqueries.
+    "select i from n where (i, s) in (select k, 'a' from m) order by i",
+    "select i from n where (i, s) in ((1, 'a'), (2, 'c'), (6, 'b')) order by i",
+    "select i from n where (i, s) = (2, 'b')",
+    "select i from n where (i, s) > (4, 'a') order by i",
+    "select i from n where i between symmetric 4 and 2 order by i",
+    "select i from n where i not between symmetric 4 and 2 order by i",
+    "select i, (select v from m where m.k = n.i order by v desc nulls last limit 1) from n where i < 4 order by i",
+    "select exists(select 1 from m where k = 9)",
+    "select i, exists(select 1 from m where m.k = n.i) from n where i < 4 order by i",
+    "select i from n order by i fetch first 2 rows only",
+    "select k from m order by k offset 1 rows fetch next 2 rows only",
+    "table m order by k, v limit 2",
+    "with x as materialized (select k from m) select count(*) from x",
+    "with recursive t(a, b) as (select 1, 1 union all select a + 1, b * 2 from t where a < 5) table t",
+    "select k, k from m where k = 9",
+    "select count(*) from n tablesample bernoulli (100)",
+    "select count(*) from n as x tablesample system (0)",
+    "select every(k > 0), variance(k) from m",
+    "select percentile_disc(0.5) within group (order by k), mode() within group (order by k) from m",
+    "select string_agg(k::text, ',') over (order by k) from m order by k",
+    "select md5('salver'), encode(sha256('salver'), 'hex'), encode('ab', 'base64')",
+    "select regexp_substr('foobarbaz', 'b..')",
+    "select s from n where s like 'a!%' escape '!' or s like '_' escape '!' order by s",
+    "select count(*) from n where t = t and interval '1 day' = interval '24 hours'",
+    "select array_to_string(array(select k from m order by k desc), ',')",
+    "select age(timestamp '2024-03-05', timestamp '2023-12-31') = interval '2 months 5 days'",
+    "select 1e3, 1.5e-3, 2e0::int, timestamp '9999-12-31 23:59:59' > timestamp '1500-01-01'",
+    "select interval '1 month' = interval '30 days', interval '1 day' < interval '25 hours'",
+    // Functions that give rows.
+    "select generate_series(1, 3)",
+    "select generate_series(1, 3) * 2, i from n where i < 3 order by i, 1",
+    "select generate_series(1, 2), generate_series(1, 3)",
+    "select g from generate_series(1, 3) as g",
+    "select * from generate_series(timestamp '2024-01-01', timestamp '2024-01-03', interval '1 day')",
+    "select i, g from n, generate_series(1, n.i) as g where i < 4 order by 1, 2",
+    "select g from generate_series(timestamp '1600-01-31', timestamp '1600-06-01', interval '1 month') as g",
+    "select g from generate_series(timestamp '2024-01-05', '2024-01-01', '-1 day') as g",
+    "select count(*) from generate_series(timestamp '2024-01-05', '1024-01-01', '1 second')",
+    "select count(*) from generate_series(timestamp '2024-01-05', '2024-01-05 00:00:00.00001', '1 microsecond')",
+    "select count(*), min(g), max(g) from generate_series('2024-01-05'::timestamp, '9999-01-01', '1 year 3 days') g",
+    "select g from generate_series(timestamp '2024-02-01', timestamp '2024-03-01', interval '1 month -20 days') as g",
+    "select count(*) from generate_series(null::timestamp, '2024-01-05', '1 day')",
+    "select count(*) from generate_series(null, 3)",
+    "select count(*) from generate_series(3, 1)",
+    "select i, count(g) from n left join lateral generate_series(timestamp '2024-01-01', timestamp '2024-01-01' + \
+     i * interval '1 day', interval '12 hours') as g on true where i < 4 group by i order by i",
+    "select * from string_to_table('a,b', ',')",
+    "select * from regexp_split_to_table('a1b22c', '[0-9]+') with ordinality",
+    "select string_to_table('a,b', ',')",
+    "select i, u.x from n, unnest(array[n.i, n.i * 2]) as u(x) where i < 4 order by 1, 2",
+    "select i, x from n cross join unnest(string_to_array(s, 'b')) as x order by 1, 2",
+    "select i, x, o from n left join lateral unnest(string_to_array(s, 'b')) with ordinality as u(x, o) on true order by 1",
+    // A query for each row.
+    "select i, x.v from n left join lateral (select v from m where m.k >= n.i order by v limit 1) x on true order by i",
+    "select i, x.v from n, lateral (select v from m where m.k > n.i order by v desc nulls last limit 2) x order by 1, 2",
+    "select i, x.c from n left join lateral (select 7 as c from m where m.k = n.i limit 1) x on true order by i",
+    "select i, x.s from n cross join lateral (select m.v + n.i as s from m order by m.v, m.k limit 1) x order by i",
+    "select i, x.n from n left join lateral (select count(*) as n from m where m.k > n.i) x on true order by i",
+    "select i, x.n from n, lateral (select max(v) + n.i as n, count(v) as c from m where m.k > n.i) x order by i",
+    "select i, (select max(v) from m where m.k > n.i) from n order by i",
+    "select i, (select string_agg(x, '-' order by x) from unnest(string_to_array(n.s || 'cba', 'b')) as x) from n order by i",
+    "select i, (select sum(x) from unnest(array[n.i, n.i + 1]) as x) from n order by i",
+    "select i from n where i < (select min(m.k) from m where m.k > n.i) order by i",
+    "select i, (select m.v from m where m.k > n.i order by m.v, m.k limit 1) from n order by i",
+    "select i from n where exists (select 1 from m where m.k = n.i order by v limit 1) order by i",
+    "select i from n where exists (select 1 from m where m.k = n.i limit 0) order by i",
+    // The columns of `using` where one side is missing.
+    "select k from (values (1)) as a(k) full join (values (2)) as b(k) using (k) order by k",
+    "select * from (values (1, 'l')) as a(k, x) right join (values (2, 'r')) as b(k, y) using (k)",
+    "select * from (values (1, 'l')) as a(k, x) full join (values (1, 'm'), (2, 'r')) as b(k, y) using (k) order by k",
+    "select k + 1 as more, x, b.k as other, a.k as one from (values (1, 'l')) as a(k, x) full join (values (2, 'r')) as b(k, y) using \
+     (k) where k > 0 order by k desc",
+    "select k, count(*) from (select i as k from n) as a full join m using (k) group by k having k > 0 order by k",
+    "select max(k), count(distinct k) from (select i as k from n) as a right join m using (k)",
+    "select distinct on (k) k, v from (select i as k from n) as a right join m using (k) order by k, v",
+    "select k, row_number() over (order by k desc) from (values (1)) as a(k) full join (values (2)) as b(k) using (k) \
+     order by 1",
+    "select a.x, b.y from (values (1, 'l')) as a(k, x) full join (values (2, 'r')) as b(k, y) using (k) where a.k is \
+     null",
+    "select K from (values (1)) as a(k) full join (values (2)) as b(k) using (k) order by 1",
+    "select c.z, a.k from (values (1)) as a(k) join (values (1)) as b(k) using (k) left join (values (1, 2)) as c(k, z) \
+     using (k)",
+    // Aggregates of rows that belong to another.
+    "select i, (select sum(v) from m where k = i having count(*) > 1) from n order by i",
+    "select i, (select sum(v) from m where k = i having count(*) = 0) from n order by i",
+    "select i, (select count(*) from m where k = i having count(*) = 0) from n order by i",
+    "select i, x.c from n, lateral (select count(*) as c from m where k = i having count(*) > 1) as x order by i",
+    "select i, x.c from n left join lateral (select count(*) as c from m where k = i having count(*) > 1) as x on true \
+     order by i",
+    "select i from n where 0 = any (select count(*) from m where k = i) order by i",
+    "select i from n where i in (select count(*) from m where k = i) order by i",
+    "select i from n where i not in (select count(*) from m where k = i) order by i",
+    "select i from n where exists (select sum(v) from m where k = i having count(*) > 1) order by i",
+    "select i from n where not exists (select sum(v) from m where k = i having count(*) = 0) order by i",
+    "select i from n where exists (select sum(v) from m where k = i) order by i",
+    // Memberships of queries that belong to each row.
+    "select x from (values (1, 1), (2, 2)) as a(x, y) where x not in (select z from (values (1, 1), (null, 2)) as b(z, w) \
+     where b.w > a.y)",
+    "select x from (values (1, 1), (2, 2), (null, 9)) as a(x, y) where x not in (select z from (values (1, 1), (7, 2)) as \
+     b(z, w) where b.w > a.y) order by x",
+    "select x from (values (1, 1), (2, 2), (null, 9), (null, 1)) as a(x, y) where not (x in (select z from (values (1, 1), \
+     (null, 2)) as b(z, w) where b.w >= a.y)) order by x",
+    "select x, y from (values (1, 1), (2, 2), (3, 1)) as a(x, y) where x <> all (select z from (values (1, 1), (null, 2)) as \
+     b(z, w) where b.w = a.y) order by x",
+    "select i from n where i not in (select v from m where k <> i) order by i",
+    // Windows over floats, at the end of the integers, and on other windows.
+    "select k, sum(x) over (order by k rows 1 preceding), avg(x) over (order by k rows 1 preceding) from (values (1, \
+     'NaN'::float8), (2, 1.0), (3, 2.0), (4, 'infinity'), (5, 3.0), (6, 4.5), (7, null), (8, null)) as v(k, x) order by k",
+    "select k, sum(x) over (order by k rows 1 preceding), stddev(x) over (order by k rows 1 preceding), var_pop(x) over \
+     (order by k rows 1 preceding) from (values (1, 1e17::float8), (2, 1.0), (3, 2.0), (4, 4.0)) as v(k, x) order by k",
+    "select x, count(*) over (order by x range between 2 preceding and 2 following) from (values (1::int), \
+     (2147483647::int), (null)) as v(x) order by x",
+    "select x, count(*) over (order by x desc range between 2 preceding and 2 following) from (values (3::bigint), (1), \
+     (9223372036854775807), (-9223372036854775808), (null)) as v(x) order by x",
+    "select k, count(*) over (w rows between 1 preceding and current row) from (values (1, true), (2, false), (3, true)) as \
+     v(k, o) window w as (partition by o order by k) order by k",
+    "select k, rank() over (w) from (values (1), (2), (3)) as v(k) window w as (order by k desc) order by k",
+    "select k, sum(k) over w2 from (values (1, true), (2, false), (3, true)) as v(k, o) window w as (partition by o), w2 as \
+     (w order by k desc) order by k",
+    "select k from (values (1), (2), (3)) as v(k) window w as (order by k desc) order by rank() over (w)",
+    // Null equals null where a join says so, and nowhere else.
+    "select x.k, y.k from (values (1, 5), (2, null)) as x(k, t) join (values (1, 5), (2, null)) as y(k, t) on x.k is not \
+     distinct from y.k where x.t = y.t",
+    "select x.k, y.t from (values (1, 5), (null, null)) as x(k, t) left join (values (1, 5), (null, null)) as y(k, t) on \
+     x.k is not distinct from y.k and x.t = y.t order by 1",
+    // Expressions in an order are over what is read.
+    "select -x as x from (values (1), (2)) as v(x) order by x",
+    "select date_trunc('year', t) as t, count(*) from n group by date_trunc('year', t) order by date_trunc('year', t)",
+    // `any` and `all` of queries that belong to each row.
+    "select i from n where i < any (select v from m where m.k = n.i) order by i",
+    "select i, i >= all (select v from m where m.k = n.i), d > any (select v from m where m.k = n.i), i <> any (select \
+     k from m where m.v > n.d), i = all (select k as x from m where m.k = n.i) from n order by i",
+];

@@ -1,0 +1,54 @@
+//! Texts and patterns.
+
+pub(super) const SAME: &[&str] = &[
+    // Text of what is in a table.
+    "select t::text, t || '', concat(t, i > 1), d::text, f::text from n order by i",
+    "select string_agg(f::text, ',' order by i), string_agg(t::text, '|' order by i) from n",
+    "select array_agg(t order by i)::text, array_to_string(array_agg(f order by i), ',') from n",
+    "select row(i, s, f)::text from n order by i",
+    "select format('%s is %L in %I', i, s, 'Total Sum') from n where i is not null order by i",
+    "select extract(second from t), extract(year from t) / 2, date_part('dow', t) from n where t is not null order by i",
+    "select date_trunc('century', t), date_trunc('week', t) from n where t is not null order by i",
+    "select count(*) from n where s similar to '(a|b)%' or s similar to '[d-e]'",
+    "select i from n where s similar to s order by i",
+    "select round(f) from n where i in (1, 3, 4) order by i",
+    "select (interval '1 hour' * i)::text, (interval '1 month' / 4)::text from n where i < 4 order by i",
+    "select avg(d)::text is not null, sum(d)::text from n",
+    "select x::text, (x / 2)::text, (x * 3)::text from (values (1.5::float8), (2.25), (1e20), (0.1)) as v(x)",
+    "select x::text from (values (1.5::real), (2.25), (1e10)) as v(x)",
+    "select s like s, s like '%' || s || '%', s not like '_' || s, s ilike upper(s), upper(s) ilike s || '%' \
+     from n order by i",
+    "select s like left(s, 1) || '!%' escape '!', s not ilike s || '%' escape '!' from n order by i",
+    "select x like p, x ilike p, x not like p, x ~~ p, x !~~* p from (values ('a%c', 'a\\%c'), ('abc', 'a\\%c'), \
+     ('abc', 'A_C'), ('aXbXc', '%X%x'), ('', ''), ('', '%'), ('aaa', 'a%a%a%a'), ('é', '_'), (null, '%'), \
+     ('ÀÉ', 'àé'), ('b', 'a\\'), ('line\nline', 'l%e')) as v(x, p)",
+    "select x like 'a%b%c', x ilike 'A%É', x not like '%a_b%', x like 'a\\%%b', x like '%\\__%', x like '%', \
+     x like '', x ilike '%é%', x like 'a%', x ilike 'A%', x like '%_%_', x not ilike '%B%c', x like null, \
+     x like '%\\\\' from (values ('a1b2c'), ('aé'), ('AÉ'), ('xaxbx'), ('a%zb'), ('q_z'), (''), \
+     ('abc'), ('ab'), (null), ('a\\'), ('aab'), ('ẞé')) \
+     as v(x)",
+    "select i from n where s like 'a%' or s like '_%_' or s like 'b%' and s not like 'b_%z' order by i",
+    "select strpos(x, p), position(p in x) from (values ('abc', 'c'), ('éab', 'b'), ('', ''), ('a', ''), ('', 'a'), \
+     ('aaab', 'aab'), (null, 'a')) as v(x, p)",
+    "select x ~ p, regexp_replace(x, p, '<>', 'g'), (regexp_match(x, p))[1], regexp_count(x, p, 1, 'n') from (values \
+     ('a1b', '\\d'), ('one two', '\\mt'), ('one two', 'e\\M'), ('a.b', '[[:punct:]]'), ('aé_1', '[[:alnum:]]+'), \
+     ('x', '\\y\\w'), ('a&&b', '[a&&b]+'), ('one', '[[:<:]]o'), ('٣', '\\d'), (null, 'a')) as v(x, p)",
+    "select array_to_string(regexp_split_to_array(x, p), ','), (regexp_match('x', '\\mx', 'n'))[1], \
+     array_to_string(regexp_split_to_array('a1b22c', '\\d+'), ',') from (values ('a1b', '\\d'), ('one two', '\\M ')) as v(x, p)",
+    "select i from n where exists (select 1 from m where n.s like n.s || m.k or 'x' ~ ('^' || n.i)) order by i",
+    // Patterns.
+    "select (regexp_match('a', '(b)?(a)'))[2], (regexp_match('a', '(b)?(a)'))[1], (regexp_match('ab', 'b'))[1], \
+     regexp_match('a', 'b') is null, regexp_match(null, 'b') is null",
+    "select (regexp_match(s, '^(.)(x)?'))[1] from n order by i",
+    "select regexp_replace('abc', '(b)', '\\11'), regexp_replace('abc', '(b)', '<\\1\\1\\&>')",
+    "select '&' ~ '^[a&&b]$', '~' ~ '^[~~]$', 'b' ~ '^[a-c]$', ']' ~ '^[]]$', 'x' ~ '^[[:alpha:]&&]$'",
+    "select '\u{663}' ~ '\\d', '3' ~ '^[\\d]$', 'a' ~ '\\D', 'ab' ~ 'a\\Bb', 'a\\b' ~ 'a\\Bb', 'a b' ~ '\\bb', 'a b' ~ '\\mb\\M', \
+     'ab' ~ '\\yb', 'ab' ~ '\\Yb', 'a' ~ '[[:<:]]a[[:>:]]', 'ab' ~ '[[:<:]]b', 'ab' ~ 'b\\Z'",
+    "select s ~ ('^' || left(s, 1)), s !~ ('^' || left(s, 1)), s ~* ('^' || lower(left(s, 1))), s !~* s from n order by i",
+    // Texts as bytes.
+    "select encode(x::bytea, 'hex'), encode(convert_to(x, 'UTF8'), 'hex') from (values ('\\x4142'), ('abc'), \
+     ('a\\\\b'), ('\\001\\377'), ('\\x 4A 4b'), ('\\x'), (''), (null), ('\u{e4}')) as v(x)",
+    "select encode('\\x4142'::bytea, 'hex'), encode(bytea '\\x4142', 'hex'), encode('a\\\\b\\001'::bytea, 'hex'), \
+     encode('abc'::bytea::bytea, 'hex'), encode(cast(null as bytea), 'hex'), '\\x41'::bytea = 'A'::bytea",
+    "select encode(s::bytea, 'hex'), length(s::bytea) from n order by i",
+];

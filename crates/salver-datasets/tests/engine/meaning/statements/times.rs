@@ -1,0 +1,83 @@
+//! Times and intervals.
+
+pub(super) const SAME: &[&str] = &[
+    // Times beside texts reach as far as times alone.
+    "select i from n where t = '9999-12-31 23:59:59.999999'",
+    "select i from n where '1600-01-01' > t",
+    "select i from n where t < '9999-12-31 23:59:59.999999' order by i",
+    "select i from n where t between '1400-01-01' and '1969-12-31 23:59:59' order by i",
+    "select i from n where t in ('1500-01-01', '9999-12-31 23:59:59.999999') order by i",
+    "select i from n where t not in ('1500-01-01', '0001-01-01') order by i",
+    "select i from n where t is distinct from '9999-12-31' order by i",
+    "select t = '2024-03-05 14:07:09.5', t > '2024-03-05 14:07:09.499999' from n where i = 1",
+    // Times.
+    "select to_char(t, 'YYYY-MM-DD') from n where i = 1",
+    "select to_char(t, 'FMDay, DD FMMonth YYYY, HH24:MI:SS.MS') from n where i in (1, 2, 3) order by i",
+    "select to_char(date '2024-03-05', 'Dy DD Mon YY, Q, WW, IW, DDD')",
+    "select to_char(1234567.891, 'FM999,999,990.00'), to_char(-0.5, '0.99'), to_char(12, '0000')",
+    "select to_date('05 Mar 2024', 'DD Mon YYYY'), to_date('20240305', 'YYYYMMDD')",
+    "select to_timestamp('2024-03-05 14:07', 'YYYY-MM-DD HH24:MI')",
+    "select timestamp '2024-07-01 12:00:00' at time zone 'Europe/Berlin'",
+    "select timestamptz '2024-07-01 12:00:00+00' at time zone 'America/New_York'",
+    "select i from n where t > '2500-01-01'",
+    "select t from n where t is not null order by t",
+    "select max(t), min(t) from n",
+    // Parts of times, which become ranges of them.
+    "select i from n where extract(year from t) = 2024 order by i",
+    "select i from n where not (extract(year from t) = 2024) order by i",
+    "select i from n where extract(year from t) <> 2024 order by i",
+    "select i from n where extract(year from t) = 2024.5 order by i",
+    "select i from n where extract(year from t) > 2023.5 order by i",
+    "select i from n where extract(year from t) >= 2024 order by i",
+    "select i from n where extract(year from t) < 1970 or date_part('year', t) > 2024 order by i",
+    "select i from n where date_part('year', t) in (1970, 9999) order by i",
+    "select i from n where date_part('year', t) between 1500 and 1970 order by i",
+    "select i from n where extract(year from t) is distinct from 2024 order by i",
+    "select i from n where extract(year from t) = 0 or extract(year from t) = -1",
+    "select i from n where extract(year from t::date) = 2024 order by i",
+    "select i from n where extract(year from t at time zone 'America/New_York') = 1969 order by i",
+    "select i from n where date_trunc('month', t) = '2024-02-01' order by i",
+    "select i from n where date_trunc('month', t) = '2024-02-10' order by i",
+    "select i from n where date_trunc('month', t) < '2024-02-10' order by i",
+    "select i from n where date_trunc('month', t) >= '2024-02-10' order by i",
+    "select i from n where date_trunc('year', t) <= timestamp '2024-01-01' order by i",
+    "select i from n where date_trunc('day', t) = date '2024-02-29' order by i",
+    "select i from n where date_trunc('millennium', t) = '2001-01-01' order by i",
+    // Intervals go by their length.
+    "select x::text from (values (interval '1 month'), (interval '31 days'), (interval '29 days')) as v(x) order by x",
+    "select max(x)::text, min(x)::text from (values (interval '1 month'), (interval '31 days'), (null)) as v(x)",
+    "select (max(x) filter (where x < interval '31 days'))::text from (values (interval '1 month'), (interval '31 days')) as \
+     v(x)",
+    "select interval '30 days' in (interval '1 month'), interval '30 days' in (interval '1 day', null)",
+    "select interval '2 months' between interval '1 day' and interval '61 days'",
+    "select case interval '24 hours' when interval '1 day' then 1 else 2 end",
+    // Intervals of one length.
+    "select count(*), count(distinct v) from (values (interval '30 days'), (interval '1 mon'), (interval '2 days'), (null)) \
+     as t(v)",
+    "select v::text, count(*) from (values (interval '2 days'), (interval '2 days'), (interval '1 year')) as t(v) group by v \
+     order by v",
+    "select count(*) from (select distinct v from (values (interval '30 days'), (interval '1 mon')) as t(v)) as u",
+    "select count(*) from (select v from (values (interval '30 days')) as t(v) union select interval '1 mon') as u",
+    "select count(*) from (values (interval '30 days')) as a(v) join (values (interval '1 mon')) as b(v) using (v)",
+    "select greatest(interval '40 days', interval '1 mon')::text, least(interval '40 days', null, interval '1 mon')::text",
+    "select count(*) over (partition by v) from (values (interval '30 days'), (interval '1 mon')) as t(v)",
+    // Abbreviations are offsets.
+    "select timestamp '2024-07-01 12:00' at time zone 'CET', timestamptz '2024-07-01 12:00+00' at time zone 'cet', \
+     timestamptz '2024-07-01 12:00+00' at time zone 'CEST'",
+    "select z, timestamptz '2024-07-01 12:00+00' at time zone z, timestamp '2024-01-15 12:00' at time zone z from \
+     (values ('EST'), ('EDT'), ('MST'), ('HST'), ('EET'), ('MET'), ('WET'), ('PST'), ('PDT'), ('BST'), ('JST'), \
+     ('IST'), ('NST'), ('NPT'), ('AEDT'), ('CHAST'), ('UTC'), ('GMT'), ('Z'), ('EST5EDT'), ('Europe/Paris')) as v(z)",
+    "select timestamptz '2024-07-01 12:00 CET', '2024-07-01 12:00:00.5 EST'::timestamptz, timestamptz '2024-07-01 \
+     12:00Z', timestamptz '2024-07-01 12:00:00 cest', timestamptz '2024-07-01 12:00 Europe/Paris'",
+    // What lies between two times, beside intervals, numbers and dates.
+    "select i, (t - timestamp '2000-01-01 01:00' + interval '1 hour')::text, (interval '1 month' - (t - timestamp \
+     '2000-01-01'))::text, ((t - timestamp '2000-01-01') / 2)::text, ((t - timestamp '2000-01-01') * 1.5)::text, \
+     coalesce(t - timestamp '2000-01-01', interval '0')::text, greatest(t - timestamp '2000-01-01', interval '1 \
+     day')::text, date_trunc('day', t - timestamp '2000-01-01')::text, date '2024-01-01' + (t - timestamp \
+     '2024-01-01') from n where t > timestamp '1900-01-01' and t < timestamp '2100-01-01' order by i",
+    "select justify_days(timestamp '2024-03-01 12:00' - timestamp '2024-01-01')::text, extract(day from timestamp \
+     '2024-03-01 12:00' - timestamp '2024-01-01' + interval '1 hour'), avg(t - timestamp '2024-01-01') is null from n",
+    // A time without a zone passes an offset over.
+    "select timestamp '2024-07-01 12:00+02', timestamp '2024-07-01T12:00:00.5Z', '2024-07-01 12:00:00-05:30'::timestamp, \
+     timestamp '2024-07-01 12:00 CET', timestamptz '2024-07-01 12:00+02'",
+];

@@ -1,0 +1,66 @@
+//! What words mean: precedence, names, spelling.
+
+pub(super) const SAME: &[&str] = &[
+    // `is distinct from` binds as tightly as `is`.
+    "select i from n where s is distinct from 'a' and i < 4 order by i",
+    "select i from n where s is not distinct from 'b' or i = 1 order by i",
+    "select true is distinct from false and false, (i = 1) is not distinct from true or false from n where i < 3 order by i",
+    "select i from n where d is distinct from 0.1 + 0.0 and f is not null order by i",
+    // Names that the engine would make alike.
+    "select round(2.5::float8), round(2.5::numeric), ceil(1.5), ceiling(1.5)",
+    "select sum(i::float8), sum(i::numeric), sum(i) from n",
+    "select i::text, i::float8 from n where i < 3 group by i::text, i::float8 order by 1",
+    "select date '2024-01-01', timestamp '2024-01-01', text '2024-01-01'",
+    "select *, k from m where k = 9",
+    "select sum(v) over (order by k), sum(v::float8) over (order by k) from m where k > 1 and v > 0 order by k",
+    // Others.
+    "select make_interval(days => 10, secs => 1.5)::text, make_timestamp(2024, 2, 29, 13, 5, 7.25)",
+    "select num_nulls(i, s, f), num_nonnulls(i, s, f) from n order by i",
+    "select substring('foobar' from 'o(.)b'), substring('foobar', '^f.'), regexp_replace('abc', 'b', '$0[\\&]')",
+    "select array[1, 2] && array[2, 3], |/ 16, ||/ 27, @ -5, ~5, 'abc' ^@ 'ab'",
+    "select E'a\nb' ~ 'a.b', regexp_count(E'a\nb', '.'), E'a\nb' similar to 'a_b'",
+    "select date '2024-01-31' + interval '1 month', interval '1 month' + date '2024-01-31'",
+    "select timestamp '2024-03-10 12:34:56.75'::timestamp(0), date '0044-03-15' + time '12:00'",
+    // Spelled as in the standard.
+    "select '{1,2,null}'::int[]::text, '{}'::int[]::text, array_to_string('{\"a b\",NULL,\"NULL\",c\\\"d}'::text[], '|', '-')",
+    "select 2 = any('{1,2}'::int[]), '{{1,2},{3,4}}'::int[][] = array[array[1, 2], array[3, 4]]",
+    "select (date '2024-01-01', date '2024-02-01') overlaps (date '2024-01-15', date '2024-03-01')",
+    "select (date '2024-01-01', date '2024-02-01') overlaps (date '2024-02-01', date '2024-03-01')",
+    "select (date '2024-02-01', date '2024-01-01') overlaps (date '2024-01-31', interval '1 day')",
+    "select (t, interval '1 year') overlaps (timestamp '2024-03-01', timestamp '2024-03-10') from n order by i",
+    "select (date '2024-01-01', null) overlaps (date '2024-01-01', date '2024-03-01')",
+    "select (date '2024-01-01', date '2024-02-01') overlaps (null, date '2024-01-20')",
+    "select trim(both from '  x '), trim(leading from ' x'), trim(trailing from 'x  '), trim(from ' y '), trim('  z')",
+    "select trim(both 'x' from 'xaxx'), trim(leading 'x' from 'xax'), trim(s) from n where i = 1",
+    "select count(*), sum(i) from n group by ()",
+    "select count(*) from n where i > 100 group by ()",
+    "select s, count(*) from n group by s, () order by s",
+    "select i, (select m.v from m where m.k <= n.i order by m.v, m.k limit 1 offset 1) from n order by i",
+    "select i from n where i = (select m.k from m where m.k <= n.i order by m.v, m.k limit 1 offset 2) order by i",
+    "select sum(i) over (order by i rows between 1 preceding and current row exclude no others) from n order by i",
+    // Names of columns that have none of their own.
+    "select x::text from (values (10), (9), (100)) as v(x) order by x",
+    "select x::text, x as y from (values (10), (9), (100)) as v(x) order by x desc, y",
+    "select x::text, x from (values (10), (9), (100)) as v(x) order by v.x",
+    "select k, count(*) from m group by k order by count desc, k",
+    "select upper(s) from n where i < 4 group by s order by upper",
+    "select max(v)::text from m group by k order by max",
+    "select (v::text) collate \"C\" from m union all select '5' order by v",
+    // Words that bind loosely, zeros, zones, and what lies between.
+    "select not exists (select 1) is null, not exists (select 1) and false",
+    "select i from n where not exists (select 1 from m where k = i) = true order by i",
+    "select i # i, i # 3 # i from n order by i",
+    "select 0.0::float8 in (-0.0::float8, 5::float8), case '-0'::float8 when 0 then 'z' else 'n' end",
+    "select i from n where f in (1, 2, 3, 4, '-0'::float8) order by i",
+    "select i from n where f in ('NaN'::float8, 7) order by i",
+    "select i from n where f not in (1.5, null)",
+    "select case f when '-0'::float8 then 'zero' when 'NaN'::float8 then 'nan' else 'none' end from n order by i",
+    "select timestamptz '2024-01-01 12:00+00' at time zone '+02', timestamp '2024-01-01 12:00' at time zone '-05:30'",
+    "select percentile_cont(0.99) within group (order by x), percentile_cont(0.5) within group (order by x desc) from \
+     generate_series(1, 1000) as x",
+    "select percentile_cont(0.123456789) within group (order by x) from (values (0.0::float8), (1e9)) as v(x)",
+    "select percentile_cont(0.25) within group (order by x desc), percentile_cont(1) within group (order by x) from \
+     (values (1), (2), (10), (null)) as v(x)",
+    "select s, percentile_cont(0.5) within group (order by d) from n where i is not null group by s order by s",
+    "select percentile_cont(0.5) within group (order by d) filter (where i > 100) from n",
+];
