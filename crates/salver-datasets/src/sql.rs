@@ -7,6 +7,7 @@ mod grammar;
 mod lower;
 mod meaning;
 mod names;
+mod namesakes;
 mod parameters;
 mod parse;
 mod position;
@@ -112,6 +113,7 @@ async fn prepare(
     // What was put into other words may be more of them.
     bounds::check_rewritten(&statement)?;
     let named = names::resolve(&mut statement, &*tables)?;
+    bounds::columns(&statement, &*tables)?;
     let calls = calls::register(&mut statement, &mut state, functions, query.is_safe)?;
     let explains = matches!(statement, Statement::Explain { .. });
     let lists =
@@ -127,6 +129,7 @@ async fn prepare(
         }
         planned => planned.map_err(place)?,
     };
+    let plan = namesakes::told_apart(plan).map_err(fault::planning)?;
     // What is listed changes with tables that are not there yet, and so have no version that could tell; nor has user
     // code one.
     let repeatable = !explains

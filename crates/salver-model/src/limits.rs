@@ -32,6 +32,11 @@ pub const SQL_CHAIN_MAX: usize = 500;
 pub const SQL_READINGS_MAX: usize = 20_000;
 /// Most tables and queries that one SQL statement reads, each as often as it is used.
 pub const SQL_RELATIONS_MAX: usize = 500;
+/// Most columns that the tables have together which one SQL statement of several reads, each as often as it is read.
+pub const SQL_COLUMNS_MAX: usize = 20_000;
+/// About the most columns that the `*` of one SQL statement of several tables stand for: how long planning takes grows
+/// with their square.
+pub const SQL_STARRED_MAX: usize = 5_000;
 /// Most columns, groups, sort keys or arguments in one list of a SQL statement.
 pub const SQL_ITEMS_MAX: usize = 4_000;
 /// Most expressions that one step of a planned query computes when all names in them are written out,

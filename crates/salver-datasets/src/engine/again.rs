@@ -1,10 +1,10 @@
 //! Input that may be read a second time.
 //!
-//! A nested loop join whose left side does not fit into memory reads that side again, to put it on disk (DataFusion 55).
-//! An operator below may have been made for one run: a repartition panics, a join counts its readers wrongly. So the
-//! second run is of a plan that has not begun. Where a run leaves what it found in the scans (the least of the first
-//! rows of an order, say), rows would be lost: there the second run is refused for want of memory, and the query is run
-//! anew in the form that needs least, which leaves nothing behind.
+//! A nested loop join whose left side does not fit into memory reads that side again, to put it on disk (DataFusion
+//! 55). An operator below may have been made for one run: a repartition panics, a join counts its readers wrongly. So
+//! the second run is of a plan that has not begun. Where a run leaves what it found in the scans (the least of the
+//! first rows of an order, say), rows would be lost: there the second run is refused for want of memory, and the query
+//! is run anew in the form that needs least, which leaves nothing behind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

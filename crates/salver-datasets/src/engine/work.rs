@@ -86,8 +86,8 @@ impl Work {
         self.0.is_cancelled()
     }
 
-    /// Waits until the work is nobody's but the caller's, for a second at most. Tasks of a plan are aborted with it, but
-    /// end only when their threads come by, and hold memory of the pool until then.
+    /// Waits until the work is nobody's but the caller's, for a second at most. Tasks of a plan are aborted with it,
+    /// but end only when their threads come by, and hold memory of the pool until then.
     pub(crate) async fn released(&self) {
         let patience = Instant::now() + RELEASED_MAX;
         loop {

@@ -2,6 +2,7 @@
 //! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
 //! the parsed statement, before anything else looks at it.
 
+mod columns;
 mod counts;
 mod names;
 mod nesting;
@@ -19,6 +20,7 @@ use salver_model::{Code, Error, Result};
 
 use super::grammar::SYMMETRIC;
 use super::meaning::compared;
+pub(super) use columns::columns;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};

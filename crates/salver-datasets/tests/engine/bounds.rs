@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
 use salver_datasets::Engine;
 use salver_model::limits::{
     SQL_CASTS_DEPTH_MAX, SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAME_BYTES_MAX,
@@ -267,4 +268,47 @@ async fn names_and_numbers_have_a_length() {
     let error = outcome(format!("select {unknown} from (select {}) as x", columns.join(","))).await.unwrap_err();
     assert!(error.message.contains("no column"), "{error:?}");
     assert!(outcome(format!("select {}", "9".repeat(30))).await.is_ok());
+}
+
+/// Planning compares each column that a `*` stands for with all the others, and takes all columns along.
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_of_several_tables_are_counted() {
+    let (engine, _dir) = made::engine();
+    let fields: Vec<Field> = (0..900).map(|at| Field::new(format!("c{at}"), DataType::Int64, false)).collect();
+    let columns = (0..900).map(|_| Arc::new(Int64Array::from(vec![1])) as ArrayRef).collect();
+    let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+    let wide = made::resident(&made::spec("wide", &[]), &rows, &engine);
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(wide)]));
+    let list = |count: usize, separator: &str, made: &dyn Fn(usize) -> String| {
+        (0..count).map(made).collect::<Vec<_>>().join(separator)
+    };
+    let tables_of = |count: usize| list(count, ", ", &|at| format!("wide as w{at}"));
+    let joins = |count: usize| {
+        let join = |at: usize| format!(" join wide as w{at} on w{at}.c0 = w{}.c0", at - 1);
+        format!("wide as w0{}", (1..count).map(join).collect::<String>())
+    };
+    let steps = |count: usize| {
+        let step = |at: usize| format!("s{} as (select * from s{at} where c0 > {at})", at + 1);
+        format!("s0 as (select * from wide), {}", list(count, ", ", &step))
+    };
+    for (text, is_good) in [
+        (format!("select * from {} limit 1", tables_of(5)), true),
+        (format!("select * from {} limit 1", tables_of(6)), false),
+        (format!("select w0.*, w1.c1 from {} limit 1", tables_of(6)), false),
+        (format!("select w0.c5 from {} limit 1", joins(20)), true),
+        (format!("select w0.c5 from {} limit 1", joins(23)), false),
+        (list(12, " union all ", &|_| "select * from wide".to_owned()), true),
+        (list(200, " union all ", &|_| "select * from wide".to_owned()), false),
+        (list(200, " union all ", &|_| "select c1 from wide".to_owned()), false),
+        (format!("with {} select count(*) from s9, wide", steps(9)), true),
+        (format!("with {} select count(*) from s99, wide", steps(99)), false),
+        ("select *, c1 + 1 as d from wide".to_owned(), true),
+    ] {
+        let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
+        let outcome = engine.run(Arc::clone(&tables), &query).await;
+        match outcome {
+            Ok(rows) => assert!(is_good && made::collect(rows).await.is_ok(), "{text}"),
+            Err(error) => assert!(!is_good && error.message.contains("too many columns"), "{text}: {error:?}"),
+        }
+    }
 }

@@ -216,5 +216,11 @@ async fn what_postgresql_has_no_words_for() {
     assert_eq!(world.answer("select v, k from m order by all desc limit 2").await.unwrap(), "\t2\n20\t1");
     let rows = world.run("select k, v, k from m where k = 9", SqlParameters::None).await.unwrap();
     let schema = rows.schema();
-    assert_eq!(schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), ["k", "v", "k_1"]);
+    let names = |schema: &Schema| schema.fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    assert_eq!(names(&schema), ["k", "v", "k_1"]);
+    let text =
+        "select * from m as a join m as b on a.k = b.k join (values (9, 1)) as c(k, k_1) on c.k = b.k order by b.v";
+    let rows = world.run(text, SqlParameters::None).await.unwrap();
+    assert_eq!(names(&rows.schema()), ["k", "v", "k_2", "v_1", "k_3", "k_1"]);
+    assert_eq!(shown(&rows), "9\t1\t9\t1\t9\t1");
 }

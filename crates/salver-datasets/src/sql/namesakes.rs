@@ -1,0 +1,29 @@
+//! Columns of an answer that have one name, as those that a `*` stands for may: the second `id` is `id_1`, so that rows
+//! of JSON have both.
+
+use ahash::AHashSet;
+use datafusion::common::Result;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+
+/// The plan, with a name of its own for each column.
+pub(super) fn told_apart(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let names: AHashSet<&str> = plan.schema().fields().iter().map(|field| field.name().as_str()).collect();
+    if names.len() == plan.schema().fields().len() || matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_))
+    {
+        return Ok(plan);
+    }
+    let mut taken: AHashSet<String> = AHashSet::with_capacity(plan.schema().fields().len());
+    let mut columns = Vec::with_capacity(plan.schema().fields().len());
+    for (qualifier, field) in plan.schema().iter() {
+        let (column, name) = (Expr::from((qualifier, field)), field.name());
+        if taken.insert(name.clone()) {
+            columns.push(column);
+            continue;
+        }
+        let free = |other: &String| !names.contains(other.as_str()) && !taken.contains(other);
+        let own = (1_usize..).map(|number| format!("{name}_{number}")).find(free).unwrap_or_else(|| name.clone());
+        taken.insert(own.clone());
+        columns.push(column.alias(own));
+    }
+    LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
