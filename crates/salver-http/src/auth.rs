@@ -219,13 +219,7 @@ impl Auth {
             return Ok(Some(Given::Password(credentials)));
         }
         let Some(users) = &self.users else { return Ok(None) };
-        let session = users.session_of(headers);
-        if session.is_some() && users.is_ambiguous(headers) {
-            let what = "the cookie of the session came more than once, with different values";
-            return Err(Error::new(Code::AuthenticationFailed, what)
-                .with_hint("delete the cookies of this host and log in again"));
-        }
-        Ok(session.map(Given::Session))
+        Ok(users.session_of(headers)?.map(Given::Session))
     }
 
     /// What can be said of a proof by computing alone.

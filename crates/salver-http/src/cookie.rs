@@ -2,17 +2,16 @@
 
 use http::{HeaderMap, header};
 
-/// The value of the cookie `name`; of several the first.
-pub(crate) fn named<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    values(headers, name).next()
-}
+/// A cookie came with several values, as when the page of a neighbouring host set one beside ours (RFC 6265, section
+/// 8.6): nobody can tell which is the client's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Several;
 
-/// Whether the cookie `name` comes with several values, as when the page of a neighbouring host set one beside ours
-/// (RFC 6265, section 8.6).
-pub(crate) fn is_ambiguous(headers: &HeaderMap, name: &str) -> bool {
-    let mut values = values(headers, name);
+/// The value of the cookie `name`, which may come more than once; empty ones are none.
+pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Several> {
+    let mut values = values(headers, name).filter(|value| !value.is_empty());
     let first = values.next();
-    values.any(|value| Some(value) != first)
+    if values.any(|value| Some(value) != first) { Err(Several) } else { Ok(first) }
 }
 
 fn values<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {

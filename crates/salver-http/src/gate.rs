@@ -216,7 +216,7 @@ impl Gate {
         }
         let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
         if self.xsrf {
-            let token = cookie::named(headers, XSRF_COOKIE);
+            let token = cookie::only(headers, XSRF_COOKIE).ok().flatten();
             if token.is_none() {
                 pass.cookie = Some(fresh_cookie(is_secure(headers))?);
             }

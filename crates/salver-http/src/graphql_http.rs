@@ -76,6 +76,10 @@ async fn answer_as(
         // As at the other door that writes to databases.
         app.gate.admit(exchange.method, exchange.headers)?;
     }
+    if request.may_change && graphql::is_mutation(&request) && exchange.headers.contains_key(header::IF_MATCH) {
+        return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")
+            .with_hint("change the record at `/api/records`, or leave the header out"));
+    }
     if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
         && graphql::is_mutation(&request)
     {

@@ -16,7 +16,6 @@ mod ground;
 mod judged;
 mod load;
 mod loose_moment;
-mod moment;
 mod plan;
 mod record;
 mod sanitize;
@@ -158,6 +157,7 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
     for (at, record) in change.records.iter().enumerate() {
         let item = match (&change.kind, change.keys.get(at)) {
             (ChangeKind::Update | ChangeKind::Increment, Some(key)) => match values(ground, record, backs)? {
+                Ok(_) if let Err(error) = ground.keeps_key(record, key) => failed(plan, error),
                 Ok(values) => {
                     shared.judge(at, ground, &values);
                     update::update(plan, ground, key, values, shared)?

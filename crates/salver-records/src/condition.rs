@@ -101,6 +101,14 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
     !first && table.key.len() == key.len()
 }
 
+/// Appends to such a condition that texts of the key are these by their bytes.
+pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) {
+    for (index, part) in table.key.iter().zip(key) {
+        let operand = Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
+        rows::same_bytes(&operand, part, sql);
+    }
+}
+
 /// Appends that the primary key is one of `keys`: a list, so that any number of them is nested no deeper than one.
 pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
     let operand = |index: &usize| Operand::column_by_text(sql.dialect, &table.columns[*index], alias);

@@ -20,6 +20,7 @@ mod geometry;
 pub(crate) mod json;
 pub(crate) mod known;
 pub(crate) mod mapping;
+pub(crate) mod moment;
 pub(crate) mod own;
 pub(crate) mod prepared;
 pub(crate) mod read;

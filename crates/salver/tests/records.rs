@@ -7,6 +7,7 @@ mod records {
     pub(crate) mod posted;
     pub(crate) mod program;
 
+    mod absent;
     mod altered;
     mod auth;
     mod batches;
@@ -23,6 +24,7 @@ mod records {
     mod hooks;
     mod injection;
     mod joins;
+    mod keys;
     mod killed;
     mod mixed;
     mod once;
@@ -37,4 +39,5 @@ mod records {
     mod ways;
     mod weather;
     mod written;
+    mod zones;
 }

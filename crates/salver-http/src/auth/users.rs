@@ -20,6 +20,7 @@ use super::password::Passwords;
 use super::session::{Seen, Session, Sessions};
 use super::tag::{Tag, Tagger};
 use super::{Identity, proved_by, wordpress};
+use crate::cookie;
 
 /// How long what was read of a user counts, where the database can't tell that it changed.
 const KEPT_FOR: Duration = Duration::from_secs(1);
@@ -97,13 +98,14 @@ impl Users {
     }
 
     /// The name of the session that a request comes with.
-    pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
-        crate::cookie::named(headers, &self.spec.session_cookie).filter(|name| !name.is_empty())
-    }
-
-    /// Whether a request comes with several sessions, of which nobody can tell which is the client's own.
-    pub(super) fn is_ambiguous(&self, headers: &HeaderMap) -> bool {
-        crate::cookie::is_ambiguous(headers, &self.spec.session_cookie)
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` where there are several.
+    pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Result<Option<&'h str>> {
+        cookie::only(headers, &self.spec.session_cookie).map_err(|cookie::Several| {
+            let what = "the cookie of the session came more than once, with different values";
+            Error::new(Code::AuthenticationFailed, what).with_hint("delete the cookies of this host and log in again")
+        })
     }
 
     /// Whose key it is, when it was right a moment ago.

@@ -161,6 +161,8 @@ impl<'a> Compiler<'a> {
                 let kind = if update { ChangeKind::Update } else { ChangeKind::Delete };
                 let mut change = Change::new(kind, writing.table.as_str());
                 change.keys_text = parts.join("~");
+                // The row is found again by its bytes, as everything is here.
+                change.exact_keys = true;
                 change.keys = vec![parts];
                 // Null alone would look like success to who asks for nothing of the row.
                 change.must_exist = true;

@@ -45,13 +45,13 @@ pub(super) async fn answer(call: &Call<'_>, step: Step, bytes: &[u8]) -> Result<
         Step::Register => register(call, users, &form(call, users, bytes)?).await,
         Step::Password => password(call, users, &form(call, users, bytes)?).await,
         Step::Logout => {
-            let name = users.session_of(call.headers).ok_or_else(auth::required)?;
+            let name = users.session_of(call.headers)?.ok_or_else(auth::required)?;
             let session = users.sessions.find(name).ok_or_else(auth::required)?;
             users.sessions.end(name);
             tell(call, &session.told, cookie(call, users, "", true)).await
         }
         Step::Me => {
-            let session = users.session_of(call.headers).and_then(|name| users.sessions.find(name));
+            let session = users.session_of(call.headers)?.and_then(|name| users.sessions.find(name));
             tell(call, &session.ok_or_else(auth::required)?.told, None).await
         }
     }
@@ -94,7 +94,7 @@ async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
 
 async fn password(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
     let (service, name) = (&call.app.service, form.username.as_str());
-    let session = users.session_of(call.headers).and_then(|name| users.sessions.find(name));
+    let session = users.session_of(call.headers)?.and_then(|name| users.sessions.find(name));
     if session.is_none_or(|session| session.username != name) {
         return Err(auth::failed(name));
     }
@@ -136,7 +136,7 @@ fn count(call: &Call<'_>) -> Result<()> {
 
 /// Begins a session of `user`, in place of the one the request came with.
 async fn begin(call: &Call<'_>, users: &Users, user: User) -> Result<Response<Body>> {
-    if let Some(old) = users.session_of(call.headers) {
+    if let Ok(Some(old)) = users.session_of(call.headers) {
         users.sessions.end(old);
     }
     let told = user.told.clone();

@@ -70,6 +70,10 @@ fn is_answer(part: &str) -> bool {
 /// # Errors
 /// `InvalidRequest` for what is not exactly one tag.
 pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
+    if headers.contains_key(header::IF_NONE_MATCH) {
+        return Err(Error::new(Code::InvalidRequest, "`If-None-Match` is for reads")
+            .with_hint("write where the record is as it was with `If-Match`, or new ones with POST"));
+    }
     let Some(given) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let refuse = || {
         Error::new(Code::InvalidRequest, "`If-Match` takes one entity tag")

@@ -88,9 +88,9 @@ fn term(text: &str, columns: &Columns<'_>, depth: usize) -> Result<Filter> {
             .with_hint("write `column.op.value`, like `lat.gt.57`; a name with dots goes in double quotes")
     };
     if let Some(rest) = text.strip_prefix('"') {
-        let (name, rest) = rest.split_once('"').ok_or_else(malformed)?;
+        let (name, rest) = quoted(rest).ok_or_else(malformed)?;
         let (op, value) = operator(rest.strip_prefix('.').ok_or_else(malformed)?);
-        return apply(columns.resolve(name, Code::InvalidFilter)?, op, value);
+        return apply(columns.resolve(&name, Code::InvalidFilter)?, op, value);
     }
     // The first part that is an operator ends the column's name.
     for (at, _) in text.match_indices('.') {
@@ -100,6 +100,20 @@ fn term(text: &str, columns: &Columns<'_>, depth: usize) -> Result<Filter> {
         }
     }
     Err(malformed())
+}
+
+/// A name up to its closing quote, with quotes in it that are doubled, and what stands behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let (mut name, mut rest) = (String::new(), text);
+    loop {
+        let (part, behind) = rest.split_once('"')?;
+        name.push_str(part);
+        match behind.strip_prefix('"') {
+            Some(more) => rest = more,
+            None => return Some((name, behind)),
+        }
+        name.push('"');
+    }
 }
 
 fn operator(text: &str) -> (&str, &str) {
@@ -231,7 +245,7 @@ fn too_many() -> Error {
 mod tests {
     use salver_model::Value;
 
-    use super::{literal, split};
+    use super::{literal, quoted, split};
 
     #[test]
     fn parts() {
@@ -242,6 +256,15 @@ mod tests {
         assert_eq!(of("a,"), Some(vec!["a", ""]));
         assert_eq!(of("'a"), None);
         assert_eq!(of("(a"), None);
+    }
+
+    #[test]
+    fn names_in_quotes() {
+        let of = |text| quoted(text).map(|(name, rest)| (name, rest.to_owned()));
+        assert_eq!(of("a\".eq.1"), Some(("a".to_owned(), ".eq.1".to_owned())));
+        assert_eq!(of("a,\"\"b\".eq.'x'"), Some(("a,\"b".to_owned(), ".eq.'x'".to_owned())));
+        assert_eq!(of("a\"\""), None);
+        assert_eq!(of("a"), None);
     }
 
     #[test]

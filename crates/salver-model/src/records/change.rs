@@ -57,6 +57,8 @@ pub struct Change {
     pub table: String,
     /// Which rows by primary key; as many as `records` unless the change is by condition.
     pub keys: Vec<RecordKey>,
+    /// Whether keys are compared by their bytes, and not as the database compares them.
+    pub exact_keys: bool,
     /// The keys as they stood in the request, for messages.
     pub keys_text: String,
     /// Which rows by condition (Salver's extension), only with `affected_max`.
@@ -89,6 +91,7 @@ impl Change {
             kind,
             table: table.into(),
             keys: Vec::new(),
+            exact_keys: false,
             keys_text: String::new(),
             filter: None,
             affected_max: None,

@@ -113,7 +113,7 @@ pub struct ColumnInfo {
     /// Whether the database puts its values in an order; those of some types, like PostgreSQL's `json` and `point`, it
     /// does not.
     pub ordered: bool,
-    /// The words of an enumeration; empty for other columns.
+    /// The words of an enumeration, or of a MySQL set, whose values are lists of them; empty for other columns.
     pub words: Vec<String>,
     /// The comment.
     pub comment: Option<String>,

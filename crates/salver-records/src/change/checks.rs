@@ -9,9 +9,9 @@ use salver_model::{Caller, Rule, Value};
 use super::convert::is_too_long;
 use super::decimal::Decimal;
 use super::ground::{Ground, means};
-use super::moment;
 use super::record::Fields;
 use crate::json::{Form, base64};
+use crate::moment;
 
 /// What is wrong with which column of a record.
 pub(crate) fn failures(ground: &Ground<'_>, fields: &Fields<'_>) -> Vec<(String, String)> {

@@ -76,14 +76,16 @@ impl Target<'_> {
         };
         let lost = match self.dialect {
             Dialect::Sqlite => changes_as_number(&column.native, text),
-            // No text there has it.
-            Dialect::Postgres => text.contains('\0'),
+            // No text there has it; fractions of a second would be rounded.
+            Dialect::Postgres => text.contains('\0') || is_finer(column.own_type(), text),
             Dialect::Mysql => false,
         };
-        if lost {
+        if lost || !is_word(self.dialect, column, text) {
             return Err(unfit_text(column.kind));
         }
-        if is_too_long(column, text) { Err("string too long") } else { Ok(Bind::Text(text.to_owned())) }
+        // One byte; what is longer would be cut.
+        let is_too_long = is_too_long(column, text) || column.own_type() == "\"char\"" && text.len() > 1;
+        if is_too_long { Err("string too long") } else { Ok(Bind::Text(text.to_owned())) }
     }
 
     fn json(&self, field: &Field) -> Result<Bind, Unfit> {
@@ -105,11 +107,39 @@ impl Target<'_> {
         // The digits of a number would be base64 too, and mean something else.
         let Field::Text(text) = field else { return Err("invalid base64") };
         let bytes = base64::decode(text).ok_or("invalid base64")?;
+        // Noughts would be put behind them.
+        let is_fixed = self.dialect == Dialect::Mysql && column.native.to_ascii_lowercase().starts_with("binary");
+        if is_fixed && column.length.is_some_and(|own| bytes.len() < own as usize) {
+            return Err("string too short");
+        }
         if column.kind == ColumnKind::Varbinary && column.length.is_some_and(|max| bytes.len() > max as usize) {
             return Err("string too long");
         }
         Ok(Bind::Bytes(bytes))
     }
+}
+
+/// Whether an interval has more digits of a second than its type keeps, like `interval(3)`.
+fn is_finer(native: &str, text: &str) -> bool {
+    let kept = native.strip_prefix("interval").and_then(|rest| rest.split_once('(')?.1.split_once(')')?.0.parse().ok());
+    let Some(kept) = kept else { return false };
+    let digits =
+        |part: &str| part.split(|c: char| !c.is_ascii_digit()).next().map_or(0, |own| own.trim_end_matches('0').len());
+    text.split('.').skip(1).any(|part| digits(part) > kept)
+}
+
+/// Whether a column of an enumeration or a set has this text. MySQL takes others for the place of a word, and a set of
+/// digits for bits.
+fn is_word(dialect: Dialect, column: &ColumnInfo, text: &str) -> bool {
+    let known = |text: &str| column.words.iter().any(|word| word == text);
+    if dialect != Dialect::Mysql || column.words.is_empty() {
+        return true;
+    }
+    if !column.native.to_ascii_lowercase().starts_with("set(") {
+        return known(text);
+    }
+    let parts: Vec<&str> = text.split(',').filter(|_| !text.is_empty()).collect();
+    parts.iter().enumerate().all(|(at, part)| known(part) && !parts[..at].contains(part))
 }
 
 /// Whether text has more characters than the column takes.
@@ -141,7 +171,7 @@ fn boolean(field: &Field) -> Result<Bind, Unfit> {
 
 fn uuid(column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
     match field {
-        Field::Text(text) if bind_of(column.kind, text).is_some() => Ok(Bind::Text(text.trim().to_owned())),
+        Field::Text(text) if bind_of(column.kind, false, text).is_some() => Ok(Bind::Text(text.trim().to_owned())),
         _ => Err("invalid uuid"),
     }
 }

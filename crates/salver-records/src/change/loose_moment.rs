@@ -2,7 +2,7 @@
 //! `December 20th, 2020`, `12/20/2020`, `20.12.2020`, each with a time of day or without, and `@` with seconds since
 //! 1970. Unlike PHP's `strtotime` it knows no words that depend on the day, like `tomorrow`.
 
-use super::moment;
+use crate::moment;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use salver_model::records::{BytesText, ColumnKind, Field, Operation, Record, RecordKey};
-use salver_model::{Result, hexadecimal};
+use salver_model::{Code, Error, Result, hexadecimal};
 
 use super::checks;
 use super::decimal::Decimal;
@@ -125,6 +125,33 @@ impl Ground<'_> {
 }
 
 impl Ground<'_> {
+    /// That a strict change of a row has no other key for it: that would be passed over.
+    ///
+    /// # Errors
+    /// `InvalidColumn`, which names the column.
+    pub(crate) fn keeps_key(&self, record: &Record, key: &RecordKey) -> Result<()> {
+        if !self.strict {
+            return Ok(());
+        }
+        for (column, part) in self.table.key.iter().zip(key) {
+            let name = &self.table.columns[*column].name;
+            let written = record.iter().rev().find(|(own, _)| own == name).map(|(_, field)| field);
+            let is_same = match written {
+                None => true,
+                Some(Field::Text(text) | Field::Number(text)) => text.trim() == part.trim(),
+                Some(_) => false,
+            };
+            if !is_same {
+                return Err(Error::new(
+                    Code::InvalidColumn,
+                    format!("`{name}` is the key, which a change does not set"),
+                )
+                .with_hint("write a new row, and delete this one"));
+            }
+        }
+        Ok(())
+    }
+
     /// The record with the key from the path.
     ///
     /// # Errors

@@ -162,6 +162,9 @@ impl ByKey<'_> {
     /// Appends the condition.
     pub(crate) fn append(&self, ground: &Ground<'_>, sql: &mut Sql) {
         condition::key(ground.table, "", self.key, sql);
+        if ground.change.exact_keys {
+            condition::exactly(ground.table, "", self.key, sql);
+        }
     }
 }
 

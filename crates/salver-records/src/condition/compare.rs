@@ -141,7 +141,8 @@ pub(crate) fn test(
     }
     match operator {
         Operator::IsNull => {
-            sql.push("(").push(&operand.bare).push(" IS NULL)");
+            let [is_null, _] = sql.dialect.null_tests(operand.column);
+            sql.push("(").push(&operand.bare).push(is_null).push(")");
         }
         Operator::Contains => like(operand, ["%", "%"], value, sql),
         Operator::StartsWith => like(operand, ["", "%"], value, sql),
@@ -194,8 +195,9 @@ fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, s
         return Ok(());
     };
     sql.push("(").push(&operand.text).push(sign).bind(Bind::Bytes(bytes)).push(" AND typeof(").push(&operand.text);
-    sql.push(") = 'blob' OR ").push(&operand.text).push(sign).bind(Bind::Text(value.to_owned()));
-    sql.push(" AND typeof(").push(&operand.text).push(") = 'text')");
+    // Of null it must not be false, which turned round would be true.
+    sql.push(") IN ('blob', 'null') OR ").push(&operand.text).push(sign).bind(Bind::Text(value.to_owned()));
+    sql.push(" AND typeof(").push(&operand.text).push(") IN ('text', 'null'))");
     Ok(())
 }
 

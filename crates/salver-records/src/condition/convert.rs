@@ -11,8 +11,9 @@ use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// The value that `text` stands for in a column of this kind; `None` when no row can have it there.
-pub(crate) fn bind_of(kind: ColumnKind, text: &str) -> Option<Bind> {
+/// The value that `text` stands for in a column of this kind, which has a place for a zone or takes all for UTC; `None`
+/// when no row can have it there.
+pub(crate) fn bind_of(kind: ColumnKind, has_zone: bool, text: &str) -> Option<Bind> {
     match kind {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => {
             Some(Bind::Text(text.to_owned()))
@@ -22,8 +23,10 @@ pub(crate) fn bind_of(kind: ColumnKind, text: &str) -> Option<Bind> {
         ColumnKind::Float | ColumnKind::Double => float(text.trim()).map(Bind::Float),
         ColumnKind::Decimal => digits(text.trim()).map(|digits| Bind::Text(digits.to_owned())),
         ColumnKind::Date => instant::date(text.trim()).map(Bind::Text),
-        ColumnKind::Time => instant::time(text.trim()).map(Bind::Text),
-        ColumnKind::Timestamp => instant::timestamp(text.trim()).map(Bind::Text),
+        ColumnKind::Time if has_zone => instant::time(text.trim()).map(Bind::Text),
+        ColumnKind::Time => instant::time_in_utc(text.trim()).map(Bind::Text),
+        ColumnKind::Timestamp if has_zone => instant::timestamp(text.trim()).map(Bind::Text),
+        ColumnKind::Timestamp => instant::timestamp_in_utc(text.trim()).map(Bind::Text),
         ColumnKind::Varbinary | ColumnKind::Blob => base64::decode(text).map(Bind::Bytes),
         ColumnKind::Uuid => uuid(text.trim()).map(Bind::Text),
     }
@@ -32,6 +35,7 @@ pub(crate) fn bind_of(kind: ColumnKind, text: &str) -> Option<Bind> {
 /// The value that `text` stands for when it is compared with this expression.
 pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
     let column = operand.column;
+    let has_zone = dialect.has_zone(column);
     if dialect == Dialect::Postgres && text.contains('\0') {
         return None;
     }
@@ -54,14 +58,14 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         }
         (Dialect::Postgres, ColumnKind::Decimal) if no_number(text) => Some(Bind::Text(text.to_owned())),
         (Dialect::Postgres, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
-            bind_of(column.kind, text).or_else(|| far::of_postgres(far(column.kind)?, text.trim()).map(Bind::Text))
+            bind_of(column.kind, has_zone, text)
+                .or_else(|| far::of_postgres(far(column.kind)?, text.trim()).map(Bind::Text))
         }
-        (Dialect::Mysql, ColumnKind::Date | ColumnKind::Timestamp) => {
-            bind_of(column.kind, text).or_else(|| far::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text))
-        }
+        (Dialect::Mysql, ColumnKind::Date | ColumnKind::Timestamp) => bind_of(column.kind, has_zone, text)
+            .or_else(|| far::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text)),
         (Dialect::Sqlite, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
             let text = text.trim();
-            match bind_of(column.kind, text) {
+            match bind_of(column.kind, has_zone, text) {
                 // Compared are the texts, in which noughts count too.
                 Some(Bind::Text(own)) if only_noughts_behind(&own, text) => Some(Bind::Text(text.to_owned())),
                 Some(bind) => Some(bind),
@@ -85,7 +89,7 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
             float(text.trim())
                 .map(|value| Bind::Float(Some(narrowed(value)).filter(|n| n.is_finite()).unwrap_or(value)))
         }
-        _ => bind_of(column.kind, text),
+        _ => bind_of(column.kind, has_zone, text),
     }
 }
 
@@ -170,7 +174,7 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
 
 /// A time as MySQL has it: a span of up to 838 hours in both directions.
 fn span(text: &str) -> Option<String> {
-    if let Some(time) = instant::time(text) {
+    if let Some(time) = instant::time_in_utc(text) {
         return Some(time);
     }
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -267,7 +271,7 @@ mod tests {
             (ColumnKind::Uuid, "e42c", None),
             (ColumnKind::Varchar, "", text("")),
         ] {
-            assert_eq!(bind_of(kind, written), expected, "{kind:?} {written}");
+            assert_eq!(bind_of(kind, false, written), expected, "{kind:?} {written}");
         }
     }
 }

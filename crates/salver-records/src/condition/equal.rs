@@ -68,8 +68,8 @@ fn push_truths(operand: &Operand<'_>, binds: &[Bind], sql: &mut Sql) {
                 // Two ranges, which an index has.
                 sql.push("(").push(own).push(" < 0 OR ").push(own).push(" > 0)");
                 if sql.dialect == Dialect::Sqlite {
-                    // Texts are greater than numbers.
-                    sql.push(" AND typeof(").push(own).push(") = 'integer'");
+                    // Texts are greater than numbers; of null it must not be false.
+                    sql.push(" AND typeof(").push(own).push(") IN ('integer', 'null')");
                 }
             }
             Bind::Bool(false) => drop(sql.push(own).push(" = 0")),

@@ -1,14 +1,25 @@
 //! Days and times as clients write them, in the one form that every system reads; what is no day or time is nothing.
 
-/// `2026-11-21`.
+use crate::moment;
+
+/// `2026-11-21`. Of moments only the midnight in UTC that a day begins with is one.
 pub(super) fn date(text: &str) -> Option<String> {
-    // Of a time, the day is meant.
-    let day = text.get(..10)?;
-    let rest = &text[10..];
-    if !rest.is_empty() {
-        timestamp(text)?;
+    if text.len() == 10 {
+        return is_day(text).then(|| text.to_owned());
     }
-    is_day(day).then(|| day.to_owned())
+    timestamp_in_utc(text)?.strip_suffix(" 00:00:00").map(str::to_owned)
+}
+
+/// The moment in UTC, for a column that has no place for a zone.
+pub(super) fn timestamp_in_utc(text: &str) -> Option<String> {
+    let (day, clock) = moment::timestamp(&timestamp(text)?)?;
+    let (day, clock) = moment::in_utc(&day, clock)?;
+    Some(format!("{day} {}", clock.digits()))
+}
+
+/// The time of a day in UTC, for a column that has no place for a zone.
+pub(super) fn time_in_utc(text: &str) -> Option<String> {
+    moment::clock_in_utc(moment::time(&time(text)?, false)?).map(|clock| clock.digits())
 }
 
 /// `12:30`, `12:30:00`, `12:30:00.5`, perhaps with a zone.
@@ -99,7 +110,7 @@ fn number(text: &str, length: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{date, time, timestamp};
+    use super::{date, time, time_in_utc, timestamp, timestamp_in_utc};
 
     #[test]
     fn days_and_times() {
@@ -125,7 +136,19 @@ mod tests {
             assert_eq!(timestamp(text).as_deref(), expected, "{text}");
         }
         assert_eq!(date("2016-01-31").as_deref(), Some("2016-01-31"));
-        assert_eq!(date("2016-01-31 10:00").as_deref(), Some("2016-01-31"));
+        for (text, day) in [
+            ("2016-01-31T00:00:00Z", Some("2016-01-31")),
+            ("2016-02-01 02:00:00+02:00", Some("2016-02-01")),
+            ("2016-01-31T22:00-02:00", Some("2016-02-01")),
+            ("2016-01-31 10:00", None),
+            ("2016-01-31 00:00:00.5", None),
+        ] {
+            assert_eq!(date(text).as_deref(), day, "{text}");
+        }
+        assert_eq!(timestamp_in_utc("2024-03-01T01:00:00.5+02:00").as_deref(), Some("2024-02-29 23:00:00.5"));
+        assert_eq!(timestamp_in_utc("2024-03-01 01:00:00 02").as_deref(), Some("2024-02-29 23:00:00"));
+        assert_eq!(timestamp_in_utc("2024-03-01 01:00").as_deref(), Some("2024-03-01 01:00:00"));
+        assert_eq!(time_in_utc("01:00:00+02:00").as_deref(), Some("23:00:00"));
         assert_eq!(date("2016-01-32"), None);
         assert_eq!(time("9:00"), None);
         assert_eq!(time("09:00").as_deref(), Some("09:00:00"));

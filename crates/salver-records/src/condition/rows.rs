@@ -7,7 +7,7 @@ use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 use super::compare::Operand;
 use super::convert::{bind_for, exact_bind, place};
 use crate::dialect::Dialect;
-use crate::dialect::like::glob;
+use crate::dialect::like::{ILIKE, glob};
 use crate::dialect::{Sql, chain};
 use crate::json::base64;
 use crate::statement::Bind;
@@ -125,12 +125,12 @@ fn compare_binary(operand: &Operand<'_>, op: Comparison, sign: &str, text: &str,
     let sign = if negated { " = " } else { sign };
     sql.push(if negated { "(NOT (" } else { "((" });
     by_bytes(operand, sign, Bind::Text(text.to_owned()), sql);
-    sql.push(" AND typeof(").push(own).push(") = 'text'");
+    sql.push(" AND typeof(").push(own).push(") IN ('text', 'null')");
     if base64::is_exact(text)
         && let Some(bytes) = base64::decode(text)
     {
         sql.push(" OR ").push(own).push(sign).bind(Bind::Bytes(bytes));
-        sql.push(" AND typeof(").push(own).push(") = 'blob'");
+        sql.push(" AND typeof(").push(own).push(") IN ('blob', 'null')");
     }
     sql.push("))");
 }
@@ -141,6 +141,14 @@ fn is_text(operand: &Operand<'_>, dialect: Dialect) -> bool {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
         ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid => dialect == Dialect::Sqlite,
         _ => false,
+    }
+}
+
+/// Appends that a text is this one by its bytes; nothing where the column is of another kind.
+pub(super) fn same_bytes(operand: &Operand<'_>, text: &str, sql: &mut Sql) {
+    if operand.column.kind.is_text() {
+        sql.push(" AND ");
+        by_bytes(operand, " = ", Bind::Text(text.to_owned()), sql);
     }
 }
 
@@ -169,7 +177,12 @@ fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) 
             sql.push(text).push(" GLOB ").bind(Bind::Text(glob(pattern)));
         }
         (Dialect::Sqlite, true) => {
-            sql.push(text).push(" LIKE ").bind(Bind::Text(pattern.to_owned())).push(" ESCAPE '\\'");
+            sql.push(ILIKE)
+                .push("(CAST(")
+                .push(text)
+                .push(" AS TEXT), ")
+                .bind(Bind::Text(pattern.to_owned()))
+                .push(")");
         }
         (Dialect::Mysql, false) => {
             sql.push("CONVERT(").push(text).push(" USING utf8mb4) COLLATE utf8mb4_bin LIKE ");
@@ -180,8 +193,10 @@ fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) 
             sql.bind(Bind::Text(pattern.to_owned())).push(")");
         }
         (Dialect::Postgres, _) => {
-            // A type or a collation that takes capitals for small letters has no say.
-            sql.push("(").push(text).push(")::text COLLATE \"C\"").push(if ignore_case { " ILIKE " } else { " LIKE " });
+            // A type or a collation that takes capitals for small letters has no say; that of the database knows those
+            // which are no ASCII.
+            let word = if ignore_case { " COLLATE \"default\" ILIKE " } else { " COLLATE \"C\" LIKE " };
+            sql.push("(").push(text).push(")::text").push(word);
             sql.bind(Bind::Text(pattern.to_owned()));
         }
     }

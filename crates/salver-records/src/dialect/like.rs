@@ -2,6 +2,10 @@
 
 use super::Dialect;
 
+/// A function of our own on connections to SQLite: whether the first is like the second, in whatever case. Its own
+/// `LIKE` knows that of ASCII only.
+pub(crate) const ILIKE: &str = "salver_ilike";
+
 impl Dialect {
     /// What follows the pattern so that `\` escapes in it.
     pub(crate) fn like_escape(self) -> &'static str {

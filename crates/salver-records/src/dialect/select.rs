@@ -37,6 +37,24 @@ impl Dialect {
         const TEXT: [&str; 6] = ["text", "character varying", "character", "name", "citext", "bpchar"];
         self != Self::Postgres || TEXT.contains(&type_name(column.own_type()))
     }
+
+    /// What asks whether a value of the column is null, and whether it is not.
+    pub(crate) fn null_tests(self, column: &ColumnInfo) -> [&'static str; 2] {
+        let is_text = matches!(column.kind, ColumnKind::Varchar | ColumnKind::Clob);
+        null_tests(is_text && !self.is_plain_text(column))
+    }
+
+    /// Whether the column has a place for a zone; the moments of others are those of UTC.
+    pub(crate) fn has_zone(self, column: &ColumnInfo) -> bool {
+        let native = column.own_type();
+        self == Self::Postgres && (native.contains("with time zone") || native.ends_with("tz"))
+    }
+}
+
+/// What asks for null and for what is not. To PostgreSQL a row of nulls is null too, though it is shown and sorted as a
+/// value; an index helps only where there are no rows in rows.
+pub(crate) fn null_tests(may_be_row: bool) -> [&'static str; 2] {
+    if may_be_row { [" IS NOT DISTINCT FROM NULL", " IS DISTINCT FROM NULL"] } else { [" IS NULL", " IS NOT NULL"] }
 }
 
 /// The type's name without what stands in parentheses; an array is a type of its own.

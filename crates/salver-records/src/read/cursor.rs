@@ -92,9 +92,10 @@ fn side(
     side: Side,
     sql: &mut Sql,
 ) -> Result<()> {
+    let [is_null, is_value] = sql.dialect.null_tests(sort.column);
     let sign = match (value, side, sort.descending) {
-        (None, Side::Same, _) => " IS NULL",
-        (None, Side::Behind | Side::From, false) => " IS NOT NULL",
+        (None, Side::Same, _) => is_null,
+        (None, Side::Behind | Side::From, false) => is_value,
         (None, Side::Behind | Side::From, true) => {
             sql.push("1=0");
             return Ok(());
@@ -116,7 +117,7 @@ fn side(
     if nulls_too {
         sql.push(" OR ");
         expression(ground, table, alias, (sort, mark.sorted), sql)?;
-        sql.push(" IS NULL)");
+        sql.push(is_null).push(")");
     }
     Ok(())
 }

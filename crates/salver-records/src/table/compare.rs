@@ -5,7 +5,7 @@ use salver_model::{Code, Error, Result, Value};
 
 use super::decimal::Parts;
 use crate::calendar;
-use crate::dialect::{Dialect, Sql, push_decimal};
+use crate::dialect::{Dialect, Sql, null_tests, push_decimal};
 use crate::statement::Bind;
 
 /// Most digits before the point of a decimal that is written into a statement; what has more lies beyond all numbers.
@@ -43,6 +43,11 @@ impl Operand {
     /// Whether a cursor has what is stored of it, which may be no text.
     pub(super) fn is_stored(&self, dialect: Dialect) -> bool {
         dialect == Dialect::Sqlite && self.data_type == DataType::Utf8
+    }
+
+    /// What asks whether it is null, and whether it is not.
+    pub(super) fn null_tests(&self, dialect: Dialect) -> [&'static str; 2] {
+        null_tests(dialect == Dialect::Postgres && self.data_type == DataType::Utf8 && !self.plain_text)
     }
 
     /// Appends the operand as something whose order and equality are those of its Arrow type: of truths, and of bytes.
@@ -315,7 +320,11 @@ pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
 fn number(value: &Value) -> Option<Value> {
     match value {
         Value::Int(_) | Value::UInt(_) | Value::Float(_) => Some(value.clone()),
-        Value::Text(text) | Value::Bare(text) => Value::number(text.trim()),
+        // `NaN` and `inf` are floats too.
+        Value::Text(text) | Value::Bare(text) => {
+            let text = text.trim();
+            Value::number(text).or_else(|| text.parse().ok().map(Value::Float))
+        }
         Value::Bool(_) | Value::Null => None,
     }
 }

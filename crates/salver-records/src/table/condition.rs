@@ -5,8 +5,8 @@ use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, PATTERN_BYTES_MAX
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
 use super::compare::{Literal, Operand, literal, push_literal};
-use crate::dialect::Dialect;
-use crate::dialect::{Sql, chain};
+use crate::dialect::like::{ILIKE, glob};
+use crate::dialect::{Dialect, Sql, chain};
 use crate::statement::Bind;
 
 /// Finds what a path names.
@@ -44,7 +44,8 @@ fn walk(filter: &Filter, locate: &Locate<'_>, depth: usize, terms: &mut usize, s
         }
         Filter::IsNull { column } => {
             let operand = locate(column)?;
-            sql.push("(").push(&operand.sql).push(" IS NULL)");
+            let [is_null, _] = operand.null_tests(sql.dialect);
+            sql.push("(").push(&operand.sql).push(is_null).push(")");
         }
         Filter::Compare { column, op, value } => {
             let operand = locate(column)?;
@@ -179,15 +180,21 @@ fn like(operand: &Operand, pattern: &str, ignore_case: bool, sql: &mut Sql) {
     sql.push("(");
     match (sql.dialect, ignore_case) {
         (Dialect::Postgres, _) => {
-            let word = if ignore_case { "::text ILIKE " } else { "::text LIKE " };
+            // Not every collation of a column has a case to ignore.
+            let word = if ignore_case { "::text COLLATE \"default\" ILIKE " } else { "::text LIKE " };
             sql.push("(").push(&operand.sql).push(")").push(word).bind(text(pattern.to_owned())).push("::text");
         }
-        // SQLite's LIKE never tells ASCII cases apart; GLOB always does.
+        // SQLite's LIKE never tells ASCII cases apart, and always others; GLOB always does.
         (Dialect::Sqlite, false) => {
             sql.push(&operand.sql).push(" GLOB ").bind(text(glob(pattern)));
         }
         (Dialect::Sqlite, true) => {
-            sql.push(&operand.sql).push(" LIKE ").bind(text(pattern.to_owned())).push(" ESCAPE '\\'");
+            sql.push(ILIKE)
+                .push("(CAST(")
+                .push(&operand.sql)
+                .push(" AS TEXT), ")
+                .bind(text(pattern.to_owned()))
+                .push(")");
         }
         (Dialect::Mysql, false) => {
             sql.push("CONVERT(").push(&operand.sql).push(" USING utf8mb4) COLLATE utf8mb4_bin LIKE ");
@@ -199,29 +206,4 @@ fn like(operand: &Operand, pattern: &str, ignore_case: bool, sql: &mut Sql) {
         }
     }
     sql.push(")");
-}
-
-/// A pattern of `LIKE` as one of `GLOB`.
-fn glob(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len() + 4);
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '%' => out.push('*'),
-            '_' => out.push('?'),
-            '\\' => push_plain(chars.next().unwrap_or('\\'), &mut out),
-            other => push_plain(other, &mut out),
-        }
-    }
-    out
-}
-
-fn push_plain(c: char, out: &mut String) {
-    if matches!(c, '*' | '?' | '[') {
-        out.push('[');
-        out.push(c);
-        out.push(']');
-    } else {
-        out.push(c);
-    }
 }

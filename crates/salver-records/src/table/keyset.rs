@@ -65,7 +65,8 @@ pub(super) fn push_after(query: &Query, about: &Description, keys: &[Key], group
 
 fn push_same(operand: &Operand, value: &Value, sql: &mut Sql) -> Result<()> {
     if *value == Value::Null {
-        sql.push("(").push(&operand.sql).push(" IS NULL)");
+        let [is_null, _] = operand.null_tests(sql.dialect);
+        sql.push("(").push(&operand.sql).push(is_null).push(")");
         return Ok(());
     }
     push_compared(operand, Comparison::Eq, value, sql)
@@ -81,15 +82,16 @@ fn push_compared(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql
 
 fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
     let operand = &key.operand;
+    let [is_null, is_value] = operand.null_tests(sql.dialect);
     if *value == Value::Null {
-        sql.push(if key.nulls_first { "(" } else { "(1=0 AND " }).push(&operand.sql).push(" IS NOT NULL)");
+        sql.push(if key.nulls_first { "(" } else { "(1=0 AND " }).push(&operand.sql).push(is_value).push(")");
         return Ok(());
     }
     let op = if key.descending { Comparison::Lt } else { Comparison::Gt };
     sql.push("(");
     push_compared(operand, op, value, sql)?;
     if !key.nulls_first {
-        sql.push(" OR ").push(&operand.sql).push(" IS NULL");
+        sql.push(" OR ").push(&operand.sql).push(is_null);
     }
     sql.push(")");
     Ok(())

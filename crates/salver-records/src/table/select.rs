@@ -108,7 +108,9 @@ pub(super) fn select(
     push_page(query, paged, &mut sql);
     let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
     let schema = Arc::new(Schema::new(outputs.iter().map(|o| field(&o.operand, &o.name)).collect::<Vec<_>>()));
-    let names = outputs.iter().map(|output| output.name.as_str()).chain(std::iter::repeat(""));
+    // Those behind the outputs are not shown, but named in errors.
+    let hidden = fetched.iter().skip(outputs.len()).map(|operand| operand.name.as_str());
+    let names = outputs.iter().map(|output| output.name.as_str()).chain(hidden);
     let fetched_fields: Vec<Field> = fetched.iter().zip(names).map(|(operand, name)| field(operand, name)).collect();
     let kinds = fetched.iter().map(|operand| column::kind(&operand.data_type)).collect();
     let rows = Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false };

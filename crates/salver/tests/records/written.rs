@@ -139,6 +139,17 @@ super::every_type::of_each_database! {
 #[test]
 fn values_are_what_was_posted() {
     for (kind, native, value, wanted) in [
+        (Kind::Mariadb, "enum('z','a','m')", "\"1\"", None),
+        (Kind::Mariadb, "enum('z','a','m')", "3", None),
+        (Kind::Mariadb, "enum('z','a','m')", "\"m\"", Some("\"m\"")),
+        (Kind::Mariadb, "set('z','a','m')", "\"5\"", None),
+        (Kind::Mariadb, "set('z','a','m')", "\"z,m\"", Some("\"z,m\"")),
+        (Kind::Mariadb, "year", "69", None),
+        (Kind::Mariadb, "binary(3)", "\"YQ==\"", None),
+        (Kind::Postgres, "\"char\"", "\"ab\"", None),
+        (Kind::Postgres, "interval(0)", "\"0.6 seconds\"", None),
+        (Kind::Postgres, "interval day to second(3)", "\"1 day 00:00:01.23456\"", None),
+        (Kind::Postgres, "interval day to second(3)", "\"1 day 00:00:01.2340\"", Some("\"1 day 00:00:01.234\"")),
         (Kind::Postgres, "boolean", "2", None),
         (Kind::Sqlite, "boolean", "-1", None),
         (Kind::Mariadb, "boolean", "\"t\"", None),

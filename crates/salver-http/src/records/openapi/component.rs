@@ -153,7 +153,7 @@ pub(super) fn schema(shown: &Shown<'_>) -> Json {
 
 fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
     let mut property = kind(column);
-    if !column.words.is_empty() {
+    if !column.words.is_empty() && !column.native.starts_with("set(") {
         put(&mut property, "enum", json!(column.words));
     }
     if column.nullable {

@@ -215,7 +215,8 @@ const SQL_MODE: &str = "ANSI,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIV
 
 /// What is set once on a new connection. Values that don't fit are errors, quotes are those of the standard.
 fn session(pool: &Inner, mariadb: bool) -> String {
-    let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}'");
+    // What a `timestamp` takes and shows is UTC, wherever the server stands.
+    let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}', time_zone = '+00:00'");
     let ms = pool.statement_ms_max;
     // Who waits for a lock to the end of the time is told of the time, not of the lock.
     let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };

@@ -32,9 +32,10 @@ pub(super) fn kind(base: &str, native: &str) -> ColumnKind {
     }
 }
 
-/// The words of `enum('a','it''s')`; of `set(...)` none, since its values are lists of words.
+/// The words of `enum('a','it''s')`, and those of which the values of `set(...)` are lists.
 pub(super) fn words(native: &str) -> Vec<String> {
-    let Some(list) = native.strip_prefix("enum(").and_then(|rest| rest.strip_suffix(')')) else {
+    let list = native.strip_prefix("enum(").or_else(|| native.strip_prefix("set("));
+    let Some(list) = list.and_then(|rest| rest.strip_suffix(')')) else {
         return Vec::new();
     };
     let mut words = Vec::new();

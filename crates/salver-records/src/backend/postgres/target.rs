@@ -97,7 +97,7 @@ fn patience(statement_ms_max: u64) -> Option<Duration> {
 fn greeting(spec: &DatabaseSpec) -> String {
     let mut sql = format!(
         "SET statement_timeout = {}; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; \
-         SET bytea_output = 'hex'",
+         SET bytea_output = 'hex'; SET TIME ZONE 'UTC'; SET quote_all_identifiers = off",
         i32::try_from(spec.statement_ms_max).unwrap_or(i32::MAX)
     );
     if !spec.writable {

@@ -30,7 +30,14 @@ const LOG_BYTES_KEPT: i64 = 64 * 1024 * 1024;
 
 /// A connection that reads only; `busy` is how long it waits for writers of other processes.
 pub(super) fn reader(location: &Location, still: bool, busy: Duration) -> Result<Connection> {
-    try_reader(location, still, busy).map_err(fault)
+    let connection = try_reader(location, still, busy).map_err(fault)?;
+    let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0)).map_err(fault)?;
+    if encoding == "UTF-8" {
+        return Ok(connection);
+    }
+    // Their texts are compared by bytes of which nothing else knows.
+    Err(Error::new(Code::DatabaseUnavailable, format!("the database has its texts in {encoding}, and not in UTF-8"))
+        .with_hint("write it anew: `sqlite3 OLD .dump | sqlite3 NEW`"))
 }
 
 /// Opens, and reads the head of the file.
@@ -90,7 +97,6 @@ pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) 
 
 fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqlite::Result<()> {
     settle(connection, BUSY_MAX)?;
-    functions::add(connection)?;
     // Another program in the middle of something can keep the journal what it is; all works with it, only slower.
     match connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)) {
         Ok(mode) if mode == "wal" || mode == "memory" => {}
@@ -115,6 +121,7 @@ fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqli
 
 /// What every connection has.
 fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    functions::add(connection)?;
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(PREPARED_MAX);
     // Without this a quoted name of a column that is gone would be taken for text.

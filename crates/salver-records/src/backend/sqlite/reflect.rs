@@ -4,6 +4,7 @@ use rusqlite::{Connection, Row};
 use salver_model::records::{ColumnInfo, ForeignKey, TableInfo, TableKind};
 
 use super::kinds::declared;
+use crate::dialect::Dialect;
 
 /// The tables and views, by name.
 const TABLES: &str = "SELECT name, type, wr FROM pragma_table_list \
@@ -73,6 +74,10 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         let unique: Option<Vec<usize>> = names.iter().map(|name| find(&table, name.as_deref()?)).collect();
         table.unique.extend(unique);
     }
+    if is_without_key(connection, &table)? {
+        tracing::warn!(table = name, "rows have nulls in their primary key: the table has none");
+        table.key.clear();
+    }
     for index in table.key.clone() {
         table.columns[index].nullable = false;
     }
@@ -86,6 +91,24 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         table.columns[only].has_default = true;
     }
     Ok(table)
+}
+
+/// Whether a row has a null in its primary key, which SQLite lets in for any but the number of the row; such rows have
+/// no key of their own.
+fn is_without_key(connection: &Connection, table: &TableInfo) -> rusqlite::Result<bool> {
+    let (mut tests, mut name) = (Vec::new(), String::new());
+    for column in table.key.iter().map(|index| &table.columns[*index]).filter(|column| column.nullable) {
+        name.clear();
+        Dialect::Sqlite.name(&column.real_name, &mut name);
+        tests.push(format!("{name} IS NULL"));
+    }
+    if tests.is_empty() {
+        return Ok(false);
+    }
+    name.clear();
+    Dialect::Sqlite.name(&table.real_name, &mut name);
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {})", tests.join(" OR "));
+    connection.query_row(&sql, [], |row| row.get(0))
 }
 
 /// A column; notes it when it belongs to the primary key.

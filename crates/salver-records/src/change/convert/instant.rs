@@ -2,10 +2,10 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
-use super::super::moment;
 use super::{Target, Unfit};
 use crate::condition::{Far, far_of_postgres, only_noughts_behind};
 use crate::dialect::Dialect;
+use crate::moment;
 use crate::statement::Bind;
 
 impl Target<'_> {
@@ -24,7 +24,8 @@ impl Target<'_> {
             ColumnKind::Date => moment::date(text).ok_or(unfit)?,
             ColumnKind::Time => {
                 let clock = moment::time(text, self.dialect == Dialect::Mysql).ok_or(unfit)?;
-                let clock = if self.has_zone(column) { clock } else { moment::clock_in_utc(clock).ok_or(unfit)? };
+                let clock =
+                    if self.dialect.has_zone(column) { clock } else { moment::clock_in_utc(clock).ok_or(unfit)? };
                 self.clock(column, &clock).ok_or(unfit)?
             }
             _ => {
@@ -32,8 +33,11 @@ impl Target<'_> {
                 if moment::is_laid_out(text) {
                     return Ok(Bind::Text(text.to_owned()));
                 }
-                let (date, clock) =
-                    if self.has_zone(column) { (date, clock) } else { moment::in_utc(&date, clock).ok_or(unfit)? };
+                let (date, clock) = if self.dialect.has_zone(column) {
+                    (date, clock)
+                } else {
+                    moment::in_utc(&date, clock).ok_or(unfit)?
+                };
                 format!("{date} {}", self.clock(column, &clock).ok_or(unfit)?)
             }
         };
@@ -68,16 +72,10 @@ impl Target<'_> {
         if clock.fraction.len() > self.fraction_digits(column.own_type()) {
             return None;
         }
-        if self.has_zone(column) {
+        if self.dialect.has_zone(column) {
             return Some(format!("{}{}", clock.digits(), clock.zone));
         }
         clock.is_utc().then(|| clock.digits())
-    }
-
-    /// Whether the column has a place for a zone; of others it is that of UTC, as conditions have it.
-    fn has_zone(&self, column: &ColumnInfo) -> bool {
-        let native = column.own_type();
-        self.dialect == Dialect::Postgres && (native.contains("with time zone") || native.ends_with("tz"))
     }
 
     /// How many digits of a second a column of this type keeps.

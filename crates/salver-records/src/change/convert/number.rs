@@ -1,5 +1,7 @@
 //! Numbers: the column gets the digits that came, or none.
 
+use std::ops::RangeInclusive;
+
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
 use super::super::decimal::Decimal;
@@ -9,6 +11,9 @@ use crate::statement::Bind;
 
 /// Digits of an amount of money, and how many of them stand behind its point.
 const MONEY: (u32, u32) = (19, 2);
+
+/// The years that MySQL's type for them has, beside the year nought.
+const YEARS: RangeInclusive<i128> = 1901..=2155;
 
 impl Target<'_> {
     pub(super) fn integer(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
@@ -22,7 +27,9 @@ impl Target<'_> {
             Err(_) => Decimal::parse(text).and_then(|decimal| decimal.whole()).ok_or("invalid integer")?,
         };
         let (least, most) = self.bounds(column);
-        if number < least || number > most {
+        // Two digits are completed there to a year that was not written.
+        let is_year = self.dialect == Dialect::Mysql && column.native.to_ascii_lowercase().starts_with("year");
+        if number < least || number > most || is_year && number != 0 && !YEARS.contains(&number) {
             return Err("invalid integer");
         }
         // Only MySQL has whole numbers beyond i64, and reads them from text.

@@ -201,6 +201,10 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
     item.column.compared.clone_from(&column.compared);
+    if dialect.has_zone(column) {
+        // It is compared with moments that have one.
+        item.column.native = column.own_type().to_owned();
+    }
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };
     if column.kind == ColumnKind::Decimal {
         item.form = Form::Decimal(column.scale);

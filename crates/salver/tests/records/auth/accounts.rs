@@ -72,6 +72,9 @@ fn in_and_out() {
             let both = [("cookie", tossed.as_str())];
             assert_eq!(program.ask("GET", "/records/tags/1", &both, None).status, 403, "{kind:?}");
             assert_eq!(program.ask("GET", "/tables/tags", &both, None).status, 401, "{kind:?}");
+            assert_eq!(program.ask("GET", "/me", &both, None).status, 403, "{kind:?}");
+            let changed = r#"{"username":"user'3","password":"a good password","newPassword":"another password"}"#;
+            assert_eq!(program.ask("POST", "/password", &both, Some(changed)).status, 403, "{kind:?}");
             let twice = format!("{cookie}; {cookie}");
             assert_eq!(program.ask("GET", "/me", &[("cookie", twice.as_str())], None).status, 200, "{kind:?}");
             // Another login makes another session of the same browser, and ends the old one.

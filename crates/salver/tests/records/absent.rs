@@ -1,0 +1,81 @@
+//! What is null, and what only looks like it: rows of nulls in PostgreSQL, keys without a value and truths in SQLite.
+
+use salver_testkit::servers::{Kind, database};
+use serde_json::Value as Json;
+
+use super::program::Program;
+
+/// All pages of a list, by the values of a column.
+fn walked(program: &Program, first: &str, column: &str) -> Vec<i64> {
+    let (mut target, mut seen) = (first.to_owned(), Vec::new());
+    loop {
+        let answer = program.get(&target);
+        assert_eq!(answer.status, 200, "{target}: {}", answer.body);
+        let body = answer.json();
+        let rows = body.get("records").unwrap_or(&body).as_array().expect("rows").clone();
+        seen.extend(rows.iter().map(|row| row[column].as_i64().expect("a number")));
+        assert!(seen.len() < 50, "{first}: {seen:?}");
+        let link = answer.header("link").and_then(|link| link.split_once("/api")?.1.split_once('>'));
+        target = match (link, body.get("next").and_then(Json::as_str)) {
+            (Some((next, _)), _) => next.to_owned(),
+            (None, Some(token)) => format!("{first}{token}"),
+            (None, None) => return seen,
+        };
+    }
+}
+
+#[test]
+fn a_row_of_nulls_is_a_value() {
+    let sql = "create type pair as (a int, b text); create table pr (id int primary key, v pair);
+        insert into pr values (1, '(1,a)'), (2, '(,)'), (3, '(2,b)'), (4, null), (5, '(,)'), (6, '(,x)');";
+    let program = Program::over(database(Kind::Postgres, sql), "", "writable = true");
+    for first in [
+        "/records/pr?order=v&size=1&after=",
+        "/records/pr?order=v,desc&size=1&after=",
+        "/records/pr?order=v,desc&size=4&after=",
+        "/tables/pr?sort=v&limit=1",
+        "/tables/pr?sort=-v.nullslast,id&limit=1",
+        "/tables/pr?sort=v.nullsfirst&limit=2",
+    ] {
+        let mut seen = walked(&program, first, "id");
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3, 4, 5, 6], "{first}");
+    }
+    assert_eq!(program.ids("/records/pr?filter=v,is"), [4]);
+    assert_eq!(program.ids("/records/pr?filter=v,nis&order=id"), [1, 2, 3, 5, 6]);
+    assert_eq!(program.get("/tables/pr?columns=id&filter[v]null=true").json(), serde_json::json!([{"id": 4}]));
+    let told = program.send("POST", "/sql", "select count(*) as n from pr where v is not null");
+    assert_eq!(told.json(), serde_json::json!([{"n": 5}]));
+}
+
+#[test]
+fn sqlite_knows_what_is_null() {
+    let sql = "create table bo (id integer primary key, b boolean, x blob);
+        insert into bo values (1, 1, x'00'), (2, 0, 'AA=='), (3, null, null);
+        create table nullpk (k text primary key, n int);
+        insert into nullpk values (null, 1), (null, 2), ('a', 3), (null, 4), ('b', 5);
+        create table good (k text primary key, n int); insert into good values ('a', 3), ('b', 5);";
+    let program = Program::over(database(Kind::Sqlite, sql), "", "writable = true");
+    for (filter, ids) in [
+        ("b,neq,true", vec![2]),
+        ("b,nin,true", vec![2]),
+        ("b,neq,1", vec![2]),
+        ("b,neq,false", vec![1]),
+        ("x,nlt,AA==", vec![1, 2]),
+        ("x,ngt,AA==", vec![1, 2]),
+    ] {
+        assert_eq!(program.ids(&format!("/records/bo?order=id&filter={filter}")), ids, "{filter}");
+    }
+    // Rows without a key can't be told apart, and so are no pages that begin behind one.
+    let refused = program.get("/records/nullpk?size=2&after=");
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert_eq!(program.get("/records/nullpk?order=n").json()["records"].as_array().map(Vec::len), Some(5));
+    assert_eq!(walked(&program, "/records/good?size=1&after=", "n"), [3, 5]);
+    // Letters that are no ASCII have a case as well.
+    let _ = program.database().run("insert into good values ('É', 6), ('é', 7)");
+    for target in
+        ["/tables/good?filter[k]ilike='é'&columns=n&sort=n", "/tables/good?filter[k]ilike='É'&columns=n&sort=n"]
+    {
+        assert_eq!(program.get(target).json(), serde_json::json!([{"n": 6}, {"n": 7}]), "{target}");
+    }
+}
