@@ -37,9 +37,7 @@ use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{
-    Between, BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast, not,
-};
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::functions;
@@ -133,16 +131,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
             }
         }
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-            if list_order::is_order(op) && [&left, &right].iter().all(|part| is_list(part, &type_of)) =>
-        {
-            Ok(Transformed::yes(list_order::compared(*left, op, *right)))
-        }
-        Expr::Between(Between { expr, negated, low, high }) if is_list(&expr, &type_of) => {
-            let above = list_order::compared((*expr).clone(), Operator::GtEq, *low);
-            let within = above.and(list_order::compared(*expr, Operator::LtEq, *high));
-            Ok(Transformed::yes(if negated { not(within) } else { within }))
-        }
+        expr if list_order::is_order(&expr, &type_of) => Ok(Transformed::yes(list_order::compared(expr))),
         Expr::BinaryExpr(BinaryExpr { left, op, right })
             if is_comparison(op)
                 && [&left, &right].iter().all(|part| matches!(type_of(part), Some(DataType::Interval(_)))) =>
@@ -221,10 +210,6 @@ fn cuts_times(from: &DataType, to: &DataType) -> bool {
         (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
         _ => false,
     }
-}
-
-fn is_list(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
-    type_of(expr).as_ref().is_some_and(list_order::is_list)
 }
 
 fn is_float(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {

@@ -10,8 +10,8 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, binary_expr,
-    lit,
+    Between, BinaryExpr, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility, binary_expr, lit, not,
 };
 
 use super::{call, floats};
@@ -24,14 +24,31 @@ pub(super) fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
-/// Whether an operator asks which of two comes first.
-pub(super) fn is_order(op: Operator) -> bool {
-    matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+/// Whether an expression asks which of some lists comes first.
+pub(super) fn is_order(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
+    let are_lists = |parts: &[&Expr]| parts.iter().all(|part| type_of(part).as_ref().is_some_and(is_list));
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq) && are_lists(&[left, right])
+        }
+        Expr::Between(Between { expr, low, high, .. }) => are_lists(&[expr, low, high]),
+        _ => false,
+    }
 }
 
-/// `left op right` of two lists.
-pub(super) fn compared(left: Expr, op: Operator, right: Expr) -> Expr {
-    binary_expr(call(Lists::Compare.function(), vec![left, right]), op, lit(0_i8))
+/// Such an expression, in the order of lists.
+pub(super) fn compared(expr: Expr) -> Expr {
+    let compare = |left: Expr, op: Operator, right: Expr| {
+        binary_expr(call(Lists::Compare.function(), vec![left, right]), op, lit(0_i8))
+    };
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => compare(*left, op, *right),
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let within = compare((*expr).clone(), Operator::GtEq, *low).and(compare(*expr, Operator::LtEq, *high));
+            if negated { not(within) } else { within }
+        }
+        other => other,
+    }
 }
 
 /// The greatest of some lists. The engine's own `least` does have nulls above.

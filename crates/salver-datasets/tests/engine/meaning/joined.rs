@@ -30,7 +30,7 @@ struct Queries {
 
 impl Queries {
     fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
-        *self.dice.pick(of)
+        of[self.dice.below(of.len() as u64) as usize]
     }
 
     fn any(&mut self, of: &[String]) -> String {

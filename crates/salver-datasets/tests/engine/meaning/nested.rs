@@ -23,7 +23,7 @@ struct Expressions(Dice);
 
 impl Expressions {
     fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
-        *self.0.pick(of)
+        of[self.0.below(of.len() as u64) as usize]
     }
 
     fn array(&mut self, depth: usize) -> String {
