@@ -4,6 +4,7 @@
 //! The conversion is exact. A number that the column's type can't hold (a fraction against an integer, a value out of
 //! range) changes the comparison and is not rounded.
 
+mod fixed;
 mod number;
 
 use std::sync::Arc;
@@ -75,9 +76,9 @@ pub(crate) fn convert(
                 cast(&(Arc::new(wide.map_err(crate::fault::arrow)?) as ArrayRef), data_type)
             });
         }
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             let bytes = bytes(value).ok_or_else(|| wrong("write the bytes in hexadecimal, as in '0x1f8b'"))?;
-            cast(&(Arc::new(BinaryArray::from(vec![bytes.as_slice()])) as ArrayRef), data_type)?
+            return binary(data_type, op, bytes);
         }
         DataType::Date32 | DataType::Date64 => from_text(data_type, value, &wrong, "write a date as '2026-01-31'")?,
         DataType::Timestamp(..) => {
@@ -116,6 +117,19 @@ fn place(op: Comparison, position: Position, scalar: impl FnOnce(i256) -> Result
         (Position::Below, _) => Literal::Constant(matches!(op, Gt | GtEq | NotEq)),
         (Position::Above, _) => Literal::Constant(matches!(op, Lt | LtEq | NotEq)),
     })
+}
+
+/// The comparison with bytes, which a column of bytes of one length may not be able to hold.
+fn binary(data_type: &DataType, op: Comparison, bytes: Vec<u8>) -> Result<Literal> {
+    let (op, bytes) = match data_type {
+        DataType::FixedSizeBinary(size) => match fixed::compared(op, bytes, usize::try_from(*size).unwrap_or(0)) {
+            Ok(compared) => compared,
+            Err(always) => return Ok(Literal::Constant(always)),
+        },
+        _ => (op, bytes),
+    };
+    let one = Arc::new(BinaryArray::from(vec![bytes.as_slice()])) as ArrayRef;
+    Ok(Literal::Scalar(op, cast(&one, data_type)?))
 }
 
 fn boolean(b: bool) -> ArrayRef {

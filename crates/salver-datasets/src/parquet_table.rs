@@ -1,6 +1,7 @@
 //! Rows in Parquet files as the engine sees them: exactly the files that were found when the dataset was loaded, with
 //! the values of their partition columns.
 
+use std::path::Component;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -106,7 +107,12 @@ fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + S
 }
 
 fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Result<PartitionedFile> {
-    let location = object_store::path::Path::from_absolute_path(&file.path).map_err(|error| unreadable(file, error))?;
+    // The engine's names of places have no `..`.
+    let path = match file.path.components().any(|part| part == Component::ParentDir) {
+        true => file.path.canonicalize().map_err(|error| unreadable(file, error))?,
+        false => file.path.clone(),
+    };
+    let location = object_store::path::Path::from_absolute_path(path).map_err(|error| unreadable(file, error))?;
     let about = std::fs::metadata(&file.path).map_err(|error| unreadable(file, error))?;
     let last_modified = about.modified().map_err(|error| unreadable(file, error))?.into();
     let meta = ObjectMeta { location, last_modified, size: about.len(), e_tag: None, version: None };

@@ -47,5 +47,7 @@ mod read_only;
 mod spill;
 #[path = "engine/sql.rs"]
 mod sql;
+#[path = "engine/unions.rs"]
+mod unions;
 #[path = "engine/wide_decimals.rs"]
 mod wide_decimals;

@@ -15,6 +15,8 @@ mod csv;
 mod damage;
 #[path = "sources/http.rs"]
 mod http;
+#[path = "sources/joined.rs"]
+mod joined;
 #[path = "sources/json.rs"]
 mod json;
 #[path = "sources/places.rs"]

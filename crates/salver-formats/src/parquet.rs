@@ -100,6 +100,11 @@ fn not_in_parquet(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         D::Union(..) | D::Interval(IntervalUnit::MonthDayNano) | D::RunEndEncoded(..) => Some(data_type),
         D::Duration(_) | D::Date64 => Some(data_type),
+        D::Decimal32(_, scale) | D::Decimal64(_, scale) | D::Decimal128(_, scale) | D::Decimal256(_, scale)
+            if *scale < 0 =>
+        {
+            Some(data_type)
+        }
         D::FixedSizeBinary(0) | D::FixedSizeList(_, 0) => Some(data_type),
         D::Struct(fields) if fields.is_empty() => Some(data_type),
         D::Struct(fields) => fields.iter().find_map(|field| not_in_parquet(field.data_type())),

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use salver_formats::json::ColumnWriter;
 use salver_model::{Batches, Code, Error, Result, Rows};
 
 use crate::body::Body;
@@ -53,6 +54,17 @@ async fn value(rows: &mut Rows) -> Result<Option<String>> {
         Batches::Stream(stream) => stream.try_collect().await?,
     };
     let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
+    let column = batch.column(0);
+    if column.data_type().is_nested() || column.data_type().is_floating() {
+        // As at every other door: JSON, and floats as it writes them.
+        let mut text = Vec::new();
+        ColumnWriter::new(column)?.write(0, &mut text);
+        let text = String::from_utf8(text).map_err(|error| Error::internal("JSON is no text").with_source(error))?;
+        // What JSON has no word for is written below, and so is null.
+        if text != "null" {
+            return Ok(Some(text));
+        }
+    }
     let unreadable = |error| Error::internal("the value can't be written as text").with_source(error);
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(batch.column(0).as_ref(), &options).map_err(unreadable)?;

@@ -16,6 +16,7 @@ mod membership;
 mod mixed;
 mod moments;
 mod multiplied;
+mod nearest;
 mod nested;
 mod quotient;
 mod rounded;
@@ -25,6 +26,7 @@ mod stamps;
 mod sums;
 mod texts;
 mod totals;
+mod unions;
 mod untyped;
 
 use std::sync::Arc;
@@ -103,7 +105,10 @@ pub(super) struct Exact;
 
 impl AnalyzerRule for Exact {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &exact, &floats::node)
+        rewritten(plan, &exact, &|plan, schema| {
+            unions::check_node(&plan, &|expr| expr.get_type(schema).ok())?;
+            floats::node(plan, schema)
+        })
     }
 
     fn name(&self) -> &'static str {
@@ -113,7 +118,13 @@ impl AnalyzerRule for Exact {
 
 fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
+    unions::check(&expr, &type_of)?;
     match expr {
+        Expr::Cast(Cast { expr, field })
+            if type_of(&expr).is_some_and(|from| nearest::rounds_twice(&from, field.data_type())) =>
+        {
+            Ok(Transformed::yes(nearest::float(*expr, field.data_type())))
+        }
         // The ends of several months are the end of one.
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right })
             if type_of(&right).is_some_and(|own| matches!(own, DataType::Interval(_))) && has_columns(&left) =>

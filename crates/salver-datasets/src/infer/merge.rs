@@ -21,6 +21,8 @@ fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
         (Struct(a), Struct(b)) => merge_fields(a, b, text).map(Struct),
         (List(a), List(b)) => merge_types(a.data_type(), b.data_type(), text)
             .map(|item| List(Arc::new(Field::new(a.name(), item, a.is_nullable() || b.is_nullable())))),
+        // Text, bytes and lists have several forms, which differ in nothing that they hold.
+        (a, b) if plain(a) != *a || plain(b) != *b => merge_types(&plain(a), &plain(b), false),
         _ => None,
     };
     merged.or_else(|| text.then_some(Utf8))
@@ -36,7 +38,8 @@ fn merge_integers(a: &DataType, b: &DataType) -> Option<DataType> {
         8 if bits(signed) < 16 => DataType::Int16,
         16 if bits(signed) < 32 => DataType::Int32,
         32 if bits(signed) < 64 => DataType::Int64,
-        64 => DataType::Float64,
+        // A float would round them.
+        64 => DataType::Decimal128(20, 0),
         _ => signed.clone(),
     })
 }

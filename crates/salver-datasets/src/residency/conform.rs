@@ -1,8 +1,11 @@
 //! Gives batches of a file the columns of the dataset: by name, in order, with the dataset's types.
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
+use arrow::compute::kernels::cmp::distinct;
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{Field, SchemaRef};
+use arrow::datatypes::{DataType, Field, Fields, SchemaRef};
 use arrow::util::display::array_value_to_string;
 use salver_model::{Code, Error, Result};
 
@@ -44,6 +47,7 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
         return Ok(ArrayRef::clone(column));
     }
     let (name, wanted) = (field.name(), field.data_type());
+    let column = &shaped(column, wanted);
     let options = CastOptions { safe: true, ..CastOptions::default() };
     let cast = cast_with_options(column, wanted, &options).map_err(|cause| {
         let message = format!("`{label}`: column `{name}` is {} and can't be made {wanted}", column.data_type());
@@ -51,9 +55,7 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
             .with_hint(format!("declare `{name}` in `schema` with another type"))
             .with_source(cause)
     })?;
-    if cast.logical_null_count() > column.logical_null_count() {
-        let is_lost = |row: &usize| cast.is_null(*row) && !column.is_null(*row);
-        let row = (0..column.len()).find(is_lost).unwrap_or(0);
+    if let Some(row) = first_lost(column, &cast)? {
         let value = array_value_to_string(column, row).unwrap_or_default();
         let shown: String = value.chars().take(60).collect();
         let row = first_row + row as u64 + 1;
@@ -64,4 +66,52 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
         .with_hint(format!("declare `{name}` with a wider type in `schema`, or correct the value")));
     }
     Ok(cast)
+}
+
+/// The first row whose value the cast lost, or cut to one that its type has: a fraction, a time of day.
+fn first_lost(column: &ArrayRef, cast: &ArrayRef) -> Result<Option<usize>> {
+    if cast.logical_null_count() > column.logical_null_count() {
+        return Ok((0..column.len()).find(|row| cast.is_null(*row) && !column.is_null(*row)));
+    }
+    let (from, to) = (column.data_type(), cast.data_type());
+    let cuts = match to {
+        to if to.is_integer() => from.is_floating() || from.is_decimal(),
+        DataType::Boolean => from.is_numeric(),
+        DataType::Date32 => matches!(from, DataType::Timestamp(..) | DataType::Date64),
+        _ => false,
+    };
+    if !cuts {
+        return Ok(None);
+    }
+    let unfit = |cause| Error::internal("a column can't be compared with what it was cast to").with_source(cause);
+    let back = cast_with_options(cast, from, &CastOptions::default()).map_err(unfit)?;
+    let differs = distinct(column, &back).map_err(unfit)?;
+    Ok((0..differs.len()).find(|row| differs.value(*row)))
+}
+
+/// A column whose structs have the members that are wanted, by name: of files that are joined some may lack.
+fn shaped(column: &ArrayRef, wanted: &DataType) -> ArrayRef {
+    match (column.data_type(), wanted) {
+        (own, wanted) if own == wanted => Arc::clone(column),
+        (DataType::Struct(_), DataType::Struct(fields)) => {
+            let own = column.as_struct();
+            let member = |field: &Arc<Field>| match own.column_by_name(field.name()) {
+                Some(member) => shaped(member, field.data_type()),
+                None => new_null_array(field.data_type(), own.len()),
+            };
+            let members: Vec<ArrayRef> = fields.iter().map(member).collect();
+            let types = fields.iter().zip(&members);
+            let fields: Fields =
+                types.map(|(field, member)| Field::new(field.name(), member.data_type().clone(), true)).collect();
+            StructArray::try_new(fields, members, own.nulls().cloned())
+                .map_or_else(|_| Arc::clone(column), |made| Arc::new(made))
+        }
+        (DataType::List(item), DataType::List(wanted)) => {
+            let (_, offsets, values, nulls) = column.as_list::<i32>().clone().into_parts();
+            let values = shaped(&values, wanted.data_type());
+            let item = Arc::new(Field::new(item.name(), values.data_type().clone(), true));
+            ListArray::try_new(item, offsets, values, nulls).map_or_else(|_| Arc::clone(column), |made| Arc::new(made))
+        }
+        _ => Arc::clone(column),
+    }
 }

@@ -51,7 +51,7 @@ fn fits(text: &str, scale: i8) -> bool {
 }
 
 /// `1.25e1` as `12.5`. What is no such number stays as it is, for the cast to refuse.
-fn without_exponent(text: &str) -> Cow<'_, str> {
+pub(super) fn without_exponent(text: &str) -> Cow<'_, str> {
     /// The longest decimal has 76 digits.
     const EXPONENT_MAX: usize = 80;
     let Some((number, exponent)) = text.split_once(['e', 'E']) else { return Cow::Borrowed(text) };

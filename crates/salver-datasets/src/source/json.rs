@@ -1,15 +1,18 @@
 //! JSON documents and NDJSON. Columns stand in the order in which their names first appear.
 
+mod exact;
 mod rows;
 mod scan;
 mod shape;
 
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow::compute::take;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::json::StructMode;
 use arrow::json::reader::{Decoder, ReaderBuilder};
+use arrow::util::display::array_value_to_string;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 use serde::de::DeserializeSeed as _;
@@ -83,7 +86,7 @@ fn syntax_error(input: &Input, at: Position, row: &[u8], cause: &serde_json::Err
 
 /// Gives the rows to `sink`, with the types of `reading.schema`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
-    let own: Vec<_> = reading.schema.fields().iter().map(|field| as_decoded(field)).collect();
+    let own: Vec<_> = reading.schema.fields().iter().map(|field| exact::field_as_decoded(&nullable(field))).collect();
     // The decoder would pass over a name that is not its column's.
     let is_slow = own.iter().any(|field| field.name() == UNNAMED);
     let schema = Arc::new(Schema::new(own));
@@ -99,7 +102,7 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: S
         let is_full = block.rows.len() == CHUNK_ROWS || block.bytes.len() >= BLOCK_BYTES;
         if !block.rows.is_empty() && (next.is_none() || is_full) {
             let batch = block.decode(&reading.schema)?;
-            sink(block.with_decimals(batch, &reading.schema)?)?;
+            sink(block.exact(batch, &reading.schema)?)?;
             block.bytes.clear();
             block.rows.clear();
         }
@@ -112,12 +115,6 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: S
 /// Whether nulls are allowed is checked where all formats meet.
 fn nullable(field: &Field) -> Field {
     field.clone().with_nullable(true)
-}
-
-/// The field as the decoder is asked for it: decimals as text, since it would round them.
-fn as_decoded(field: &Field) -> Field {
-    let field = nullable(field);
-    if decimal::scale_of(field.data_type()).is_some() { field.with_data_type(DataType::Utf8) } else { field }
 }
 
 struct Block<'a> {
@@ -170,25 +167,32 @@ impl Block<'_> {
         self.bytes[self.rows[index].0..end].trim_ascii_end()
     }
 
-    /// The batch with its decimals, which came as text.
-    fn with_decimals(&self, batch: RecordBatch, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
-        let is_decimal = |field: &Arc<Field>| decimal::scale_of(field.data_type()).is_some();
-        if !wanted.fields().iter().any(is_decimal) {
-            return Ok(batch);
-        }
-        let mut columns = batch.columns().to_vec();
-        for (column, field) in columns.iter_mut().zip(wanted.fields()).filter(|(_, field)| is_decimal(field)) {
-            let Some(texts) = column.as_string_opt::<i32>() else { continue };
-            let made = decimal::decimals(texts, field.data_type()).map_err(|row| {
-                let line = self.rows.get(row).map(|(_, at)| at.line);
-                misfit(&self.input.label, line, field, Some(texts.value(row)))
-            })?;
-            *column = made;
+    /// The batch with its numbers, which came as text.
+    fn exact(&self, batch: RecordBatch, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for (column, field) in batch.columns().iter().zip(wanted.fields()) {
+            let is_declared = self.spec.schema.iter().any(|column| column.name == *field.name());
+            match exact::exactly(column, field.data_type(), is_declared) {
+                Some(exact) => columns.push(exact),
+                None if is_declared => return Err(self.misfit(column, field)),
+                None => return Err(Stop::Outgrown),
+            }
         }
         let fields: Vec<_> = wanted.fields().iter().map(|field| nullable(field)).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
             .map_err(|cause| super::damaged(self.input, &cause).with_source(cause).into())
+    }
+
+    /// The first row of a column whose value does not fit.
+    fn misfit(&self, column: &ArrayRef, field: &Field) -> Stop {
+        let alone = |row: usize| {
+            let place = UInt64Array::from(vec![row as u64]);
+            take(column, &place, None).is_ok_and(|one| exact::exactly(&one, field.data_type(), true).is_some())
+        };
+        let row = (0..column.len()).find(|row| !alone(*row)).unwrap_or(0);
+        let shown = array_value_to_string(column, row).ok();
+        misfit(&self.input.label, self.rows.get(row).map(|(_, at)| at.line), field, shown.as_deref()).into()
     }
 
     /// Finds the first row and column that does not fit.

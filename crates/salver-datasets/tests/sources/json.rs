@@ -1,6 +1,7 @@
 //! JSON documents and NDJSON.
 
 use arrow::datatypes::{DataType, TimeUnit};
+use arrow::util::display::array_value_to_string;
 use salver_model::Code;
 
 use crate::made::{column, error, gzip, load, one, show, shown};
@@ -96,6 +97,52 @@ fn decimals_are_not_rounded() {
     assert!(wrong.message.contains("line 5: column `x`: `12.345` is not"), "{wrong:?}");
     spec.schema = vec![column("x", DataType::Decimal128(5, 3))];
     assert_eq!(show(&load(&spec).unwrap()), "x:Decimal128(5, 3)|o:Int64\n1.200|1\n-3.500|~\n25.000|~\n12.345|~");
+}
+
+#[test]
+fn whole_numbers_are_not_cut() {
+    for (rows, wrong_row) in [
+        ("{\"a\":1}\n{\"a\":1.5}\n", Some("line 2: column `a`: `1.5` is not")),
+        ("{\"a\":1}\n{\"a\":-1.9e0}\n", Some("line 2: column `a`: `-1.9e0` is not")),
+        ("{\"a\":9223372036854775808}\n", Some("column `a`")),
+        ("{\"a\":\"x\"}\n", Some("column `a`")),
+        ("{\"a\":true}\n", Some("column `a`")),
+        ("{\"a\":1.0}\n{\"a\":2e3}\n{\"a\":\"4\"}\n{\"a\":9007199254740993}\n", None),
+    ] {
+        let (_made, mut spec) = one("a.ndjson", rows);
+        spec.schema = vec![column("a", DataType::Int64)];
+        match wrong_row {
+            Some(told) => {
+                let wrong = load(&spec).unwrap_err();
+                assert!(wrong.message.contains(told), "{rows}: {wrong:?}");
+            }
+            None => assert_eq!(show(&load(&spec).unwrap()), "a:Int64\n1\n2000\n4\n9007199254740993"),
+        }
+    }
+    let (_made, mut spec) = one("a.ndjson", "{\"l\":[1,2]}\n{\"l\":null}\n{\"l\":[3,4.5]}\n");
+    spec.schema = vec![column("l", DataType::new_list(DataType::Int64, true))];
+    let wrong = load(&spec).unwrap_err();
+    assert!(wrong.message.contains("line 3: column `l`"), "{wrong:?}");
+}
+
+/// What comes behind the rows that the types are guessed from is not cut to them.
+#[test]
+fn a_late_fraction_widens_its_column() {
+    let mut text = String::new();
+    while text.len() < 65 * 1024 * 1024 {
+        text.push_str(
+            "{\"n\":12345678,\"o\":{\"l\":[7]},\"s\":\"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\"}\n",
+        );
+    }
+    text.push_str("{\"n\":1.5,\"o\":{\"l\":[2.5]},\"s\":\"y\"}\n");
+    let (_made, spec) = one("a.ndjson", text);
+    let loaded = load(&spec).unwrap();
+    let salver_datasets::Content::Resident { chunks, .. } = &loaded.content else { panic!() };
+    let last = chunks.last().unwrap();
+    let value = |column: usize, row| array_value_to_string(last.column(column), row).unwrap();
+    let row = last.num_rows() - 1;
+    assert_eq!((value(0, row), value(1, row)), ("1.5".into(), "{l: [2.5]}".into()));
+    assert_eq!((value(0, row - 1), value(1, row - 1)), ("12345678.0".into(), "{l: [7.0]}".into()));
 }
 
 #[test]

@@ -253,6 +253,10 @@ fn nothing_goes_into_parquet_as_a_bare_number() {
     assert_eq!(schema.field(0).data_type(), &DataType::Timestamp(TimeUnit::Millisecond, None));
     let wanted: ArrayRef = Arc::new(TimestampMillisecondArray::from(instants));
     assert_eq!(read[0].column(0), &wanted);
+    for kind in [DataType::Decimal32(5, -1), DataType::Decimal128(10, -3), DataType::Decimal256(40, -2)] {
+        let error = Encoder::check(Format::Parquet, &column(new_null_array(&kind, 1)).schema()).unwrap_err();
+        assert!(error.code == Code::UnknownFormat && error.message.contains("`v`"), "{kind}: {error:?}");
+    }
     for unit in [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond] {
         let duration = DataType::Duration(unit);
         for kind in [duration.clone(), DataType::new_list(duration.clone(), true)] {

@@ -70,6 +70,12 @@ pub(super) const SAME: &[&str] = &[
     "select count(*) from n a join n b on a.f = b.f",
     "select max(f) over (order by i rows 1 preceding) from n where i < 5 order by i",
     "select nullif(f, 0.0::float8) is null from n where i = 3",
+    // A decimal as a float is the nearest one.
+    "select 22.462009622886406::float8 = '22.462009622886406'::float8, -0.09936942232324407::float8",
+    "select x.v::text::float8 = x.v::float8, x.v::float8 from (values (22.462009622886406), (0.1), (1e-30), \
+     (12345678901234567890.123456789), (-7.000000000000001), (9007199254740993)) as x(v) order by x.v",
+    "select x.v::text::real = x.v::real from (values (22.462009622886406), (0.1), (16777217)) as x(v)",
+    "select count(*) from n where d::float8 = d::text::float8",
     // Whole numbers.
     "select 2 ^ 3, 2 * 3 ^ 2, 5 # 3",
     "select sum(i), sum(i + 1), sum(i * 2) from n",

@@ -1,0 +1,77 @@
+//! A decimal as a float is the nearest one, as it is where the same digits are read as a float. The engine divides one
+//! float by another, which rounds twice.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Float32Array, Float64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Decimal128Type};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+use super::call;
+
+/// Whole numbers up to here, and powers of ten up to there, are floats, and so is their quotient when it is rounded.
+const EXACT_MAX: i128 = 1 << 53;
+const SCALE_MAX: i8 = 22;
+
+/// Whether the cast is one of those.
+pub(super) fn rounds_twice(from: &DataType, to: &DataType) -> bool {
+    from.is_decimal() && matches!(to, DataType::Float32 | DataType::Float64)
+}
+
+/// The nearest float of a decimal.
+pub(super) fn float(decimal: Expr, to: &DataType) -> Expr {
+    let signature = Signature::any(1, Volatility::Immutable);
+    call(ScalarUDF::new_from_impl(Nearest { to: to.clone(), signature }), vec![decimal])
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Nearest {
+    to: DataType,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for Nearest {
+    fn name(&self) -> &'static str {
+        "nearest"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.to.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match args.args.as_slice() {
+            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(nearest(array, &self.to)?)),
+            [ColumnarValue::Scalar(value)] => {
+                let array = nearest(&value.to_array()?, &self.to)?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+            }
+            _ => internal_err!("one decimal becomes a float"),
+        }
+    }
+}
+
+fn nearest(decimals: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if let (DataType::Decimal128(_, scale @ 0..=SCALE_MAX), DataType::Float64) = (decimals.data_type(), to) {
+        let (own, power) = (decimals.as_primitive::<Decimal128Type>(), 10_f64.powi(i32::from(*scale)));
+        if own.iter().flatten().all(|digits| digits.unsigned_abs() <= EXACT_MAX.unsigned_abs()) {
+            return Ok(Arc::new(
+                own.iter().map(|digits| digits.map(|digits| digits as f64 / power)).collect::<Float64Array>(),
+            ));
+        }
+    }
+    let texts = cast(decimals, &DataType::Utf8)?;
+    let texts = texts.as_string::<i32>();
+    Ok(match to {
+        DataType::Float32 => Arc::new(texts.iter().map(|text| text?.parse().ok()).collect::<Float32Array>()),
+        _ => Arc::new(texts.iter().map(|text| text?.parse().ok()).collect::<Float64Array>()),
+    })
+}

@@ -1,0 +1,82 @@
+//! Files of one dataset whose columns differ in form, and values that a declared type has no place for.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+};
+use arrow::datatypes::{DataType, Field, Int32Type};
+use salver_model::spec::Residency;
+
+use crate::made::{Made, column, load, one, parquet_of, show};
+
+fn batch(column: ArrayRef) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable([("x", column, true)]).unwrap()
+}
+
+fn of(members: &[(&str, ArrayRef)]) -> ArrayRef {
+    let pairs = members
+        .iter()
+        .map(|(name, column)| (Arc::new(Field::new(*name, column.data_type().clone(), true)), Arc::clone(column)));
+    Arc::new(StructArray::from(pairs.collect::<Vec<_>>()))
+}
+
+#[test]
+fn forms_of_one_type_are_joined() {
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+    let whole = |n: i64| -> ArrayRef { Arc::new(Int64Array::from(vec![n])) };
+    let others: [(ArrayRef, ArrayRef, &str); 6] = [
+        (Arc::clone(&text), Arc::new(LargeStringArray::from(vec!["b"])), "x:Utf8\na\nb"),
+        (Arc::clone(&text), Arc::new(StringViewArray::from(vec!["b"])), "x:Utf8\na\nb"),
+        (text, Arc::new(["b"].into_iter().collect::<DictionaryArray<Int32Type>>()), "x:Utf8\na\nb"),
+        (whole(-1), Arc::new(UInt64Array::from(vec![u64::MAX])), "x:Decimal128(20, 0)\n-1\n18446744073709551615"),
+        (
+            of(&[("a", whole(1))]),
+            of(&[("a", whole(2)), ("b", Arc::new(StringArray::from(vec!["t"])))]),
+            "x:Struct(\"a\": Int64, \"b\": Utf8)\n{a: 1, b: }\n{a: 2, b: t}",
+        ),
+        (
+            of(&[("b", Arc::new(StringArray::from(vec!["t"]))), ("a", whole(2))]),
+            of(&[("a", whole(1))]),
+            "x:Struct(\"b\": Utf8, \"a\": Int64)\n{b: t, a: 2}\n{b: , a: 1}",
+        ),
+    ];
+    for (one, other, expected) in others {
+        let made = Made::new();
+        made.file("1.parquet", parquet_of(&batch(one)));
+        made.file("2.parquet", parquet_of(&batch(other)));
+        let mut spec = made.spec(&["*.parquet"]);
+        spec.residency = Residency::Always;
+        let loaded = load(&spec).unwrap_or_else(|error| panic!("{expected}: {error:?}"));
+        assert_eq!(show(&loaded), expected);
+    }
+}
+
+#[test]
+fn a_declared_type_cuts_nothing() {
+    let decimals = Decimal128Array::from(vec![1_005, 2_000]).with_precision_and_scale(10, 3).unwrap();
+    let moments = TimestampMicrosecondArray::from(vec![82_800_000_000, 86_400_000_000]);
+    let refused: [(ArrayRef, DataType, &str); 4] = [
+        (Arc::new(Float64Array::from(vec![2.0, -2.9])), DataType::Int64, "`-2.9` is not"),
+        (Arc::new(decimals), DataType::Int64, "`1.005` is not"),
+        (Arc::new(Int64Array::from(vec![1, 300])), DataType::Boolean, "`300` is not"),
+        (Arc::new(moments), DataType::Date32, "`1970-01-01T23:00:00` is not"),
+    ];
+    for (rows, declared, told) in refused {
+        let (_made, mut spec) = one("a.parquet", parquet_of(&batch(rows)));
+        spec.schema = vec![column("x", declared)];
+        spec.residency = Residency::Always;
+        let wrong = load(&spec).unwrap_err();
+        assert!(wrong.message.contains(told), "{wrong:?}");
+    }
+    for (rows, declared, shown) in [
+        (Arc::new(Float64Array::from(vec![2.0, -3.0])) as ArrayRef, DataType::Int64, "x:Int64\n2\n-3"),
+        (Arc::new(Int64Array::from(vec![1, 0])), DataType::Boolean, "x:Boolean\ntrue\nfalse"),
+    ] {
+        let (_made, mut spec) = one("a.parquet", parquet_of(&batch(rows)));
+        spec.schema = vec![column("x", declared)];
+        spec.residency = Residency::Always;
+        assert_eq!(show(&load(&spec).unwrap()), shown);
+    }
+}
