@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, IntervalUnit, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -242,6 +242,12 @@ struct Disk {
 
 impl Disk {
     fn create(schema: &SchemaRef, data_dir: &Path) -> Result<Self> {
+        if let Some(field) = schema.fields().iter().find(|field| !fits_parquet(field.data_type())) {
+            let message = format!("column `{}` is {}, which can't be kept on disk", field.name(), field.data_type());
+            return Err(Error::new(Code::Source, message).with_hint(
+                "keep the dataset in memory with `memory = \"always\"`, or declare another type in `schema`",
+            ));
+        }
         let dir = crate::fetch::scratch(data_dir)?;
         let path = dir.path().join("rows.parquet");
         let level = ZstdLevel::try_new(1).map_err(|cause| Error::internal("zstd has no level 1").with_source(cause))?;
@@ -269,6 +275,23 @@ impl Disk {
         let bytes = std::fs::metadata(&self.path).map_or(0, |found| found.len());
         let wide = wide_columns(&footer, &self.schema);
         Ok((ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new() }, Arc::new(self.dir)))
+    }
+}
+
+/// Whether Parquet has a type for it; its writer panics over unions.
+fn fits_parquet(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => *scale >= 0,
+        DataType::Struct(fields) => fields.iter().all(|field| fits_parquet(field.data_type())),
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => fits_parquet(item.data_type()),
+        _ => true,
     }
 }
 

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
-    StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int64Array, IntervalMonthDayNanoArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array, UnionArray,
 };
-use arrow::datatypes::{DataType, Field, Int32Type};
+use arrow::buffer::ScalarBuffer;
+use arrow::datatypes::{DataType, Field, Int32Type, UnionFields};
+use salver_model::Code;
 use salver_model::spec::Residency;
 
-use crate::made::{Made, column, load, one, parquet_of, show};
+use crate::made::{Made, arrow_file_of, column, load, one, parquet_of, show};
 
 fn batch(column: ArrayRef) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("x", column, true)]).unwrap()
@@ -78,5 +80,22 @@ fn a_declared_type_cuts_nothing() {
         spec.schema = vec![column("x", declared)];
         spec.residency = Residency::Always;
         assert_eq!(show(&load(&spec).unwrap()), shown);
+    }
+}
+
+/// What Parquet has no type for can't be kept on disk, and is told by its name.
+#[test]
+fn what_parquet_lacks_is_kept_in_memory() {
+    let fields = UnionFields::try_new([0], [Field::new("n", DataType::Int64, true)]).unwrap();
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let union: ArrayRef =
+        Arc::new(UnionArray::try_new(fields, ScalarBuffer::from(vec![0_i8]), None, vec![numbers]).unwrap());
+    let spans: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![None]));
+    for rows in [Arc::clone(&union), spans, of(&[("u", union)])] {
+        let (_made, mut spec) = one("a.arrow", arrow_file_of(&batch(rows)));
+        assert!(load(&spec).is_ok());
+        spec.residency = Residency::Never;
+        let wrong = load(&spec).unwrap_err();
+        assert!(wrong.code == Code::Source && wrong.message.contains("column `x` is"), "{wrong:?}");
     }
 }
