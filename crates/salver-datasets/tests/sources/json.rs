@@ -82,10 +82,7 @@ fn declared_types() {
     );
     spec.schema = vec![column("at", DataType::Int64)];
     let wrong = load(&spec).unwrap_err();
-    assert!(
-        wrong.message.contains("a.ndjson` line 1: column `at`: `\"2026-01-31T10:00:00Z\"` is not Int64"),
-        "{wrong:?}"
-    );
+    assert!(wrong.message.contains("a.ndjson` line 1: column `at`: `2026-01-31T10:00:00Z` is not Int64"), "{wrong:?}");
 }
 
 #[test]
