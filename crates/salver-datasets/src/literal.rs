@@ -5,6 +5,7 @@
 //! range) changes the comparison and is not rounded.
 
 mod fixed;
+mod moment;
 mod number;
 
 use std::sync::Arc;
@@ -80,12 +81,15 @@ pub(crate) fn convert(
             let bytes = bytes(value).ok_or_else(|| wrong("write the bytes in hexadecimal, as in '0x1f8b'"))?;
             return binary(data_type, op, bytes);
         }
-        DataType::Date32 | DataType::Date64 => from_text(data_type, value, &wrong, "write a date as '2026-01-31'")?,
-        DataType::Timestamp(..) => {
-            from_text(data_type, value, &wrong, "write a time as '2026-01-31T12:00:00' or '2026-01-31T12:00:00Z'")?
-        }
-        DataType::Time32(_) | DataType::Time64(_) => {
-            from_text(data_type, value, &wrong, "write a time of day as '12:00:00'")?
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => {
+            let hint = match data_type {
+                DataType::Timestamp(..) => "write a time as '2026-01-31T12:00:00' or '2026-01-31T12:00:00Z'",
+                DataType::Time32(_) | DataType::Time64(_) => "write a time of day as '12:00:00'",
+                _ => "write a date as '2026-01-31'",
+            };
+            let (Value::Text(text) | Value::Bare(text)) = value else { return Err(wrong(hint)) };
+            let position = moment::position(data_type, text).ok_or_else(|| wrong(hint))?;
+            return place(op, position, |number| moment::scalar(data_type, number));
         }
         _ => match whole_bounds(data_type) {
             Some((min, max)) => {
@@ -181,12 +185,6 @@ fn whole(data_type: &DataType, number: i128) -> Result<ArrayRef> {
         DataType::UInt64 => Arc::new(UInt64Array::from(vec![number as u64])),
         _ => cast(&(Arc::new(Int64Array::from(vec![number as i64])) as ArrayRef), data_type)?,
     })
-}
-
-fn from_text(data_type: &DataType, value: &Value, wrong: &dyn Fn(&str) -> Error, hint: &str) -> Result<ArrayRef> {
-    let (Value::Text(text) | Value::Bare(text)) = value else { return Err(wrong(hint)) };
-    let text: ArrayRef = Arc::new(StringArray::from(vec![text.trim()]));
-    cast(&text, data_type).map_err(|_| wrong(hint))
 }
 
 fn cast(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {

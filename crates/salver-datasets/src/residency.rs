@@ -5,6 +5,7 @@ mod collect;
 mod conform;
 mod gather;
 mod load;
+mod loss;
 mod source_file;
 
 use std::path::PathBuf;

@@ -4,7 +4,8 @@
 mod arrow_ipc;
 mod avro;
 mod csv;
-mod decimal;
+pub(crate) mod decimal;
+pub(crate) mod declared;
 mod json;
 pub(crate) mod parquet;
 mod sheet;

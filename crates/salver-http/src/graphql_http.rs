@@ -76,7 +76,7 @@ async fn answer_as(
         // As at the other door that writes to databases.
         app.gate.admit(exchange.method, exchange.headers)?;
     }
-    if request.may_change && graphql::is_mutation(&request) && exchange.headers.contains_key(header::IF_MATCH) {
+    if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")
             .with_hint("change the record at `/api/records`, or leave the header out"));
     }

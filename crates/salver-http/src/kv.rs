@@ -67,6 +67,6 @@ async fn value(rows: &mut Rows) -> Result<Option<String>> {
     }
     let unreadable = |error| Error::internal("the value can't be written as text").with_source(error);
     let options = FormatOptions::default();
-    let formatter = ArrayFormatter::try_new(batch.column(0).as_ref(), &options).map_err(unreadable)?;
+    let formatter = ArrayFormatter::try_new(column.as_ref(), &options).map_err(unreadable)?;
     formatter.value(0).try_to_string().map(Some).map_err(unreadable)
 }

@@ -105,10 +105,10 @@ pub(super) struct Exact;
 
 impl AnalyzerRule for Exact {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &exact, &|plan, schema| {
-            unions::check_node(&plan, &|expr| expr.get_type(schema).ok())?;
-            floats::node(plan, schema)
-        })
+        if unions::are_read(&plan)? {
+            unions::check(&plan)?;
+        }
+        rewritten(plan, &exact, &floats::node)
     }
 
     fn name(&self) -> &'static str {
@@ -118,9 +118,8 @@ impl AnalyzerRule for Exact {
 
 fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
-    unions::check(&expr, &type_of)?;
     match expr {
-        Expr::Cast(Cast { expr, field })
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if type_of(&expr).is_some_and(|from| nearest::rounds_twice(&from, field.data_type())) =>
         {
             Ok(Transformed::yes(nearest::float(*expr, field.data_type())))

@@ -7,11 +7,17 @@ use arrow::datatypes::{DataType, Field, Fields, Schema, TimeUnit};
 /// The type that holds the values of both; `None` when there is none. With `text`, anything can fall back to text:
 /// where the types were only guessed from text, text is always right.
 fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
-    use DataType::{Date32, Date64, Float64, List, Null, Struct, Timestamp, Utf8};
+    use DataType::{Date32, Date64, Decimal128, Float64, List, Null, Struct, Timestamp, Utf8};
     let merged = match (a, b) {
         (a, b) if a == b => Some(a.clone()),
         (Null, other) | (other, Null) => Some(other.clone()),
         (a, b) if a.is_integer() && b.is_integer() => merge_integers(a, b),
+        (Decimal128(precision, scale), other) | (other, Decimal128(precision, scale))
+            if other.is_integer() && (0..=18).contains(scale) =>
+        {
+            // Whole numbers of 64 bits have up to twenty digits before the point.
+            Some(Decimal128((*precision).max(20 + scale.unsigned_abs()), *scale))
+        }
         (a, b) if a.is_numeric() && b.is_numeric() && (a.is_floating() || b.is_floating()) => Some(Float64),
         (Timestamp(a, x), Timestamp(b, y)) if x == y => Some(Timestamp(*a.max(b), x.clone())),
         (Date32 | Date64, Timestamp(unit, None)) | (Timestamp(unit, None), Date32 | Date64) => {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
-use arrow::compute::kernels::cmp::distinct;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Fields, SchemaRef};
 use arrow::util::display::array_value_to_string;
 use salver_model::{Code, Error, Result};
+
+use super::loss;
+use crate::source::declared::from_text;
 
 /// The columns of `schema`, from a batch of the file called `label` whose first row is the file's `first_row`.
 ///
@@ -48,6 +50,16 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
     }
     let (name, wanted) = (field.name(), field.data_type());
     let column = &shaped(column, wanted);
+    let misfit = |row: usize| {
+        let value = array_value_to_string(column, row).unwrap_or_default();
+        let shown: String = value.chars().take(60).collect();
+        let row = first_row + row as u64 + 1;
+        Error::new(Code::Source, format!("`{label}` row {row}: column `{name}`: `{shown}` is not {wanted}"))
+            .with_hint(format!("declare `{name}` with a wider type in `schema`, or correct the value"))
+    };
+    if let Some(texts) = column.as_string_opt::<i32>().filter(|_| !wanted.is_string() && !wanted.is_nested()) {
+        return from_text(texts, wanted).map_err(misfit);
+    }
     let options = CastOptions { safe: true, ..CastOptions::default() };
     let cast = cast_with_options(column, wanted, &options).map_err(|cause| {
         let message = format!("`{label}`: column `{name}` is {} and can't be made {wanted}", column.data_type());
@@ -55,38 +67,11 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
             .with_hint(format!("declare `{name}` in `schema` with another type"))
             .with_source(cause)
     })?;
-    if let Some(row) = first_lost(column, &cast)? {
-        let value = array_value_to_string(column, row).unwrap_or_default();
-        let shown: String = value.chars().take(60).collect();
-        let row = first_row + row as u64 + 1;
-        return Err(Error::new(
-            Code::Source,
-            format!("`{label}` row {row}: column `{name}`: `{shown}` is not {wanted}"),
-        )
-        .with_hint(format!("declare `{name}` with a wider type in `schema`, or correct the value")));
-    }
-    Ok(cast)
-}
-
-/// The first row whose value the cast lost, or cut to one that its type has: a fraction, a time of day.
-fn first_lost(column: &ArrayRef, cast: &ArrayRef) -> Result<Option<usize>> {
-    if cast.logical_null_count() > column.logical_null_count() {
-        return Ok((0..column.len()).find(|row| cast.is_null(*row) && !column.is_null(*row)));
-    }
-    let (from, to) = (column.data_type(), cast.data_type());
-    let cuts = match to {
-        to if to.is_integer() => from.is_floating() || from.is_decimal(),
-        DataType::Boolean => from.is_numeric(),
-        DataType::Date32 => matches!(from, DataType::Timestamp(..) | DataType::Date64),
-        _ => false,
-    };
-    if !cuts {
-        return Ok(None);
-    }
     let unfit = |cause| Error::internal("a column can't be compared with what it was cast to").with_source(cause);
-    let back = cast_with_options(cast, from, &CastOptions::default()).map_err(unfit)?;
-    let differs = distinct(column, &back).map_err(unfit)?;
-    Ok((0..differs.len()).find(|row| differs.value(*row)))
+    match loss::first(column, &cast).map_err(unfit)? {
+        Some(row) => Err(misfit(row)),
+        None => Ok(cast),
+    }
 }
 
 /// A column whose structs have the members that are wanted, by name: of files that are joined some may lack.

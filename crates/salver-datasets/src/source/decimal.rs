@@ -7,7 +7,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 
 /// The digits behind the point a type keeps; `None` for what is not a decimal.
-pub(super) fn scale_of(data_type: &DataType) -> Option<i8> {
+pub(crate) fn scale_of(data_type: &DataType) -> Option<i8> {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
     match data_type {
         Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale) => Some(*scale),

@@ -1,6 +1,7 @@
 //! JSON documents and NDJSON. Columns stand in the order in which their names first appear.
 
 mod exact;
+mod flat;
 mod rows;
 mod scan;
 mod shape;
@@ -9,18 +10,18 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::compute::take;
-use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::json::StructMode;
 use arrow::json::reader::{Decoder, ReaderBuilder};
 use arrow::util::display::array_value_to_string;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 use serde::de::DeserializeSeed as _;
-use serde_json::Value;
 
 use super::csv::misfit;
 use super::{Input, Reading, Sink, Stop, decimal};
 use crate::chunk::CHUNK_ROWS;
+use flat::Members;
 use rows::Rows;
 use scan::{Position, error_at};
 use shape::{Object, ObserveRow};
@@ -148,11 +149,8 @@ impl Block<'_> {
         let mut prepared = Vec::with_capacity(self.bytes.len());
         for (index, (_, at)) in self.rows.iter().enumerate() {
             let row = self.row(index);
-            let mut value: Value =
-                serde_json::from_slice(row).map_err(|cause| syntax_error(self.input, *at, row, &cause))?;
-            name_unnamed(&mut value);
-            flatten_row(&mut value, self.schema.fields());
-            serde_json::to_writer(&mut prepared, &value).map_err(|cause| super::damaged(self.input, cause))?;
+            flat::row(row, self.schema.fields(), &mut prepared)
+                .map_err(|cause| syntax_error(self.input, *at, row, &cause))?;
             prepared.push(b'\n');
         }
         if let Some(batch) = run(self.decoder(&self.schema)?, &prepared, self.rows.len()) {
@@ -198,15 +196,9 @@ impl Block<'_> {
     /// Finds the first row and column that does not fit.
     fn blame(&self, wanted: &SchemaRef) -> Stop {
         for (index, (_, at)) in self.rows.iter().enumerate() {
-            let Ok(mut value) = serde_json::from_slice::<Value>(self.row(index)) else { continue };
-            name_unnamed(&mut value);
-            flatten_row(&mut value, self.schema.fields());
-            let text = value.to_string();
-            let fits = |schema: &SchemaRef| match self.decoder(schema) {
-                Ok(decoder) => run(decoder, text.as_bytes(), 1).is_some(),
-                Err(_) => false,
-            };
-            if fits(&self.schema) {
+            let mut text = Vec::new();
+            let Ok(()) = flat::row(self.row(index), self.schema.fields(), &mut text) else { continue };
+            if self.decoder(&self.schema).is_ok_and(|decoder| run(decoder, &text, 1).is_some()) {
                 continue;
             }
             if self.spec.json.array_encoded {
@@ -218,14 +210,15 @@ impl Block<'_> {
                 )
                 .into();
             }
+            let Ok(members) = serde_json::from_slice::<Members<'_>>(&text) else { continue };
             for field in wanted.fields() {
                 let is_declared = self.spec.schema.iter().any(|column| column.name == *field.name());
-                let one = Arc::new(Schema::new(vec![nullable(field)]));
-                let Some(cell) = value.get(field.name()).filter(|_| is_declared) else { continue };
-                let alone = serde_json::json!({ field.name().as_str(): cell }).to_string();
+                let one = Arc::new(Schema::new(vec![exact::field_as_decoded(&nullable(field))]));
+                let Some(cell) = members.get(field.name()).filter(|_| is_declared) else { continue };
+                let alone = format!("{{{}:{cell}}}", serde_json::Value::from(field.name().as_str()));
                 let decoder = self.decoder(&one);
                 if decoder.is_ok_and(|decoder| run(decoder, alone.as_bytes(), 1).is_none()) {
-                    return misfit(&self.input.label, Some(at.line), field, Some(&cell.to_string())).into();
+                    return misfit(&self.input.label, Some(at.line), field, Some(cell.get())).into();
                 }
             }
             return Stop::Outgrown;
@@ -242,49 +235,4 @@ fn run(mut decoder: Decoder, bytes: &[u8], rows: usize) -> Option<RecordBatch> {
         return None;
     }
     decoder.flush().ok()?.filter(|batch| batch.num_rows() == rows)
-}
-
-/// Gives the column without a name the one it has in the schema.
-fn name_unnamed(value: &mut Value) {
-    if let Value::Object(entries) = value
-        && let Some(nameless) = entries.remove("")
-    {
-        entries.insert(UNNAMED.to_owned(), nameless);
-    }
-}
-
-fn flatten_row(value: &mut Value, fields: &Fields) {
-    match value {
-        Value::Object(entries) => {
-            for field in fields {
-                if let Some(value) = entries.get_mut(field.name()) {
-                    flatten(value, field.data_type());
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (field, value) in fields.iter().zip(items) {
-                flatten(value, field.data_type());
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Makes JSON text of what is not text where text is wanted.
-fn flatten(value: &mut Value, data_type: &DataType) {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if value.is_object() || value.is_array() => {
-            *value = Value::String(value.to_string());
-        }
-        DataType::Struct(fields) => flatten_row(value, fields),
-        DataType::List(item) | DataType::LargeList(item) => {
-            if let Value::Array(items) = value {
-                for value in items {
-                    flatten(value, item.data_type());
-                }
-            }
-        }
-        _ => {}
-    }
 }

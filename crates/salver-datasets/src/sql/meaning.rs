@@ -4,7 +4,7 @@
 //!
 //! Names are not known here; types are not either. What depends on those is in the engine's `exact` and `own`.
 
-mod alike;
+pub(super) mod alike;
 mod arrays;
 mod calls;
 mod casts;

@@ -5,6 +5,8 @@ use ahash::AHashSet;
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
+use super::meaning::alike::numbered;
+
 /// The plan, with a name of its own for each column.
 pub(super) fn told_apart(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names: AHashSet<&str> = plan.schema().fields().iter().map(|field| field.name().as_str()).collect();
@@ -20,8 +22,7 @@ pub(super) fn told_apart(plan: LogicalPlan) -> Result<LogicalPlan> {
             columns.push(column);
             continue;
         }
-        let free = |other: &String| !names.contains(other.as_str()) && !taken.contains(other);
-        let own = (1_usize..).map(|number| format!("{name}_{number}")).find(free).unwrap_or_else(|| name.clone());
+        let own = numbered(name, |other| names.contains(other) || taken.contains(other));
         taken.insert(own.clone());
         columns.push(column.alias(own));
     }

@@ -217,6 +217,35 @@ fn decimals_are_not_rounded() {
 }
 
 #[test]
+fn declared_values_are_whole_or_refused() {
+    for (value, declared, shown) in [
+        ("2026-01-31T00:00", DataType::Date32, Some("2026-01-31")),
+        ("2026-01-31T23:00", DataType::Date32, None),
+        ("2026-01-31T10:00:00.250", DataType::Timestamp(TimeUnit::Second, None), None),
+        ("2026-01-31T10:00:00.000", DataType::Timestamp(TimeUnit::Second, None), Some("2026-01-31T10:00:00")),
+        ("2026-01-31T10:00:00.123456789", DataType::Timestamp(TimeUnit::Microsecond, None), None),
+        ("10:20:30.5", DataType::Time64(TimeUnit::Microsecond), Some("10:20:30.500")),
+        ("10:20:30.5", DataType::Time32(TimeUnit::Second), None),
+        ("1e39", DataType::Float32, None),
+        ("1e400", DataType::Float64, None),
+        ("inf", DataType::Float64, Some("inf")),
+        ("-NaN", DataType::Float32, Some("NaN")),
+    ] {
+        let (_made, mut spec) = one("a.csv", format!("x,y\n{value},1\n"));
+        spec.schema = vec![column("x", declared.clone())];
+        match shown {
+            Some(shown) => {
+                assert_eq!(show(&load(&spec).unwrap()), format!("x:{declared}|y:Int64\n{shown}|1"), "{value}")
+            }
+            None => {
+                let told = load(&spec).unwrap_err().message;
+                assert!(told.contains(&format!("line 2: column `x`: `{value}` is not")), "{value}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
 fn signs_and_what_is_not_finite() {
     let text = "f,i,p,n,t\n1,+1,+442079460000,NaN,inf\nNaN,-2,+442079460001,-inf,x\n-inf,+30,,,\n+.5,4,,inf,\n";
     let expected = "f:Float64|i:Int64|p:Utf8|n:Float64|t:Utf8\n1.0|1|+442079460000|NaN|inf\n\

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int64Array, IntervalMonthDayNanoArray, LargeStringArray,
-    RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray, UInt64Array, UnionArray,
+    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array, IntervalMonthDayNanoArray,
+    LargeListArray, LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    TimestampMicrosecondArray, UInt64Array, UnionArray,
 };
 use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::{DataType, Field, Int32Type, UnionFields};
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit, UnionFields};
 use salver_model::Code;
 use salver_model::spec::Residency;
 
@@ -28,7 +29,12 @@ fn of(members: &[(&str, ArrayRef)]) -> ArrayRef {
 fn forms_of_one_type_are_joined() {
     let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
     let whole = |n: i64| -> ArrayRef { Arc::new(Int64Array::from(vec![n])) };
-    let others: [(ArrayRef, ArrayRef, &str); 6] = [
+    let list = |n: i64| -> ArrayRef { Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(n)])])) };
+    let large = LargeListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(2)])]);
+    let decimal = Decimal128Array::from(vec![150]).with_precision_and_scale(10, 2).unwrap();
+    let others: [(ArrayRef, ArrayRef, &str); 8] = [
+        (list(1), Arc::new(large), "x:List(Int64)\n[1]\n[2]"),
+        (whole(-1), Arc::new(decimal), "x:Decimal128(22, 2)\n-1.00\n1.50"),
         (Arc::clone(&text), Arc::new(LargeStringArray::from(vec!["b"])), "x:Utf8\na\nb"),
         (Arc::clone(&text), Arc::new(StringViewArray::from(vec!["b"])), "x:Utf8\na\nb"),
         (text, Arc::new(["b"].into_iter().collect::<DictionaryArray<Int32Type>>()), "x:Utf8\na\nb"),
@@ -52,14 +58,45 @@ fn forms_of_one_type_are_joined() {
         spec.residency = Residency::Always;
         let loaded = load(&spec).unwrap_or_else(|error| panic!("{expected}: {error:?}"));
         assert_eq!(show(&loaded), expected);
+        spec.residency = Residency::Never;
+        assert!(load(&spec).is_ok(), "{expected}");
+        // A third file goes with what the two became.
+        made.file("3.parquet", parquet_of(&batch(Arc::new(Int32Array::from(vec![7])))));
+        spec.residency = Residency::Always;
+        assert_eq!(load(&spec).is_ok(), expected.starts_with("x:Decimal"), "{expected}");
     }
+}
+
+#[test]
+fn a_scanned_file_may_stand_behind_another_directory() {
+    let made = Made::new();
+    made.file("in/rows.parquet", parquet_of(&batch(Arc::new(Int64Array::from(vec![1])))));
+    made.file("beside/other.txt", "");
+    let mut spec = made.spec(&["beside/../in/rows.parquet"]);
+    spec.residency = Residency::Never;
+    assert!(load(&spec).is_ok());
 }
 
 #[test]
 fn a_declared_type_cuts_nothing() {
     let decimals = Decimal128Array::from(vec![1_005, 2_000]).with_precision_and_scale(10, 3).unwrap();
     let moments = TimestampMicrosecondArray::from(vec![82_800_000_000, 86_400_000_000]);
-    let refused: [(ArrayRef, DataType, &str); 4] = [
+    let fine = Decimal128Array::from(vec![1_005]).with_precision_and_scale(10, 3).unwrap();
+    let texts = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![Some(text), None])) };
+    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([
+        Some(vec![Some(1)]),
+        Some(vec![]),
+        Some(vec![Some(2), Some(300)]),
+    ]));
+    let seconds = DataType::Timestamp(TimeUnit::Second, None);
+    let refused: [(ArrayRef, DataType, &str); 11] = [
+        (Arc::new(TimestampMicrosecondArray::from(vec![1_000_000, 1_500_000])), seconds.clone(), "row 2"),
+        (Arc::new(fine), DataType::Decimal128(9, 2), "`1.005` is not"),
+        (Arc::new(Float64Array::from(vec![1.0, 1e39])), DataType::Float32, "row 2"),
+        (texts("1e39"), DataType::Float32, "`1e39` is not"),
+        (texts("2026-01-31T10:00:00.5"), seconds, "is not"),
+        (list, DataType::new_list(DataType::Int8, true), "row 3"),
+        (of(&[("n", texts("x"))]), DataType::Struct(vec![Field::new("n", DataType::Int64, true)].into()), "row 1"),
         (Arc::new(Float64Array::from(vec![2.0, -2.9])), DataType::Int64, "`-2.9` is not"),
         (Arc::new(decimals), DataType::Int64, "`1.005` is not"),
         (Arc::new(Int64Array::from(vec![1, 300])), DataType::Boolean, "`300` is not"),

@@ -122,6 +122,48 @@ fn whole_numbers_are_not_cut() {
     assert!(wrong.message.contains("line 3: column `l`"), "{wrong:?}");
 }
 
+#[test]
+fn declared_values_are_whole_or_refused() {
+    let moment = |unit| DataType::Timestamp(unit, None);
+    for (value, declared, shown) in [
+        ("\"2026-01-31\"", DataType::Date32, Some("2026-01-31")),
+        ("\"2026-01-31T00:00:00\"", DataType::Date32, Some("2026-01-31")),
+        ("\"2026-01-31T00:00:01\"", DataType::Date32, None),
+        ("5.7", DataType::Date32, None),
+        ("20484", DataType::Date32, None),
+        ("\"2026-01-31T10:00:00.5\"", moment(TimeUnit::Millisecond), Some("2026-01-31T10:00:00.500")),
+        ("\"2026-01-31T10:00:00.5\"", moment(TimeUnit::Second), None),
+        ("\"9999-12-31T23:59:59.999999\"", moment(TimeUnit::Microsecond), Some("9999-12-31T23:59:59.999999")),
+        ("1769853600000", moment(TimeUnit::Millisecond), Some("2026-01-31T10:00:00")),
+        ("1769853600.5", moment(TimeUnit::Second), None),
+        ("\"10:20:30.25\"", DataType::Time32(TimeUnit::Millisecond), Some("10:20:30.250")),
+        ("\"10:20:30.25\"", DataType::Time32(TimeUnit::Second), None),
+        ("1e38", DataType::Float32, Some("1e38")),
+        ("1e39", DataType::Float32, None),
+        ("\"inf\"", DataType::Float32, Some("inf")),
+        ("5.7", DataType::Duration(TimeUnit::Second), None),
+        ("12345678901234567890.10", DataType::Utf8, Some("12345678901234567890.10")),
+        (
+            "{ \"a\": 12345678901234567890.10, \"b c\": \"d \\\" e\" }",
+            DataType::Utf8,
+            Some("{\"a\":12345678901234567890.10,\"b c\":\"d \\\" e\"}"),
+        ),
+    ] {
+        let (_made, mut spec) = one("a.ndjson", format!("{{\"x\":{value}}}\n{{\"x\":null}}\n"));
+        spec.schema = vec![column("x", declared.clone())];
+        match shown {
+            Some(shown) => assert_eq!(show(&load(&spec).unwrap()), format!("x:{declared}\n{shown}\n~"), "{value}"),
+            None => {
+                let wrong = load(&spec).unwrap_err();
+                assert!(wrong.message.contains("line 1: column `x`"), "{value}: {wrong:?}");
+            }
+        }
+    }
+    // Objects among other things are text as they were written.
+    let rows = "{\"x\":{\"n\": 123456789012345678901234567890}}\n{\"x\":1}\n";
+    assert_eq!(shown("a.ndjson", rows), "x:Utf8\n{\"n\":123456789012345678901234567890}\n1");
+}
+
 /// What comes behind the rows that the types are guessed from is not cut to them.
 #[test]
 fn a_late_fraction_widens_its_column() {

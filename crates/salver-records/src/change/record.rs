@@ -9,6 +9,7 @@ use super::checks;
 use super::decimal::Decimal;
 use super::ground::{Ground, argument_count, invalid};
 use super::sanitize::Sanitizer;
+use crate::condition::{Operand, bind_for};
 use crate::dialect::{Dialect, is_untyped};
 use crate::json::base64;
 use crate::statement::Bind;
@@ -138,7 +139,7 @@ impl Ground<'_> {
             let written = record.iter().rev().find(|(own, _)| own == name).map(|(_, field)| field);
             let is_same = match written {
                 None => true,
-                Some(Field::Text(text) | Field::Number(text)) => text.trim() == part.trim(),
+                Some(Field::Text(text) | Field::Number(text)) => self.is_same(*column, text, part),
                 Some(_) => false,
             };
             if !is_same {
@@ -150,6 +151,13 @@ impl Ground<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether two writings are of one value of a column.
+    fn is_same(&self, column: usize, one: &str, other: &str) -> bool {
+        let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
+        let bind = |text: &str| bind_for(self.scope.dialect, &operand, text);
+        one == other || bind(one).is_some_and(|one| bind(other).is_some_and(|other| one == other))
     }
 
     /// The record with the key from the path.

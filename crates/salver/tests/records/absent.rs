@@ -79,3 +79,36 @@ fn sqlite_knows_what_is_null() {
         assert_eq!(program.get(target).json(), serde_json::json!([{"n": 6}, {"n": 7}]), "{target}");
     }
 }
+
+#[test]
+fn a_database_in_utf_16_is_refused_with_the_way_out() {
+    let sql =
+        "pragma encoding = 'UTF-16le'; create table t (id integer primary key, t text); insert into t values (1, 'b');";
+    let program = Program::start(database(Kind::Sqlite, sql), "", "");
+    program.until("it is told", |program| {
+        let answer = program.get("/records/t");
+        answer.status == 503 && answer.body.contains("UTF-16le")
+    });
+}
+
+#[test]
+fn floats_and_letters_of_postgresql() {
+    let sql = "create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        create table fl (id int primary key, f float8, t text collate loose, u text collate \"C\", d date);
+        insert into fl values (1, 'NaN', 'é', 'é', 'infinity'), (2, 'Infinity', 'x', 'É', '2024-01-01'), (3, 1.5, 'É', 'x', null);";
+    let program = Program::over(database(Kind::Postgres, sql), "", "");
+    for (filter, ids) in [
+        ("filter[f]eq=NaN", vec![1]),
+        ("filter[f]eq=inf", vec![2]),
+        ("filter[f]lt=inf", vec![3]),
+        ("filter[f]gte=inf", vec![1, 2]),
+        ("filter[t]ilike='é'", vec![1, 3]),
+        ("filter[u]ilike='é'", vec![1, 2]),
+    ] {
+        let rows = program.get(&format!("/tables/fl?columns=id&sort=id&{filter}")).json();
+        let found: Vec<i64> = rows.as_array().expect(filter).iter().filter_map(|row| row["id"].as_i64()).collect();
+        assert_eq!(found, ids, "{filter}");
+    }
+    let told = program.get("/tables/fl?columns=id&sort=-d.nullslast,id&limit=1");
+    assert!(told.status >= 400 && told.body.contains("`d` has a value"), "{}", told.body);
+}

@@ -2,19 +2,41 @@
 //! engine's kernels compare and cast nothing of them, and say so by nulls: here that is an error.
 
 use arrow::datatypes::DataType;
-use datafusion::common::tree_node::TreeNode;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use salver_model::{Code, Error};
 
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::inputs;
 
-/// Refuses what is computed from a union.
+/// Whether a plan reads a table with a union, which is where all of them come from.
+pub(super) fn are_read(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            found |= scan.projected_schema.fields().iter().any(|field| is_union(field.data_type()));
+        }
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// Refuses a plan that computes something from a union, or compares rows with one among them.
 ///
 /// # Errors
 /// `InvalidSql`, which names it.
-pub(super) fn check(expr: &Expr, type_of: TypeOf<'_>) -> Result<()> {
+pub(super) fn check(plan: &LogicalPlan) -> Result<()> {
+    let check = |node: &LogicalPlan| {
+        let schema = inputs(node)?;
+        node.apply_expressions(|expr| {
+            expr.apply(|part| computed(part, &schema).map(|()| TreeNodeRecursion::Continue))
+        })?;
+        compared(node, &schema).map(|()| TreeNodeRecursion::Continue)
+    };
+    plan.apply_with_subqueries(check).map(|_| ())
+}
+
+fn computed(expr: &Expr, schema: &DFSchema) -> Result<()> {
     let is_known = match expr {
         Expr::Alias(_) | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Column(_) | Expr::OuterReferenceColumn(..) => {
             true
@@ -25,19 +47,15 @@ pub(super) fn check(expr: &Expr, type_of: TypeOf<'_>) -> Result<()> {
     if is_known {
         return Ok(());
     }
-    expr.apply_children(|child| refused(child, type_of).map(|()| TreeNodeRecursion::Continue)).map(|_| ())
+    expr.apply_children(|child| refused(child, schema).map(|()| TreeNodeRecursion::Continue)).map(|_| ())
 }
 
-/// Refuses a step that compares whole rows with a union among them.
-///
-/// # Errors
-/// `InvalidSql`, which names it.
-pub(super) fn check_node(plan: &LogicalPlan, type_of: TypeOf<'_>) -> Result<()> {
+fn compared(plan: &LogicalPlan, schema: &DFSchema) -> Result<()> {
     match plan {
-        LogicalPlan::Sort(sort) => sort.expr.iter().try_for_each(|key| refused(&key.expr, type_of)),
-        LogicalPlan::Aggregate(groups) => groups.group_expr.iter().try_for_each(|key| refused(key, type_of)),
+        LogicalPlan::Sort(sort) => sort.expr.iter().try_for_each(|key| refused(&key.expr, schema)),
+        LogicalPlan::Aggregate(groups) => groups.group_expr.iter().try_for_each(|key| refused(key, schema)),
         LogicalPlan::Join(join) => {
-            join.on.iter().flat_map(|(left, right)| [left, right]).try_for_each(|key| refused(key, type_of))
+            join.on.iter().flat_map(|(left, right)| [left, right]).try_for_each(|key| refused(key, schema))
         }
         LogicalPlan::Distinct(distinct) => {
             let union = distinct.input().schema().fields().iter().find(|field| is_union(field.data_type()));
@@ -47,9 +65,9 @@ pub(super) fn check_node(plan: &LogicalPlan, type_of: TypeOf<'_>) -> Result<()> 
     }
 }
 
-fn refused(expr: &Expr, type_of: TypeOf<'_>) -> Result<()> {
-    match type_of(expr) {
-        Some(own) if is_union(&own) => Err(error(&expr.to_string())),
+fn refused(expr: &Expr, schema: &DFSchema) -> Result<()> {
+    match expr.get_type(schema) {
+        Ok(own) if is_union(&own) => Err(error(&expr.to_string())),
         _ => Ok(()),
     }
 }

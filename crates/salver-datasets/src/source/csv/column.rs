@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder,
-    TimestampMicrosecondBuilder, TimestampNanosecondBuilder,
+    ArrayRef, BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
+    TimestampNanosecondBuilder,
 };
-use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, TimeUnit};
 
-use super::super::decimal;
+use super::super::declared::{self, has_digits};
 use super::split::View;
 use crate::infer::{Kind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
 
@@ -55,7 +54,7 @@ impl<'a> Column<'a> {
                 let mut builder = Float64Builder::with_capacity(self.rows);
                 let strict = !self.is_declared;
                 self.each(
-                    |text| text.parse().ok().filter(|_| !strict || is_number(text)),
+                    |text| float(text).filter(|_| !strict || is_number(text)),
                     |value| builder.append_option(value),
                 )?;
                 Ok(Arc::new(builder.finish()))
@@ -66,26 +65,8 @@ impl<'a> Column<'a> {
                 Ok(Arc::new(builder.finish()))
             }
             DataType::Timestamp(unit, zone) if !self.is_declared => self.timestamps(*unit, zone.is_some()),
-            DataType::Timestamp(_, zone) => match self.instants(zone.as_deref()) {
-                Some(instants) => cast_with_options(&instants, data_type, &CastOptions::default()).map_err(|_| 0),
-                None => self.cast(data_type),
-            },
             other => self.cast(other),
         }
-    }
-
-    /// Timestamps for a declared type: with an offset or without, as far as that says an instant in `zone`. `None`
-    /// leaves them to the general reading, which knows more forms and zones.
-    fn instants(&self, zone: Option<&str>) -> Option<ArrayRef> {
-        let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
-        let parse = |text: &str| parse_timestamp(text).filter(|at| at.zoned || is_utc);
-        let mut builder = TimestampNanosecondBuilder::with_capacity(self.rows);
-        if self.each(|text| parse(text)?.nanos(), |value| builder.append_option(value)).is_ok() {
-            return Some(Arc::new(builder.finish().with_timezone_opt(zone.map(Arc::from))));
-        }
-        let mut builder = TimestampMicrosecondBuilder::with_capacity(self.rows);
-        self.each(|text| parse(text)?.micros(), |value| builder.append_option(value)).ok()?;
-        Some(Arc::new(builder.finish().with_timezone_opt(zone.map(Arc::from))))
     }
 
     fn text(&self) -> ArrayRef {
@@ -131,17 +112,13 @@ impl<'a> Column<'a> {
         for row in 0..self.rows {
             builder.append_option(self.value(row).map(str::trim_ascii).filter(|text| !text.is_empty()));
         }
-        let texts = builder.finish();
-        if decimal::scale_of(data_type).is_some() {
-            return decimal::decimals(&texts, data_type);
-        }
-        let cast = cast_with_options(&texts, data_type, &CastOptions { safe: true, ..CastOptions::default() })
-            .map_err(|_| 0_usize)?;
-        if cast.logical_null_count() > texts.null_count() {
-            return Err((0..self.rows).find(|row| cast.is_null(*row) && !texts.is_null(*row)).unwrap_or(0));
-        }
-        Ok(cast)
+        declared::from_text(&builder.finish(), data_type)
     }
+}
+
+/// A float. A number that is beyond them is none.
+fn float(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|float: &f64| float.is_finite() || !has_digits(text))
 }
 
 fn is_number(text: &str) -> bool {

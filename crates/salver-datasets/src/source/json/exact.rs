@@ -1,5 +1,5 @@
-//! Numbers of JSON as their column has them, or not at all. The decoder rounds decimals and cuts whole numbers, so both
-//! come from it as the text that was written.
+//! Values of JSON as their column has them, or not at all. The decoder rounds decimals, cuts whole numbers, takes any
+//! number for a date and makes infinities of large ones, so these come from it as the text that was written.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,16 +7,18 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, AsArray, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, StringArray, StructArray,
 };
-use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use arrow::compute::kernels::zip::zip;
+use arrow::compute::{CastOptions, cast_with_options, is_null};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type};
 
+use super::super::declared;
 use super::decimal;
 
 /// The type as the decoder is asked for it.
 pub(super) fn as_decoded(data_type: &DataType) -> DataType {
     let field = |field: &FieldRef| Arc::new(field_as_decoded(field));
     match data_type {
-        own if own.is_integer() || decimal::scale_of(own).is_some() => DataType::Utf8,
+        own if is_read_from_text(own) => DataType::Utf8,
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
         DataType::List(item) => DataType::List(field(item)),
         DataType::LargeList(item) => DataType::LargeList(field(item)),
@@ -24,6 +26,17 @@ pub(super) fn as_decoded(data_type: &DataType) -> DataType {
         DataType::Map(entries, sorted) => DataType::Map(field(entries), *sorted),
         other => other.clone(),
     }
+}
+
+/// Whether the decoder loses something of values of a type. Floats of 64 bits it reads as they are; see [`exactly`].
+fn is_read_from_text(data_type: &DataType) -> bool {
+    use DataType::{Date32, Date64, Duration, Float16, Float32, Interval, Time32, Time64, Timestamp};
+    data_type.is_integer()
+        || decimal::scale_of(data_type).is_some()
+        || matches!(
+            data_type,
+            Float16 | Float32 | Date32 | Date64 | Timestamp(..) | Time32(_) | Time64(_) | Duration(_) | Interval(_)
+        )
 }
 
 pub(super) fn field_as_decoded(field: &Field) -> Field {
@@ -34,14 +47,21 @@ pub(super) fn field_as_decoded(field: &Field) -> Field {
 /// numbers may be written with a point or an exponent (`1.0`, `1e3`); else these would have made another column of it.
 pub(super) fn exactly(decoded: &ArrayRef, wanted: &DataType, is_declared: bool) -> Option<ArrayRef> {
     if decoded.data_type() == wanted {
-        return Some(Arc::clone(decoded));
+        // What is larger than any float would have made the schema's reader refuse the file.
+        let has_overflown = !is_declared
+            && decoded
+                .as_primitive_opt::<Float64Type>()
+                .is_some_and(|floats| floats.values().iter().any(|f| f.is_infinite()));
+        return (!has_overflown).then(|| Arc::clone(decoded));
     }
     let inner = |decoded: &ArrayRef, field: &FieldRef| exactly(decoded, field.data_type(), is_declared);
     Some(match (wanted, decoded.data_type()) {
         (own, DataType::Utf8) if own.is_integer() => whole(decoded.as_string(), own, is_declared)?,
-        (own, DataType::Utf8) if decimal::scale_of(own).is_some() => {
-            decimal::decimals(decoded.as_string(), own).ok()?
+        (DataType::Timestamp(..), DataType::Utf8) => {
+            let texts = decoded.as_string();
+            declared::from_text(texts, wanted).ok().or_else(|| counted(texts, wanted))?
         }
+        (own, DataType::Utf8) if is_read_from_text(own) => declared::from_text(decoded.as_string(), own).ok()?,
         (DataType::Struct(fields), DataType::Struct(_)) => Arc::new(members(decoded.as_struct(), fields, is_declared)?),
         (DataType::List(item), DataType::List(_)) => Arc::new(items(decoded.as_list::<i32>(), item, &inner)?),
         (DataType::LargeList(item), DataType::LargeList(_)) => Arc::new(items(decoded.as_list::<i64>(), item, &inner)?),
@@ -84,6 +104,17 @@ fn whole(texts: &StringArray, data_type: &DataType, is_declared: bool) -> Option
         let plain = || texts.iter().map(|text| text.map(without_fraction)).collect::<StringArray>();
         if is_declared { read(&plain()) } else { None }
     })
+}
+
+/// Moments of which some are whole numbers, in the units of the type since 1970.
+fn counted(texts: &StringArray, wanted: &DataType) -> Option<ArrayRef> {
+    let numbers =
+        cast_with_options(texts, &DataType::Int64, &CastOptions { safe: true, ..CastOptions::default() }).ok()?;
+    let is_other = |row: usize| numbers.is_null(row) && texts.is_valid(row);
+    let rest: StringArray = (0..texts.len()).map(|row| is_other(row).then(|| texts.value(row))).collect();
+    let moments = declared::from_text(&rest, wanted).ok()?;
+    let counted = cast_with_options(&numbers, wanted, &CastOptions::default()).ok()?;
+    zip(&is_null(&counted).ok()?, &moments, &counted).ok()
 }
 
 /// `1.0` and `10e-1` as `1`; what has a fraction as it is.

@@ -10,7 +10,8 @@ use salver_model::limits::{SQL_COLUMNS_MAX, SQL_STARRED_MAX};
 use salver_model::ports::Tables;
 use salver_model::{Code, Error, Result};
 
-/// Checks a statement in which names are those of the catalog. One table may have any number of columns.
+/// Checks a statement in which names are those of the catalog. One table that is read once may have any number of
+/// columns.
 ///
 /// # Errors
 /// `InvalidSql` when several have too many together.
@@ -20,10 +21,10 @@ pub(in super::super) fn columns(statement: &Statement, tables: &dyn Tables) -> R
     // What a subquery gives is about as wide as the widest table.
     let width = |(known, derived): &(usize, usize)| known.saturating_add(derived.saturating_mul(seen.most));
     let pairs = seen.stars.iter().map(width).fold(0_usize, |all, own| all.saturating_add(own.saturating_mul(own)));
-    if seen.relations < 2 || seen.columns <= SQL_COLUMNS_MAX && pairs <= SQL_STARRED_MAX * SQL_STARRED_MAX {
+    let starred = pairs > SQL_STARRED_MAX * SQL_STARRED_MAX && (seen.relations > 1 || seen.stars.len() > 1);
+    if !starred && (seen.relations < 2 || seen.columns <= SQL_COLUMNS_MAX) {
         return Ok(());
     }
-    let starred = pairs > SQL_STARRED_MAX * SQL_STARRED_MAX;
     let (most, hint) = if starred {
         (SQL_STARRED_MAX, "name the columns that you need in place of `*`, or read fewer tables")
     } else {

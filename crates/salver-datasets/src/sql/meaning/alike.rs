@@ -39,15 +39,18 @@ pub(super) fn name(select: &mut Select, all: bool) {
             true if is_long => name,
             true if !all || is_column || is_named => continue,
             true => name,
-            false => {
-                let free = |other: &String| !names.contains(other) && !taken.contains(other);
-                (1_usize..).map(|number| format!("{name}_{number}")).find(free).unwrap_or_else(|| name.clone())
-            }
+            false => numbered(&name, |other| names.contains(other) || taken.contains(other)),
         };
         taken.insert(own.clone());
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { continue };
         *item = SelectItem::ExprWithAlias { expr: take(expr), alias: quoted(&own) };
     }
+}
+
+/// The name with the first number behind it that no other has.
+pub(in crate::sql) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let free = (1_usize..).map(|number| format!("{name}_{number}")).find(|other| !is_taken(other));
+    free.unwrap_or_else(|| name.to_owned())
 }
 
 fn cut(mut name: String) -> String {

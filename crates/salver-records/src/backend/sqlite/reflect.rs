@@ -10,6 +10,8 @@ use crate::dialect::Dialect;
 const TABLES: &str = "SELECT name, type, wr FROM pragma_table_list \
     WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
     ORDER BY name";
+/// Rows of a table whose keys are looked at for nulls behind the first column.
+const KEYS_LOOKED_AT: u32 = 10_000;
 /// The columns of a table; `hidden` is 1 for those of virtual tables that are no columns, 2 and 3 for generated ones.
 const COLUMNS: &str = "SELECT name, type, \"notnull\", dflt_value IS NOT NULL, pk, hidden FROM pragma_table_xinfo(?) \
     WHERE hidden <> 1 ORDER BY cid";
@@ -74,7 +76,10 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         let unique: Option<Vec<usize>> = names.iter().map(|name| find(&table, name.as_deref()?)).collect();
         table.unique.extend(unique);
     }
-    if is_without_key(connection, &table)? {
+    let is_row_number = !key_index
+        && !without_rowid
+        && table.single_key().is_some_and(|only| table.columns[only].native.eq_ignore_ascii_case("integer"));
+    if !is_row_number && has_null_keys(connection, &table)? {
         tracing::warn!(table = name, "rows have nulls in their primary key: the table has none");
         table.key.clear();
     }
@@ -82,33 +87,37 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         table.columns[index].nullable = false;
     }
     // The number of a row by another name: SQLite makes no index for it.
-    if let Some(only) = table.single_key()
-        && !key_index
-        && !without_rowid
-        && table.columns[only].native.eq_ignore_ascii_case("integer")
-    {
+    if let Some(only) = table.single_key().filter(|_| is_row_number) {
         table.columns[only].auto_increment = true;
         table.columns[only].has_default = true;
     }
     Ok(table)
 }
 
-/// Whether a row has a null in its primary key, which SQLite lets in for any but the number of the row; such rows have
-/// no key of their own.
-fn is_without_key(connection: &Connection, table: &TableInfo) -> rusqlite::Result<bool> {
-    let (mut tests, mut name) = (Vec::new(), String::new());
-    for column in table.key.iter().map(|index| &table.columns[*index]).filter(|column| column.nullable) {
-        name.clear();
-        Dialect::Sqlite.name(&column.real_name, &mut name);
-        tests.push(format!("{name} IS NULL"));
+/// Whether rows have nulls in their primary key, which SQLite lets in for any but the number of the row: they have no
+/// key of their own. The index finds those of the key's first column; of the others only the first rows are looked at,
+/// since a schema must not take the time of its tables.
+fn has_null_keys(connection: &Connection, table: &TableInfo) -> rusqlite::Result<bool> {
+    let name = |name: &str| {
+        let mut quoted = String::new();
+        Dialect::Sqlite.name(name, &mut quoted);
+        quoted
+    };
+    let own = name(&table.real_name);
+    for (place, index) in table.key.iter().enumerate().filter(|(_, index)| table.columns[**index].nullable) {
+        let column = name(&table.columns[*index].real_name);
+        let sql = match place {
+            0 => format!("SELECT EXISTS (SELECT 1 FROM {own} WHERE {column} IS NULL)"),
+            _ => format!(
+                "SELECT EXISTS (SELECT 1 FROM (SELECT {column} AS part FROM {own} LIMIT {KEYS_LOOKED_AT}) \
+                 WHERE part IS NULL)"
+            ),
+        };
+        if connection.query_row(&sql, [], |row| row.get(0))? {
+            return Ok(true);
+        }
     }
-    if tests.is_empty() {
-        return Ok(false);
-    }
-    name.clear();
-    Dialect::Sqlite.name(&table.real_name, &mut name);
-    let sql = format!("SELECT EXISTS (SELECT 1 FROM {name} WHERE {})", tests.join(" OR "));
-    connection.query_row(&sql, [], |row| row.get(0))
+    Ok(false)
 }
 
 /// A column; notes it when it belongs to the primary key.

@@ -1,0 +1,124 @@
+//! Text as the type that a column is declared to have: the whole of a value, or the row of the first that does not fit.
+//! Arrow's casts round decimals and cut fractions of a second and times of a day; here such a value does not fit.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, StringArray, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
+    TimestampNanosecondBuilder,
+};
+use arrow::compute::kernels::cmp::distinct;
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, TimeUnit};
+
+use super::decimal;
+use crate::infer::{UTC, parse_timestamp};
+
+/// Values of the type that is `wanted`, whose nulls are those of `texts`.
+///
+/// # Errors
+/// The row of the first text that is no such value, or of which a part would be lost.
+pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
+    match wanted {
+        wanted if decimal::scale_of(wanted).is_some() => decimal::decimals(texts, wanted),
+        wanted if wanted.is_floating() => floats(texts, wanted),
+        DataType::Timestamp(_, zone) => coarser(&moments(texts, zone.as_deref())?, wanted),
+        DataType::Date32 => {
+            // Longer text has a time of the day, which must be midnight.
+            let is_long = |text: &str| text.len() > 10 && !text.starts_with(['+', '-']);
+            if texts.iter().flatten().any(is_long) {
+                let zone: Option<&str> = None;
+                return coarser(&moments(texts, zone)?, wanted);
+            }
+            cast(texts, wanted)
+        }
+        DataType::Time32(_) | DataType::Time64(TimeUnit::Microsecond) => {
+            coarser(&cast(texts, &DataType::Time64(TimeUnit::Nanosecond))?, wanted)
+        }
+        wanted => cast(texts, wanted),
+    }
+}
+
+/// A cast that tells what it can't read.
+fn cast(texts: &dyn Array, wanted: &DataType) -> Result<ArrayRef, usize> {
+    let options = CastOptions { safe: true, ..CastOptions::default() };
+    let cast = cast_with_options(texts, wanted, &options).map_err(|_| 0_usize)?;
+    if cast.logical_null_count() > texts.logical_null_count() {
+        return Err((0..texts.len()).find(|row| cast.is_null(*row) && !texts.is_null(*row)).unwrap_or(0));
+    }
+    Ok(cast)
+}
+
+/// A cast to a type with larger units, which must lose nothing.
+fn coarser(fine: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, usize> {
+    let coarse = cast(fine, wanted)?;
+    if fine.data_type() == wanted {
+        return Ok(coarse);
+    }
+    let back = cast(&coarse, fine.data_type())?;
+    let differs = distinct(fine, &back).map_err(|_| 0_usize)?;
+    match (0..differs.len()).find(|row| differs.value(*row)) {
+        Some(row) => Err(row),
+        None => Ok(coarse),
+    }
+}
+
+/// Floats; a number beyond the type's is none, where `inf` is.
+fn floats(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
+    let floats = cast(texts, wanted)?;
+    let is_beyond = |row: &usize| !texts.is_null(*row) && !is_finite(&floats, *row) && has_digits(texts.value(*row));
+    match (0..texts.len()).find(is_beyond) {
+        Some(row) => Err(row),
+        None => Ok(floats),
+    }
+}
+
+/// Whether one of an array of floats is neither infinite nor none.
+pub(crate) fn is_finite(floats: &ArrayRef, row: usize) -> bool {
+    match floats.data_type() {
+        DataType::Float16 => floats.as_primitive::<Float16Type>().value(row).is_finite(),
+        DataType::Float32 => floats.as_primitive::<Float32Type>().value(row).is_finite(),
+        _ => floats.as_primitive::<Float64Type>().value(row).is_finite(),
+    }
+}
+
+/// Whether text that was read as a float was a number, and no word such as `inf` or `NaN`.
+pub(super) fn has_digits(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Moments, as nanoseconds, or as microseconds where those do not reach them. Text without an offset is of `zone`.
+fn moments(texts: &StringArray, zone: Option<&str>) -> Result<ArrayRef, usize> {
+    if let Some(moments) = plain_moments(texts, zone) {
+        return Ok(moments);
+    }
+    // Arrow knows more forms, and zones by their names.
+    let of = |unit| DataType::Timestamp(unit, zone.map(Arc::from));
+    cast(texts, &of(TimeUnit::Nanosecond)).or_else(|_| cast(texts, &of(TimeUnit::Microsecond)))
+}
+
+/// Moments as ISO 8601 writes them; `None` where another form or zone is among them.
+fn plain_moments(texts: &StringArray, zone: Option<&str>) -> Option<ArrayRef> {
+    let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
+    let parse = |text: &str| parse_timestamp(text).filter(|at| at.zoned || is_utc);
+    let mut nanos = TimestampNanosecondBuilder::with_capacity(texts.len());
+    let fits = texts.iter().try_for_each(|text| {
+        nanos.append_option(match text {
+            Some(text) => Some(parse(text)?.nanos()?),
+            None => None,
+        });
+        Some(())
+    });
+    if fits.is_some() {
+        return Some(Arc::new(nanos.finish().with_timezone_opt(zone.map(Arc::from))));
+    }
+    let mut micros = TimestampMicrosecondBuilder::with_capacity(texts.len());
+    for text in texts {
+        micros.append_option(match text {
+            Some(text) => Some(parse(text).filter(|at| at.fraction_ns % 1_000 == 0)?.micros()?),
+            None => None,
+        });
+    }
+    let micros: TimestampMicrosecondArray = micros.finish();
+    Some(Arc::new(micros.with_timezone_opt(zone.map(Arc::from))))
+}

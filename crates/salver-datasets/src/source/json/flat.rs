@@ -1,0 +1,137 @@
+//! Rows as the decoder takes them: objects and arrays become JSON text where text is wanted. Nothing is read further
+//! than that takes, so numbers keep the digits that were written.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use arrow::datatypes::{DataType, Field, FieldRef};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::UNNAMED;
+
+/// An object, with the values as they were written.
+pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// The last value of this name, which is the one that counts.
+    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(Name(name)) = entries.next_key()? {
+                    members.push((name, entries.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Writes a row, which is an object, or an array where those are `fields` in order.
+///
+/// # Errors
+/// What is no JSON.
+pub(super) fn row(text: &[u8], fields: &[FieldRef], out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let row: &RawValue = serde_json::from_slice(text)?;
+    members(row.get(), fields, true, out)
+}
+
+/// Writes a value for a column of this type.
+///
+/// # Errors
+/// What is no JSON.
+fn value(text: &str, data_type: &DataType, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if text.starts_with(['{', '[']) => {
+            serde_json::to_writer(out, &compact(text))
+        }
+        DataType::Struct(fields) => members(text, fields, false, out),
+        DataType::List(item) | DataType::LargeList(item) if text.starts_with('[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            list(items.iter().map(|value| (*value, Some(item.as_ref()))), out)
+        }
+        _ => {
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+    }
+}
+
+fn members(text: &str, fields: &[FieldRef], is_row: bool, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            let Members(members) = serde_json::from_str(text)?;
+            out.push(b'{');
+            for (place, (name, own)) in members.iter().enumerate() {
+                let name = if is_row && name.is_empty() { UNNAMED } else { name };
+                if place > 0 {
+                    out.push(b',');
+                }
+                serde_json::to_writer(&mut *out, name)?;
+                out.push(b':');
+                let field = fields.iter().find(|field| field.name() == name);
+                value(own.get(), field.map_or(&DataType::Null, |field| field.data_type()), out)?;
+            }
+            out.push(b'}');
+            Ok(())
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            let mut fields = fields.iter().map(AsRef::as_ref);
+            list(items.into_iter().map(|value| (value, fields.next())), out)
+        }
+        _ => {
+            out.extend_from_slice(text.as_bytes());
+            Ok(())
+        }
+    }
+}
+
+fn list<'a>(
+    items: impl Iterator<Item = (&'a RawValue, Option<&'a Field>)>,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    out.push(b'[');
+    for (place, (own, field)) in items.enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        value(own.get(), field.map_or(&DataType::Null, |field| field.data_type()), out)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// JSON without white space between its parts.
+fn compact(text: &str) -> String {
+    let (mut is_inside, mut is_escaped) = (false, false);
+    let is_kept = |character: &char| {
+        let was_inside = is_inside;
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = is_inside,
+            '"' => is_inside = !is_inside,
+            _ => {}
+        }
+        was_inside || !character.is_ascii_whitespace()
+    };
+    text.chars().filter(is_kept).collect()
+}
