@@ -74,8 +74,8 @@ fn moment(text: &str, zone: Option<&str>) -> Option<i128> {
     }
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, "00:00"));
     let days = one(date, &DataType::Date32)?.as_primitive::<Date32Type>().value(0);
-    let time = read(&format!("1970-01-01T{time}"), &DataType::Timestamp(TimeUnit::Nanosecond, None))?;
-    Some(i128::from(days) * DAY_NS + i128::from(time))
+    let time = parse_timestamp(&format!("1970-01-01T{time}"))?;
+    Some(i128::from(days) * DAY_NS + i128::from(time.seconds) * per(TimeUnit::Second) + i128::from(time.fraction_ns))
 }
 
 fn read(text: &str, data_type: &DataType) -> Option<i64> {
