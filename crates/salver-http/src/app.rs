@@ -97,4 +97,16 @@ impl App {
             ending,
         }
     }
+
+    /// Whether a request that reads records may run code, or make a database.
+    pub(crate) fn runs_code_around_records(&self) -> bool {
+        let mut databases = self.service.databases().iter();
+        databases.any(|database| database.spec().customization.is_some() || database.spec().of_caller.is_some())
+    }
+
+    /// Whether callers become known by a name and a password that they send.
+    pub(crate) fn has_accounts(&self) -> bool {
+        let users = self.auth.as_ref().and_then(|auth| auth.users.as_ref());
+        users.is_some_and(|users| users.spec.login)
+    }
 }

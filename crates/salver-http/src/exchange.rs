@@ -1,9 +1,11 @@
 //! One request as the doors see it, and the parts of it that several doors read.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, Method, header};
 use percent_encoding::percent_decode_str;
 use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
@@ -12,15 +14,21 @@ use salver_model::{Caller, Code, Error, Result, Version, suggest};
 
 use crate::app::App;
 use crate::body::Encoding;
+use crate::policy::Admitted;
+use crate::routes::Family;
 use crate::{conditional, lines};
 
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
     /// The server's side.
-    pub(crate) app: &'a App,
-    /// Who asks.
+    pub(crate) app: &'a Arc<App>,
+    /// That it was let in.
+    pub(crate) admitted: &'a Admitted,
+    /// Who asks, and from where.
     pub(crate) caller: &'a Caller,
+    /// Whose doors are asked, and so whose language is spoken.
+    pub(crate) family: Family,
     /// The method.
     pub(crate) method: &'a Method,
     /// The path below the base path, as it came.
@@ -29,43 +37,69 @@ pub(crate) struct Exchange<'a> {
     pub(crate) query: &'a str,
     /// The headers.
     pub(crate) headers: &'a HeaderMap,
-    /// The body; empty for GET and HEAD.
+    /// The body of a request that is answered once it is all there; else empty.
     pub(crate) body: Bytes,
-    /// The request as the cache of final bytes knows it.
-    pub(crate) key: Vec<u8>,
+    /// What [`Exchange::key`] made.
+    key: OnceLock<Vec<u8>>,
     /// What [`Exchange::coding`] found.
     coding: OnceLock<Coding>,
 }
 
 impl<'a> Exchange<'a> {
-    /// One request; the cache's key is made here.
+    /// A request that was let in, for `path` with `query`.
     pub(crate) fn new(
-        app: &'a App,
-        caller: &'a Caller,
+        app: &'a Arc<App>,
+        admitted: &'a Admitted,
         method: &'a Method,
         (path, query): (&'a str, &'a str),
         headers: &'a HeaderMap,
-        body: Bytes,
     ) -> Self {
-        let mut key = Vec::with_capacity(64 + path.len() + query.len() + body.len());
-        key.push(if *method == Method::POST { b'P' } else { b'G' });
-        for part in [path.as_bytes(), query.as_bytes()] {
-            key.extend_from_slice(part);
-            key.push(0);
-        }
-        for name in [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE] {
-            for value in headers.get_all(name) {
-                key.extend_from_slice(value.as_bytes());
-                key.push(b',');
+        let (caller, family) = (admitted.caller(), admitted.family());
+        let (key, coding) = (OnceLock::new(), OnceLock::new());
+        Self { app, admitted, caller, family, method, path, query, headers, body: Bytes::new(), key, coding }
+    }
+
+    /// The same request, with its body.
+    pub(crate) fn with_body(self, body: Bytes) -> Self {
+        Self { body, key: OnceLock::new(), ..self }
+    }
+
+    /// The same request with another query string and other headers.
+    pub(crate) fn changed<'b>(&self, query: &'b str, headers: &'b HeaderMap) -> Exchange<'b>
+    where
+        'a: 'b,
+    {
+        Exchange::new(self.app, self.admitted, self.method, (self.path, query), headers)
+    }
+
+    /// Where the client is.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.caller.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
+    /// The request as the cache of final bytes knows it.
+    pub(crate) fn key(&self) -> &[u8] {
+        self.key.get_or_init(|| {
+            let mut key = Vec::with_capacity(64 + self.path.len() + self.query.len() + self.body.len());
+            key.push(if *self.method == Method::POST { b'P' } else { b'G' });
+            for part in [self.path.as_bytes(), self.query.as_bytes()] {
+                key.extend_from_slice(part);
+                key.push(0);
             }
-            key.push(0);
-        }
-        key.extend_from_slice(&body);
-        Self { app, caller, method, path, query, headers, body, key, coding: OnceLock::new() }
+            for name in [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE] {
+                for value in self.headers.get_all(name) {
+                    key.extend_from_slice(value.as_bytes());
+                    key.push(b',');
+                }
+                key.push(0);
+            }
+            key.extend_from_slice(&self.body);
+            key
+        })
     }
 
     /// A header as text; `None` when it is absent or not text.
-    pub(crate) fn header(&self, name: HeaderName) -> Option<&'a str> {
+    pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 

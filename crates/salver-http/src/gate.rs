@@ -4,22 +4,21 @@
 mod host;
 mod network;
 mod origin;
-mod reach;
 
 use std::net::IpAddr;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
 use salver_model::spec::matches_host;
 use salver_model::{Caller, Code, Error, Result};
 
 use self::host::Hosts;
 pub(crate) use self::host::settle;
 use self::network::Network;
-pub(crate) use self::reach::Reach;
 use crate::body::Body;
 use crate::cookie;
+use crate::exit;
 use crate::options::{HttpOptions, OriginOptions};
+use crate::routes::Does;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -102,7 +101,7 @@ pub(crate) struct Gate {
 }
 
 /// What a request of the records doors was let in with.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
     /// The page's origin, to be told that it may read the answer.
     origin: Option<HeaderValue>,
@@ -169,12 +168,12 @@ impl Gate {
     ///
     /// # Errors
     /// `Blocked`.
-    pub(crate) fn enter<B>(&self, peer: IpAddr, request: &Request<B>) -> Result<Option<Response<Body>>> {
+    pub(crate) fn enter(&self, peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<Option<Response<Body>>> {
         if !self.minds_everybody() {
             return Ok(None);
         }
-        let address = self.address(peer, request.headers());
-        let below = request.uri().path().strip_prefix(self.base_path.as_str());
+        let address = self.address(peer, headers);
+        let below = uri.path().strip_prefix(self.base_path.as_str());
         let is_probe = matches!(below, Some("/health" | "/ready"));
         if let Some(networks) = &self.firewall {
             // Whoever watches the server from its own machine is not kept out.
@@ -184,8 +183,8 @@ impl Gate {
             }
         }
         // Probes come from beside the server, past the proxy.
-        if self.ssl_redirect && !is_probe && !is_secure(request.headers()) {
-            return Ok(secured(request));
+        if self.ssl_redirect && !is_probe && !is_secure(headers) {
+            return Ok(secured(uri, headers));
         }
         Ok(None)
     }
@@ -243,14 +242,14 @@ impl Gate {
     ///
     /// # Errors
     /// `OriginForbidden`.
-    pub(crate) fn admit_page(&self, method: &Method, headers: &HeaderMap, reach: Reach) -> Result<()> {
+    pub(crate) fn admit_page(&self, method: &Method, headers: &HeaderMap, does: Does) -> Result<()> {
         let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
-        let is_let_in = match reach {
-            Reach::Reads => true,
-            Reach::Runs | Reach::Asks => self.cors,
-            Reach::Changes => false,
+        let is_let_in = match does {
+            Does::Reads => true,
+            Does::Runs | Does::Asks => self.cors,
+            Does::Changes => false,
         };
-        if is_let_in || !self.is_of_foreign_page(headers, writes || reach == Reach::Asks) {
+        if is_let_in || !self.is_of_foreign_page(headers, writes || does == Does::Asks) {
             Ok(())
         } else {
             Err(forbidden(headers))
@@ -327,7 +326,7 @@ impl Gate {
     /// The answer to a page that asks what it may do; `None` where that is not for the gate to say.
     pub(crate) fn preflight(&self, asked: &HeaderMap) -> Option<Response<Body>> {
         let origins = self.origins.as_ref()?;
-        let mut response = Response::new(Body::Full(Bytes::new()));
+        let mut response = exit::empty(StatusCode::OK);
         let headers = response.headers_mut();
         put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, &allow_headers(origins, asked));
         put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, &origins.allow_methods);
@@ -395,12 +394,11 @@ pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
 }
 
 /// The way to the same place over TLS; `None` for a request that does not say which host it meant.
-fn secured<B>(request: &Request<B>) -> Option<Response<Body>> {
-    let named = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
-    let host = named.or(request.uri().authority().map(http::uri::Authority::as_str))?;
-    let target = request.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-    let mut response = Response::new(Body::Full(Bytes::new()));
-    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+fn secured(uri: &Uri, headers: &HeaderMap) -> Option<Response<Body>> {
+    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let host = named.or(uri.authority().map(http::uri::Authority::as_str))?;
+    let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let mut response = exit::empty(StatusCode::MOVED_PERMANENTLY);
     let location = HeaderValue::from_str(&format!("https://{host}{target}")).ok()?;
     response.headers_mut().insert(header::LOCATION, location);
     Some(response)

@@ -29,6 +29,8 @@ mod request;
 mod run;
 mod scalar;
 mod sdl;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(crate) use answer::unread;

@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::cache::Flight;
 use crate::caution;
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::graphql::{self, Answer};
 use crate::held::Repeatable;
 use crate::idempotency::{Kept, Key, Turn};
@@ -101,7 +102,7 @@ async fn once(
     let app = Arc::clone(app);
     let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
     let (path, query) = (exchange.path.to_owned(), exchange.query.to_owned());
-    let body = exchange.body.clone();
+    let (body, admitted) = (exchange.body.clone(), exchange.admitted.clone());
     let version = Version::of(&(method.as_str(), path.as_str(), query.as_str(), &body[..]));
     let work = async move {
         let patience = Duration::from_millis(app.service.limits().queue_ms_max);
@@ -110,8 +111,8 @@ async fn once(
             Ok(Turn::Mine(lead)) => lead,
             Err(refusal) => return Ok(refusal.answer()),
         };
-        let caller = request.caller.clone();
-        let exchange = Exchange::new(&app, &caller, &method, (&path, &query), &headers, body);
+        let asked = (path.as_str(), query.as_str());
+        let exchange = Exchange::new(&app, &admitted, &method, asked, &headers).with_body(body);
         let (response, passing) = run(&exchange, Flight::Alone, &request, (choice, media_type)).await?;
         if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
             lead.finish(kept);
@@ -150,7 +151,7 @@ async fn run(
             let keep = made_from.is_some();
             let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
             if keep {
-                flight.land(&exchange.app.cache, &exchange.key, &finished);
+                flight.land(&exchange.app.cache, exchange.key(), &finished);
             }
             if let Body::Full(body) = response.body()
                 && body.len() > HELD_BYTES_FREE_OF_STREAM
@@ -177,7 +178,7 @@ pub(crate) fn asset(name: &str) -> Result<Response<Body>> {
     let (bytes, media_type, coding) = graphql::asset(name).ok_or_else(|| {
         Error::new(Code::NotFound, format!("there is no file `{name}` here")).with_hint("GraphiQL is at `/api/graphql`")
     })?;
-    let mut response = Response::new(Body::Full(Bytes::from_static(bytes)));
+    let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from_static(bytes)));
     let headers = response.headers_mut();
     caution::of_graphiql(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));

@@ -109,14 +109,14 @@ impl Asked {
         self,
         answers: &Answers,
         connection: &Connection,
-        response: Response<Body>,
+        mut response: Response<Body>,
     ) -> Result<Response<Body>> {
-        let (head, body) = response.into_parts();
-        let Body::Full(bytes) = body else { return Ok(Response::from_parts(head, body)) };
+        let Body::Full(bytes) = response.body() else { return Ok(response) };
+        let bytes = bytes.clone();
         let (places, holder, count) = (&answers.places, connection.holder(), bytes.len().div_ceil(HELD_BYTES));
         let mut share = places.try_take_many(holder, count);
         if share.is_none() {
-            if self.reads || head.extensions.get::<Repeatable>().is_some() {
+            if self.reads || response.extensions().get::<Repeatable>().is_some() {
                 return Err(overloaded());
             }
             // It is given, since it may be all that tells of a change, and counted as far as there is room.
@@ -125,7 +125,8 @@ impl Asked {
             share = halves.filter(|half| *half > 0).find_map(|half| places.try_take_many(holder, half));
         }
         let bytes = Bytes::from_owner(Held { bytes, _share: share });
-        Ok(Response::from_parts(head, if self.is_stream { paced(bytes) } else { Body::Full(bytes) }))
+        *response.body_mut() = if self.is_stream { paced(bytes) } else { Body::Full(bytes) };
+        Ok(response)
     }
 }
 

@@ -17,6 +17,7 @@ use salver_model::{Caller, Code, Error, Holder, Result, Version};
 use tokio::sync::watch;
 
 use crate::body::Body;
+use crate::exit;
 use crate::problem;
 use crate::tokens::Owner;
 
@@ -85,8 +86,7 @@ impl Kept {
 
     /// The answer again.
     pub(crate) fn answer(&self) -> Response<Body> {
-        let mut response = Response::new(Body::Full(self.body.clone()));
-        *response.status_mut() = self.status;
+        let mut response = exit::reply(self.status, Body::Full(self.body.clone()));
         *response.headers_mut() = self.headers.clone();
         response
     }
@@ -294,7 +294,7 @@ mod tests {
     use std::time::Duration;
 
     use bytes::Bytes;
-    use http::{Response, StatusCode};
+    use http::StatusCode;
     use salver_model::{Caller, Version};
 
     use super::{BYTES_MAX, Idempotency, Kept, Key, Turn};
@@ -305,8 +305,7 @@ mod tests {
     }
 
     fn kept(status: StatusCode, body: Bytes) -> Kept {
-        let mut response = Response::new(Body::Full(body));
-        *response.status_mut() = status;
+        let response = crate::exit::reply(status, Body::Full(body));
         Kept::of(&response).unwrap()
     }
 

@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         read: rows.read,
         generation: AtomicU64::new(u64::MAX),
     });
-    flight.land(&exchange.app.cache, &exchange.key, &finished);
+    flight.land(&exchange.app.cache, exchange.key(), &finished);
     Ok(respond::finished(exchange, &finished))
 }
 

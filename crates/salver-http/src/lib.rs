@@ -1,6 +1,6 @@
 //! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
 //!
-//! Suggested reading order: `router` holds the one table of routes and the life of a request; `rest`, `sql`,
+//! Suggested reading order: `routes` is the one table of routes and `router` the life of a request; `rest`, `sql`,
 //! `graphql`, `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries)
 //! and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is the one exit and
 //! `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: everything is asked of
@@ -8,6 +8,7 @@
 
 mod app;
 mod aql;
+mod asked;
 mod auth;
 mod body;
 mod cache;
@@ -19,12 +20,13 @@ mod cookie;
 mod cursor;
 mod cursor_state;
 mod exchange;
+mod exit;
 mod export;
 mod export_state;
 mod functions;
 mod functions_state;
 mod gate;
-pub mod graphql;
+mod graphql;
 mod graphql_http;
 mod held;
 mod idempotency;
@@ -32,12 +34,14 @@ mod index;
 mod kv;
 mod lines;
 mod options;
+mod policy;
 mod problem;
 mod receive;
 mod records;
 mod respond;
 mod rest;
 mod router;
+mod routes;
 mod schema;
 mod segment;
 mod server;

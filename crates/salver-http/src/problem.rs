@@ -7,6 +7,7 @@ use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
 use crate::body::Body;
+use crate::exit;
 use crate::{caution, veil};
 
 /// The status of a code. 4xx is the client's to mend, 503 is worth another try, 500 is ours.
@@ -100,8 +101,7 @@ pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) ->
     }
     body.extend_from_slice(members);
     body.push(b'}');
-    let mut response = Response::new(Body::Full(body.into()));
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, Body::Full(body.into()));
     response.headers_mut().clone_from(&HEAD);
     if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use arrow::record_batch::RecordBatch;
-use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, Format, encode};
@@ -18,6 +17,7 @@ use crate::cache::{Finished, Flight};
 use crate::caution;
 use crate::conditional;
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::weight;
 
 /// Bodies shorter than this are not compressed: it would save less than a packet.
@@ -59,8 +59,7 @@ pub(crate) fn again(if_none_match: Option<&str>, finished: &Finished) -> Respons
     {
         return not_modified(&finished.headers);
     }
-    let mut response = Response::new(Body::Full(finished.body.clone()));
-    *response.status_mut() = finished.status;
+    let mut response = exit::reply(finished.status, Body::Full(finished.body.clone()));
     *response.headers_mut() = finished.headers.clone();
     response
 }
@@ -84,8 +83,7 @@ const OF_THE_UNCHANGED: [HeaderName; 10] = [
 
 /// 304 in place of an answer with `headers`.
 fn not_modified(headers: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Body::Full(Bytes::new()));
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
     for name in OF_THE_UNCHANGED {
         if let Some(value) = headers.get(&name) {
             response.headers_mut().insert(name, value.clone());
@@ -110,7 +108,7 @@ pub(crate) async fn rows(
     if rest.is_none() && is_small(&head) {
         let finished = finish(exchange, heading, &rows, &head, links)?;
         if rows.repeatable {
-            flight.land(&exchange.app.cache, &exchange.key, &finished);
+            flight.land(&exchange.app.cache, exchange.key(), &finished);
         } else {
             flight.divert();
         }
@@ -131,7 +129,7 @@ pub(crate) async fn rows(
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
     let mut body = body::stream(rows.schema, head, rest, share, encoding, failed);
     body.begun().await?;
-    let mut response = Response::new(body);
+    let mut response = exit::reply(StatusCode::OK, body);
     *response.headers_mut() = headers;
     Ok(response)
 }
@@ -148,8 +146,8 @@ pub(crate) fn rows_now(
         return None;
     }
     Some(finish(exchange, heading, rows, batches, links).map(|finished| {
-        if rows.repeatable && exchange.app.cache.was_asked(&exchange.key) {
-            exchange.app.cache.put(&exchange.key, Arc::clone(&finished));
+        if rows.repeatable && exchange.app.cache.was_asked(exchange.key()) {
+            exchange.app.cache.put(exchange.key(), Arc::clone(&finished));
         }
         self::finished(exchange, &finished)
     }))

@@ -1,143 +1,65 @@
-//! The one table of routes, and the life of a request: route, look among finished answers, ask the door, respond.
+//! The life of a request: what it asks for, who asks, a look among finished answers, the door, the way out.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::FutureExt;
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use salver_model::observation::Observation;
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
-use crate::auth::Identity;
+use crate::asked::{Asked, below_base, is_of_streams};
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::exchange::Exchange;
-use crate::gate::{Reach, Said};
+use crate::exit;
+use crate::gate::Said;
+use crate::policy::{Admission, Admitted};
 use crate::receive::Incoming;
-use crate::segment::segment;
+use crate::routes::{self, Family, Found, Place, Target, own};
 use crate::{
-    caution, cursor, export, functions, graphql_http, index, kv, problem, receive, records, respond, rest, schema, sql,
-    status, streams, tokens,
+    caution, cursor, export, functions, graphql_http, index, kv, policy, problem, receive, records, respond, rest,
+    schema, sql, status, streams, tokens,
 };
-
-/// What there is to ask for.
-#[derive(Debug, PartialEq)]
-enum Route {
-    Index,
-    Health,
-    Ready,
-    Version,
-    Schemas,
-    Schema(String),
-    Table(String),
-    Sql,
-    Graphql,
-    GraphqlAsset(String),
-    Look(String, String),
-    /// The doors of `records`, which know their own paths; here for OPTIONS only.
-    Records,
-    /// The doors of `export`, which know their own paths; here for OPTIONS and unknown paths only.
-    Export,
-    /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
-    Administer,
-}
-
-impl Route {
-    /// The table of routes. `path` is below the base path.
-    fn of(path: &str) -> Option<Self> {
-        Some(match path {
-            "" | "/" => Self::Index,
-            "/health" => Self::Health,
-            "/ready" => Self::Ready,
-            "/api/version" => Self::Version,
-            "/api/schema" | "/api/schema/" => Self::Schemas,
-            "/api/sql" => Self::Sql,
-            "/api/graphql" => Self::Graphql,
-            "/api/table" | "/api/tables/drop" => Self::Administer,
-            _ if records::below_api(path).is_some() => Self::Records,
-            "/api/export" => Self::Export,
-            _ if path.starts_with("/api/export/") => Self::Export,
-            _ => {
-                let rest = path.strip_prefix("/api/")?;
-                if let Some(name) = rest.strip_prefix("tables/") {
-                    Self::Table(whole_segment(name)?)
-                } else if let Some(name) = rest.strip_prefix("schema/") {
-                    Self::Schema(whole_segment(name)?)
-                } else if let Some(name) = rest.strip_prefix("graphql/") {
-                    Self::GraphqlAsset(name.to_owned())
-                } else {
-                    let (store, key) = rest.strip_prefix("kv/")?.split_once('/')?;
-                    Self::Look(segment(store), segment(key))
-                }
-            }
-        })
-    }
-
-    /// The methods it answers; HEAD goes with GET, OPTIONS always.
-    fn methods(&self) -> &'static str {
-        match self {
-            Self::Sql | Self::Graphql => "GET, HEAD, POST, OPTIONS",
-            Self::Administer => "POST, OPTIONS",
-            Self::Records => records::METHODS,
-            Self::Export => "GET, HEAD, POST, PUT, DELETE, OPTIONS",
-            _ => "GET, HEAD, OPTIONS",
-        }
-    }
-
-    fn allows(&self, method: &Method) -> bool {
-        self.methods().split(',').any(|allowed| allowed.trim_start() == method.as_str())
-    }
-}
-
-fn whole_segment(text: &str) -> Option<String> {
-    (!text.is_empty() && !text.contains('/')).then(|| segment(text))
-}
-
-/// The path below the base path; `None` outside it.
-fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
-    let rest = path.strip_prefix(app.options.base_path.as_str())?;
-    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
-}
 
 /// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
 /// `None` means "use [`answer`]", which gives the same.
-pub(crate) fn answer_now<B>(app: &App, request: &Request<B>, said: &Said<'_>, peer: IpAddr) -> Option<Response<Body>> {
+pub(crate) fn answer_now<B>(
+    app: &Arc<App>,
+    request: &Request<B>,
+    said: &Said<'_>,
+    peer: IpAddr,
+) -> Option<Response<Body>> {
     let method = request.method();
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;
     }
-    if app.gate.minds_everybody() || screen(app, request, said).is_err() || is_of_named_page(app, request) {
-        return None;
-    }
     let path = below_base(app, request.uri().path())?;
-    if path == "/health" {
-        return Some(leave(app, status::health()));
-    }
-    let proved = match &app.auth {
-        None => Identity::new(),
-        // Who is turned away, or not known at once, is answered by `answer`.
-        Some(auth) => auth.identify_now(request.headers())?.ok()?,
+    let query = request.uri().query().unwrap_or("");
+    let asked = Asked::of(app, method, path, query);
+    let admitted = policy::admit_now(app, request, said, peer, &asked)?;
+    let exchange = Exchange::new(app, &admitted, method, (path, query), request.headers());
+    let Asked::Table(Found::Row(_, target)) = asked else { return None };
+    let target = match target {
+        Target::Own(own::Target::Health) => return Some(leave(app, status::health())),
+        Target::Own(target) => target,
+        Target::Records(target) => {
+            let answer = || records::answer_now(&exchange, &target);
+            let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
+            return answered.ok()?.map(|response| leave(app, response));
+        }
+        _ => return None,
     };
-    if let Some(rest) = path.strip_prefix("/api/records/") {
-        let answer = || records::answer_now(app, request, peer, &proved, rest);
-        let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
-        return answered.ok()?.map(|response| leave(app, response));
-    }
-    let caller = app.gate.caller(peer, request.headers(), &proved);
-    let target = (path, request.uri().query().unwrap_or(""));
-    let exchange = Exchange::new(app, &caller, method, target, request.headers(), Bytes::new());
     let snapshot = app.service.catalog().peek();
-    if let Some(finished) = app.cache.get(&exchange.key, &snapshot) {
+    if let Some(finished) = app.cache.get(exchange.key(), &snapshot) {
         return Some(leave_finished(app, respond::finished(&exchange, &finished)));
     }
-    let name = path.strip_prefix("/api/tables/").filter(|name| *name != "drop")?;
-    let name = whole_segment(name)?;
+    let own::Target::Table(name) = target else { return None };
     // What breaks here is answered by `answer`, which has the means to tell of it.
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
     let response = match answered.ok()?? {
@@ -170,92 +92,30 @@ pub(crate) fn refuse_now(app: &App, error: &Error) -> Response<Body> {
 }
 
 /// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
-pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>) -> Option<streams::Plan> {
-    if *request.method() != Method::POST || app.options.access_log || app.gate.minds_everybody() {
+pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>, peer: IpAddr) -> Option<streams::Plan> {
+    if *request.method() != Method::POST || app.options.access_log {
         return None;
     }
-    let plan = streams::Plan::of(app, request, below_base(app, request.uri().path())?)?;
-    screen(app, request, said).ok()?;
-    match &app.auth {
-        None => Some(plan),
-        Some(auth) => auth.identify_now(request.headers())?.ok().map(|_| plan),
-    }
-}
-
-/// What is asked before any door is: for which host the request is, and whether the page it comes from may send it.
-fn screen<B>(app: &App, request: &Request<B>, said: &Said<'_>) -> Result<()> {
-    // Probes tell nothing, and know no name.
-    if below_base(app, request.uri().path()) != Some("/health") {
-        app.gate.admit_host(request.version(), said)?;
-    }
-    if let Some(packed) = said.packed {
-        let packed = String::from_utf8_lossy(packed.as_bytes());
-        return Err(Error::new(Code::UnsupportedMediaType, format!("the body comes as `{packed}`"))
-            .with_hint("`Transfer-Encoding` is `chunked` here; say `Content-Encoding: gzip` where a page takes that"));
-    }
-    if !said.of_page {
-        return Ok(());
-    }
-    app.gate.admit_page(request.method(), request.headers(), reach(app, request))
-}
-
-/// How far a request goes.
-fn reach<B>(app: &App, request: &Request<B>) -> Reach {
-    let (method, uri) = (request.method(), request.uri());
-    let Some(path) = below_base(app, uri.path()) else { return Reach::Reads };
-    let is_of_records = records::below_api(path).is_some();
-    match Reach::of(method, path, uri.query().is_some_and(|query| !query.is_empty())) {
-        // Functions may stand around requests for records, and a caller's own database is made by the first request.
-        Reach::Reads if is_of_records && records::runs_code(app) => Reach::Runs,
-        // A statement may call functions, and nobody expects a link to.
-        Reach::Runs if is_of_records || path == "/api/sql" && !app.service.functions().is_empty() => Reach::Asks,
-        // These change rows and events; of the others each looks itself at what it may change.
-        Reach::Changes if !is_of_records && !streams::belongs(app, method, path) => Reach::Asks,
-        reach => reach,
-    }
-}
-
-/// Whether the answer must tell a page that it may read it.
-fn is_of_named_page<B>(app: &App, request: &Request<B>) -> bool {
-    app.gate.minds_origins() && request.headers().contains_key(header::ORIGIN)
+    let asked = Asked::Table(routes::find(&Method::POST, below_base(app, request.uri().path())?, ""));
+    let Asked::Table(Found::Row(_, Target::Streams(routes::streams::Target::Append(name)))) = &asked else {
+        return None;
+    };
+    let plan = streams::Plan::of(app, request, name)?;
+    policy::admit_now(app, request, said, peer, &asked).map(|_| plan)
 }
 
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
     let started = app.options.access_log.then(std::time::Instant::now);
-    let said = Said::of(request.headers());
-    let entered = app.gate.enter(peer, &request).and_then(|entered| screen(&app, &request, &said).map(|()| entered));
     let (head, body) = request.into_parts();
-    let living = async {
-        match entered {
-            Ok(None) => match preflight(&app, &head) {
-                Some(response) => Ok(response),
-                None => life(&app, &head, body, peer).await,
-            },
-            Ok(Some(response)) => Ok(response),
-            Err(error) => Err(error),
-        }
-    };
-    let response = AssertUnwindSafe(living).catch_unwind().await.unwrap_or_else(|panic| {
+    let response = AssertUnwindSafe(life(&app, &head, body, peer)).catch_unwind().await.unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let error = Error::internal("the server met a fault of its own while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
         Err(error)
     });
-    let mut response = leave(
-        &app,
-        response.unwrap_or_else(|error| match records_call(&app, &head, peer, &[]) {
-            Some(call) => records::refuse(&call, &error),
-            None => match streams_call(&app, &Caller::default(), &head) {
-                Some(call) => streams::refuse(&call, &error),
-                None => match cursor_call(&app, &Caller::default(), &head, peer) {
-                    Some(call) => cursor::refuse(&call, &error),
-                    None => refuse(&app, &error),
-                },
-            },
-        }),
-    );
+    let mut response = leave(&app, response.unwrap_or_else(|error| refuse_in_dialect(&app, &head, &error)));
     app.gate.release_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = &app.auth
@@ -270,116 +130,111 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     response
 }
 
-/// The answer to a page that asks what it may do, where the options name pages. The doors of records and streams have
-/// their own.
-fn preflight(app: &App, head: &Parts) -> Option<Response<Body>> {
-    let asks = head.method == Method::OPTIONS && head.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let path = below_base(app, head.uri.path()).filter(|_| asks)?;
-    let has_own = records::below_api(path).is_some() || streams::belongs(app, &head.method, path);
-    if has_own { None } else { app.gate.preflight(&head.headers) }
+/// An error in the language of the doors that were asked.
+fn refuse_in_dialect(app: &App, head: &Parts, error: &Error) -> Response<Body> {
+    match Asked::of_head(app, head).family() {
+        Family::Records => records::refuse(app, head.uri.query().unwrap_or(""), error),
+        Family::ArangoDb => cursor::refuse(app, error),
+        family if is_of_streams(family) => streams::refuse(app, family, error),
+        _ => refuse(app, error),
+    }
 }
 
-/// The life of a request, stage by stage.
+/// The life of a request, stage by stage: what it asks for, who is let in, the door, what the page is told.
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Result<Response<Body>> {
-    let (proved, stranger) = match identify(app, head, peer).await {
-        Ok(proved) => (proved, None),
-        Err(error) => (Identity::new(), Some(error)),
+    let asked = Asked::of_head(app, head);
+    let admitted = match policy::admit(app, head, peer, &asked).await? {
+        Admission::In(admitted) => admitted,
+        Admission::Answered(response) => return Ok(response),
     };
-    if let Some(call) = records_call(app, head, peer, &proved)
-        && (head.method != Method::OPTIONS || app.gate.minds_origins())
-    {
-        return Ok(Box::pin(records::answer(&call, stranger, body)).await);
+    let answered = door(app, &admitted, head, asked, body).await;
+    let mut response = answered.unwrap_or_else(|error| refuse_in_dialect(app, head, &error));
+    policy::release(app, admitted, &mut response);
+    Ok(response)
+}
+
+/// Asks the door.
+async fn door(
+    app: &Arc<App>,
+    admitted: &Admitted,
+    head: &Parts,
+    asked: Asked<'_, '_>,
+    body: Incoming,
+) -> Result<Response<Body>> {
+    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path()))?;
+    let target = (path, head.uri.query().unwrap_or(""));
+    let exchange = Exchange::new(app, admitted, &head.method, target, &head.headers);
+    let found = match asked {
+        Asked::StreamRoute(name) => return Box::pin(streams::answer_route(&exchange, name, body)).await,
+        Asked::Mounted(mounted) => return Box::pin(functions::answer_mounted(&exchange, mounted, body)).await,
+        Asked::Table(found) => found,
+    };
+    let target = match (found, exchange.family) {
+        (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => return Ok(options(place)),
+        (Found::Row(_, target), _) => target,
+        (_, Family::Records) => return Err(records::nowhere(&exchange)),
+        (found, Family::ArangoDb) => return Ok(cursor::refuse_method(app, &head.method, &found)),
+        (Found::OtherMethod(place), family) => return Ok(method_not_allowed(app, place, family, &head.method)),
+        (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path)),
+        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path())),
+    };
+    match target {
+        Target::Records(target) => Box::pin(records::answer(&exchange, target, body)).await,
+        Target::Streams(target) => {
+            let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
+            Box::pin(streams::answer(&exchange, target, body, first)).await
+        }
+        Target::Confluent(target) => Ok(Box::pin(streams::confluent::answer(&exchange, target, body)).await),
+        Target::ArangoDb(target) => Ok(Box::pin(cursor::answer(&exchange, &target, body)).await),
+        Target::Functions(target) => Box::pin(functions::answer(&exchange, target, body)).await,
+        Target::Exports(target) => {
+            let exchange = whole(exchange, body).await?;
+            Box::pin(export::answer(app, &exchange, target)).await
+        }
+        Target::Own(target) => answer_own(app, &whole(exchange, body).await?, target).await,
     }
-    stranger.map_or(Ok(()), Err)?;
-    let caller = app.gate.caller(peer, &head.headers, &proved);
-    if let Some(call) = streams_call(app, &caller, head) {
-        let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
-        return Ok(Box::pin(streams::answer(&call, body, first)).await);
+}
+
+/// A request with all of its body, where it has one.
+async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a>> {
+    if *exchange.method != Method::POST {
+        return Ok(exchange);
     }
-    if let Some(call) = cursor_call(app, &caller, head, peer) {
-        return Ok(Box::pin(cursor::answer(&call, body)).await);
-    }
-    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(head.uri.path()))?;
-    let whole = (path, head.uri.query().unwrap_or(""));
-    if let Some(target) = export::Target::of(&head.method, path, whole.1) {
-        let body =
-            if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-        let exchange = Exchange::new(app, &caller, &head.method, whole, &head.headers, body);
-        return Box::pin(export::answer(app, &exchange, target)).await;
-    }
-    if let Some(target) = functions::Target::of(app, &head.method, path) {
-        return Box::pin(functions::answer(app, head, body, target, caller)).await;
-    }
-    let route = Route::of(path).ok_or_else(|| nothing_at(head.uri.path()))?;
-    match &head.method {
-        &Method::OPTIONS => return Ok(options(&route)),
-        method if !route.allows(method) => return Ok(method_not_allowed(app, &route, method)),
+    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    Ok(exchange.with_body(body))
+}
+
+/// Answers a request of Salver's own doors.
+async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
+    match target {
+        own::Target::Health => return Ok(status::health()),
+        own::Target::Ready => return Ok(status::ready(app, exchange.caller)),
+        own::Target::Version => return Ok(status::version()),
+        own::Target::Administer => return Err(read_only()),
+        own::Target::GraphqlAsset(name) => return graphql_http::asset(name),
         _ => {}
     }
-    let body = if head.method == Method::POST { receive::whole(app, &head.headers, body).await? } else { Bytes::new() };
-    let exchange = Exchange::new(app, &caller, &head.method, whole, &head.headers, body);
-    match route {
-        Route::Health => return Ok(status::health()),
-        Route::Ready => return Ok(status::ready(app, &caller)),
-        Route::Version => return Ok(status::version()),
-        Route::Administer => return Err(read_only()),
-        Route::GraphqlAsset(name) => return graphql_http::asset(&name),
-        _ => {}
-    }
-    if let Some(finished) = app.cache.get(&exchange.key, &app.service.catalog().peek()) {
-        return Ok(respond::finished(&exchange, &finished));
+    if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
+        return Ok(respond::finished(exchange, &finished));
     }
     let snapshot = app.service.catalog().snapshot();
-    match route {
-        Route::Index => return index::answer(&exchange).await,
-        Route::Schemas => return schema::answer_all(&exchange).await,
-        Route::Schema(name) => return schema::answer_one(&exchange, &name).await,
+    match target {
+        own::Target::Index => return index::answer(exchange).await,
+        own::Target::Schemas => return schema::answer_all(exchange).await,
+        own::Target::Schema(name) => return schema::answer_one(exchange, &name).await,
         _ => {}
     }
-    let flight = match board(&exchange, &snapshot).await {
-        Flight::Landed(finished) => return Ok(respond::finished(&exchange, &finished)),
+    let flight = match board(exchange, &snapshot).await {
+        Flight::Landed(finished) => return Ok(respond::finished(exchange, &finished)),
         flight => flight,
     };
-    match route {
-        Route::Table(name) => rest::answer(&exchange, &name, flight).await,
-        Route::Sql => sql::answer(&exchange, flight).await,
-        Route::Graphql => graphql_http::answer(app, &exchange, flight, caller.clone()).await,
-        Route::Look(store, key) => kv::answer(&exchange, &store, &key, flight).await,
-        _ => Err(nothing_at(path)),
+    match target {
+        own::Target::Table(name) => rest::answer(exchange, &name, flight).await,
+        own::Target::Sql => sql::answer(exchange, flight).await,
+        own::Target::Graphql => graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await,
+        own::Target::Look(store, key) => kv::answer(exchange, &store, &key, flight).await,
+        _ => Err(nothing_at(app, exchange.path)),
     }
-}
-
-/// What the caller proves. Probes prove nothing, nor do browsers that ask what a page may do.
-async fn identify(app: &App, head: &Parts, peer: IpAddr) -> Result<Identity> {
-    let Some(auth) = &app.auth else { return Ok(Identity::new()) };
-    let path = below_base(app, head.uri.path());
-    let is_open = matches!(path, Some("/health" | "/ready" | "/api/version")) || path.is_some_and(cursor::is_login);
-    if is_open || head.method == Method::OPTIONS {
-        return Ok(Identity::new());
-    }
-    auth.identify(&app.service, app.gate.address(peer, &head.headers), &head.headers).await
-}
-
-/// The request as the records doors see it, when it is theirs.
-fn records_call<'a>(
-    app: &'a Arc<App>,
-    head: &'a Parts,
-    peer: IpAddr,
-    proved: &'a [(String, String)],
-) -> Option<records::Call<'a>> {
-    let path = records::below_api(below_base(app, head.uri.path())?)?;
-    let (method, query) = (&head.method, head.uri.query().unwrap_or(""));
-    Some(records::Call { app, method, path, query, headers: &head.headers, peer, proved })
-}
-
-/// The request as the doors of streams see it, when it is theirs.
-fn streams_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts) -> Option<streams::Call<'a>> {
-    streams::call(app, caller, head, below_base(app, head.uri.path())?)
-}
-
-/// The request as the doors of cursors see it, when it is theirs.
-fn cursor_call<'a>(app: &'a Arc<App>, caller: &'a Caller, head: &'a Parts, peer: IpAddr) -> Option<cursor::Call<'a>> {
-    cursor::call(app, caller, head, below_base(app, head.uri.path())?, app.gate.address(peer, &head.headers))
 }
 
 /// Finds out who makes the answer. While entries load everybody waits apart: answers that say so aren't kept,
@@ -390,7 +245,7 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
         return Flight::Alone;
     }
     let patience = Duration::from_millis(service.limits().queue_ms_max);
-    exchange.app.cache.get_or_lead(&exchange.key, service.catalog(), patience).await
+    exchange.app.cache.get_or_lead(exchange.key(), service.catalog(), patience).await
 }
 
 /// What every answer gets on its way out.
@@ -411,7 +266,7 @@ pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Respons
 }
 
 /// What is for some callers must not be kept for others on the way.
-fn keep_private(headers: &mut http::HeaderMap) {
+fn keep_private(headers: &mut HeaderMap) {
     let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
     if is_free {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
@@ -430,55 +285,52 @@ fn refuse(app: &App, error: &Error) -> Response<Body> {
     problem::respond(error, status)
 }
 
-fn options(route: &Route) -> Response<Body> {
-    let mut response = Response::new(Body::Full(Bytes::new()));
-    *response.status_mut() = StatusCode::NO_CONTENT;
+fn options(place: &Place) -> Response<Body> {
+    let mut response = exit::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
-    headers.insert(header::ALLOW, HeaderValue::from_static(route.methods()));
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(route.methods()));
-    let allowed = match route {
-        Route::Records => {
+    allow(headers, place);
+    if let Some(methods) = headers.get(header::ALLOW).cloned() {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    }
+    let allowed = match place.family {
+        Family::Records => {
             "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
              x-requested-with"
         }
+        Family::Streams | Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird => {
+            "accept, content-type, content-encoding, last-event-id, salver-key, salver-id, salver-partition, \
+             salver-time"
+        }
+        Family::ArangoDb => "accept, content-type",
+        Family::Functions => "accept, content-type, prefer, x-callback-url",
         _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
     };
-    let allowed = HeaderValue::from_static(allowed);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response
 }
 
-fn method_not_allowed(app: &App, route: &Route, method: &Method) -> Response<Body> {
+fn method_not_allowed(app: &App, place: &Place, family: Family, method: &Method) -> Response<Body> {
     let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {}", route.methods()));
-    let mut response = refuse(app, &error);
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(route.methods()));
+        .with_hint(format!("use {}", place.methods));
+    let mut response = if is_of_streams(family) { streams::refuse(app, family, &error) } else { refuse(app, &error) };
+    allow(response.headers_mut(), place);
     response
 }
 
-fn nothing_at(path: &str) -> Error {
+fn allow(headers: &mut HeaderMap, place: &Place) {
+    headers.extend(HeaderValue::from_str(&place.methods).ok().map(|methods| (header::ALLOW, methods)));
+}
+
+fn nothing_at(app: &App, path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
+    let suggested = below_base(app, path).and_then(routes::suggestion);
     Error::new(Code::NotFound, format!("there is nothing at {shown}"))
         .with_hint("`/` lists what is served; tables are at `/api/tables/{name}`")
+        .with_hint_if(suggested)
 }
 
 fn read_only() -> Error {
     Error::new(Code::ReadOnly, "Write operation is not allowed in read-only mode")
         .with_hint("tables come from the configuration and are reloaded when their sources change")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Route;
-
-    #[test]
-    fn routes() {
-        assert_eq!(Route::of("/"), Some(Route::Index));
-        assert_eq!(Route::of("/api/tables/a%20b.csv"), Some(Route::Table("a b.csv".into())));
-        assert_eq!(Route::of("/api/kv/s/a/b"), Some(Route::Look("s".into(), "a/b".into())));
-        for none in ["/api", "/api/tables/", "/api/tables/a/b", "/api/kv/s", "/favicon.ico", "//"] {
-            assert_eq!(Route::of(none), None, "{none}");
-        }
-    }
 }

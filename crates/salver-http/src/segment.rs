@@ -1,8 +1,10 @@
 //! Segments of paths.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 /// A segment of a path, decoded. What can't be decoded stays as it is, and then simply names nothing.
-pub(crate) fn segment(text: &str) -> String {
-    percent_decode_str(text).decode_utf8_lossy().into_owned()
+pub(crate) fn segment(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
 }

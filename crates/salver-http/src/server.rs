@@ -214,7 +214,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(&self.app, &request, &said);
+        let plan = crate::router::plan_append(&self.app, &request, &said, self.peer);
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {

@@ -14,12 +14,13 @@ use serde_json::{Map, Value as Json, json};
 use crate::app::App;
 use crate::body::Body;
 use crate::caution;
+use crate::exit;
 use crate::veil;
 
 /// Liveness: the process answers.
 pub(crate) fn health() -> Response<Body> {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("text/plain; charset=utf-8"));
-    let mut response = Response::new(Body::Full(Bytes::from_static(b"OK")));
+    let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from_static(b"OK")));
     response.headers_mut().clone_from(&HEAD);
     response
 }
@@ -137,7 +138,7 @@ pub(crate) fn describe(entry: &Entry) -> Json {
 
 /// An answer that is made anew each time.
 pub(crate) fn json_response(json: &Json) -> Response<Body> {
-    let mut response = Response::new(Body::Full(json.to_string().into()));
+    let mut response = exit::reply(StatusCode::OK, Body::Full(json.to_string().into()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

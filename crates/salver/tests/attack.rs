@@ -19,6 +19,7 @@ mod attack {
     mod pages;
     mod places;
     mod readings;
+    mod routes;
     mod secrets;
     mod tokens;
     mod wide;

@@ -5,10 +5,11 @@ use salver_formats::Coding;
 use salver_model::limits::READY_BYTES_MAX;
 use salver_model::{Error, Result};
 
-use super::Call;
 use super::step::Id;
 use crate::body::Body;
 use crate::cursor_state::{Facts, Given, Kind};
+use crate::exchange::Exchange;
+use crate::exit;
 use crate::respond;
 
 /// The one media type of these doors.
@@ -19,7 +20,7 @@ pub(super) const INTERFACE: &str = "3.12.0";
 
 /// A batch. `id` is the cursor's, as long as there is one to go on with.
 pub(super) async fn batch(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     status: StatusCode,
     facts: &Facts,
     given: Given,
@@ -55,7 +56,7 @@ pub(super) async fn batch(
         }
     }
     body.extend_from_slice(format!(",\"error\":false,\"code\":{}}}", status.as_u16()).as_bytes());
-    send(call, status, body).await
+    send(exchange, status, body).await
 }
 
 /// That a cursor is gone.
@@ -66,8 +67,7 @@ pub(super) fn removed(id: Id) -> Response<Body> {
 
 /// A finished answer; none of these is ever the same again.
 pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::Full(body.into()));
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, Body::Full(body.into()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, media_type);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -75,8 +75,8 @@ pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) 
 }
 
 /// A body as the client takes it.
-async fn send(call: &Call<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
-    let coding = coding(call.headers);
+async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
+    let coding = coding(exchange.headers);
     let (body, coding) = if coding == Coding::Identity || body.len() <= READY_BYTES_MAX / 4 {
         respond::compress(coding, body)
     } else {

@@ -4,50 +4,54 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 use salver_model::{Query, Version};
 use salver_service::Snapshot;
 use serde_json::{Value as Json, json};
 
-use super::Call;
 use super::answer::{self, JSON};
 use super::body;
-use super::route::About;
 use crate::auth::Logins;
 use crate::body::Body;
 use crate::cursor_state::Failure;
-use crate::exchange::parameters;
+use crate::exchange::{Exchange, parameters};
+use crate::routes::arangodb::About;
+use crate::segment::segment;
 
-/// Answers a question about collections: all of them, one, or something of one.
-pub(super) async fn collections(call: &Call<'_>, path: &str) -> Result<Response<Body>, Failure> {
-    only_get(call.method, "collections")?;
-    let (name, question) = path.split_once('/').unwrap_or((path, ""));
-    let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy();
-    if name.is_empty() {
-        let snapshot = call.app.service.snapshot_settled().await;
-        let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
-        return Ok(told(json!({ "error": false, "code": 200, "result": all })));
-    }
-    let snapshot = call.app.service.snapshot_with(&name).await;
+/// Answers which collections there are.
+pub(super) async fn collections(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
+    let snapshot = exchange.app.service.snapshot_settled().await;
+    let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
+    Ok(told(json!({ "error": false, "code": 200, "result": all })))
+}
+
+/// Answers what a collection is, or a question about it.
+pub(super) async fn collection(
+    exchange: &Exchange<'_>,
+    name: &str,
+    question: Option<&str>,
+) -> Result<Response<Body>, Failure> {
+    let name = segment(name);
+    let snapshot = exchange.app.service.snapshot_with(&name).await;
     let version = resolve(&snapshot, &name)?;
     let mut shown = one(&name);
     for (member, value) in [("error", json!(false)), ("code", json!(200))] {
         shown[member] = value;
     }
-    match question {
+    match question.unwrap_or_default() {
         "" => {}
         "properties" => add_properties(&mut shown),
         "count" => {
             add_properties(&mut shown);
             let asked = Query { limit: Some(0), count: true, ..Query::default() };
-            let rows = call.app.service.read_live(call.caller, &snapshot, &name, &asked).await?;
+            let rows = exchange.app.service.read_live(exchange.caller, &snapshot, &name, &asked).await?;
             shown["count"] = rows.total.unwrap_or(0).into();
         }
         "revision" => {
             add_properties(&mut shown);
             shown["revision"] = version.to_string().into();
         }
-        "shards" | "checksum" | "figures" | "responsibleShard" => {
+        question @ ("shards" | "checksum" | "figures" | "responsibleShard") => {
             return Err(Failure::not_implemented(format!(
                 "`{question}` of a collection is not told here; `properties`, `count` and `revision` are"
             )));
@@ -58,10 +62,9 @@ pub(super) async fn collections(call: &Call<'_>, path: &str) -> Result<Response<
 }
 
 /// Answers a question about databases.
-pub(super) fn databases(call: &Call<'_>, path: &str) -> Result<Response<Body>, Failure> {
-    only_get(call.method, "databases")?;
-    let name = call.database.unwrap_or("_system");
-    let result = match path {
+pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<Response<Body>, Failure> {
+    let name = named.unwrap_or("_system");
+    let result = match question.unwrap_or_default() {
         "" | "user" => json!([name]),
         "current" => json!({ "id": "1", "name": name, "path": "none", "isSystem": name == "_system" }),
         _ => return Err(Failure::nowhere()),
@@ -70,10 +73,9 @@ pub(super) fn databases(call: &Call<'_>, path: &str) -> Result<Response<Body>, F
 }
 
 /// Answers a question about the server.
-pub(super) fn server(call: &Call<'_>, about: About) -> Result<Response<Body>, Failure> {
-    only_get(call.method, "the server")?;
+pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<Body>, Failure> {
     let wants_details = || {
-        let given = parameters(call.query).unwrap_or_default();
+        let given = parameters(exchange.query).unwrap_or_default();
         given.iter().any(|(name, value)| name == "details" && value == "true")
     };
     Ok(told(match about {
@@ -95,19 +97,16 @@ pub(super) fn server(call: &Call<'_>, about: About) -> Result<Response<Body>, Fa
 }
 
 /// Answers `POST /_open/auth`: name and password for a token.
-pub(super) async fn log_in(call: &Call<'_>, sent: &[u8]) -> Result<Response<Body>, Failure> {
-    if *call.method != Method::POST {
-        return Err(Failure::method_not_supported());
-    }
+pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Response<Body>, Failure> {
     let members = body::Members::read(sent)?;
     let text = |name: &str| members.get(name).and_then(Json::as_str);
     let (Some(name), Some(password)) = (text("username"), text("password")) else {
         return Err(Failure::bad("expecting string for 'username' and 'password'"));
     };
-    let token = match &call.app.auth {
+    let token = match &exchange.app.auth {
         // Nobody looks at it.
         None => Logins::new()?.issue(name, ""),
-        Some(auth) => auth.log_in(name, password, call.address).await?,
+        Some(auth) => auth.log_in(name, password, exchange.address()).await?,
     };
     Ok(told(json!({ "jwt": token })))
 }
@@ -134,14 +133,6 @@ fn add_properties(shown: &mut Json) {
     shown["keyOptions"] = json!({ "allowUserKeys": false, "type": "traditional" });
     shown["schema"] = Json::Null;
     shown["writeConcern"] = 1.into();
-}
-
-/// Refuses to change anything.
-fn only_get(method: &Method, what: &str) -> Result<(), Failure> {
-    match *method {
-        Method::GET | Method::HEAD => Ok(()),
-        _ => Err(Failure::read_only(format!("{what} can't be changed here: rows are written at /api/records"))),
-    }
 }
 
 fn told(json: Json) -> Response<Body> {

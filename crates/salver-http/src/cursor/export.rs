@@ -8,15 +8,15 @@ use salver_service::exports::{Range, Reader};
 use serde_json::Value as Json;
 
 use super::body::Members;
-use super::{Call, step};
+use super::step;
 use crate::aql::Shape;
 use crate::body::Body;
 use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
-use crate::exchange::parameters;
+use crate::exchange::{Exchange, parameters};
 
 /// Answers `POST /api/export?collection=`.
-pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
-    let given = parameters(call.query)?.into_iter().find(|(name, _)| name == "collection");
+pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
+    let given = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "collection");
     let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(Failure::no_collection()) };
     let members = if body.is_empty() { Members::none() } else { Members::read(body)? };
     // What is written is seen at once, so that there is nothing to flush.
@@ -28,9 +28,9 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     let ttl = members.ttl()?;
     let restriction = Restriction::read(&members)?;
 
-    let service = &call.app.service;
+    let service = &exchange.app.service;
     let snapshot = service.snapshot_with(&name).await;
-    let held = service.hold(call.caller, &snapshot, &name, 1).await;
+    let held = service.hold(exchange.caller, &snapshot, &name, 1).await;
     let held = held.map_err(|error| match error.code {
         Code::UnknownEntry => Failure::of_entry(&error, &name, ("", "")),
         _ => Failure::from(error),
@@ -39,7 +39,7 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     let columns: Vec<usize> =
         fields.iter().enumerate().filter(|(_, field)| restriction.keeps(field.name())).map(|(at, _)| at).collect();
     let count = if wants_count {
-        let rows = service.count(call.caller, &*held).await?;
+        let rows = service.count(exchange.caller, &*held).await?;
         Some(limit.map_or(rows, |limit| limit.min(rows)))
     } else {
         None
@@ -48,9 +48,10 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     let range = Range { rows: limit, ..Range::all(&*held) };
     let reader = Reader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
-    let supply = Supply::new(service, call.caller, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
+    let supply =
+        Supply::new(service, exchange.caller, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
     let facts = Facts { kind: Kind::Export, count, full_count: None, is_stream: true, allows_retry: false };
-    step::first(call, Cursor::new(facts, supply, &call.app.cursors.prepared), ttl).await
+    step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), ttl).await
 }
 
 /// Which fields go out.

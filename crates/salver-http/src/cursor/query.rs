@@ -13,10 +13,11 @@ use salver_service::exports::{LiveRows, Range, Reader};
 use serde_json::{Map, Value as Json};
 
 use super::body::Members;
-use super::{Call, step};
+use super::step;
 use crate::aql::{self, Binds, Compiled, Shape};
 use crate::body::Body;
 use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
+use crate::exchange::Exchange;
 use crate::weight;
 
 /// What was asked for, beside the query.
@@ -44,7 +45,7 @@ struct Found {
 }
 
 /// Answers `POST /api/cursor`.
-pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
+pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
     if body.is_empty() {
         return Err(Failure::empty_query());
     }
@@ -54,24 +55,24 @@ pub(super) async fn open(call: &Call<'_>, body: &[u8]) -> Result<Response<Body>,
     if text.trim().is_empty() {
         return Err(Failure::empty_query());
     }
-    if call.headers.contains_key("x-arango-trx-id") {
+    if exchange.headers.contains_key("x-arango-trx-id") {
         return Err(Failure::not_implemented(
             "a cursor in a transaction is not possible here; leave out x-arango-trx-id",
         ));
     }
     let options = Options::read(&members)?;
     let bind_vars = members.object("bindVars")?;
-    let finding = find(call, text, bind_vars, &options);
+    let finding = find(exchange, text, bind_vars, &options);
     let found = match options.runtime {
         None => finding.await?,
         Some(time) => tokio::time::timeout(time, finding).await.map_err(|_| Failure::killed())??,
     };
     let Found { source, shape, schema, count, full_count } = found;
-    let supply = Supply::new(&call.app.service, call.caller, source, shape, &schema);
+    let supply = Supply::new(&exchange.app.service, exchange.caller, source, shape, &schema);
     let supply = supply.within(options.batch_rows, options.memory_bytes_max, options.runtime);
     let Options { is_stream, allows_retry, .. } = options;
     let facts = Facts { kind: Kind::Query, count, full_count, is_stream, allows_retry };
-    step::first(call, Cursor::new(facts, supply, &call.app.cursors.prepared), options.ttl).await
+    step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), options.ttl).await
 }
 
 impl Options {
@@ -96,18 +97,18 @@ impl Options {
 }
 
 async fn find(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
 ) -> Result<Found, Failure> {
     if is_sql(text) {
-        return find_sql(call, text, bind_vars, options).await;
+        return find_sql(exchange, text, bind_vars, options).await;
     }
     let statement = aql::parse(text)?;
     let binds = Binds::new(bind_vars);
     let name = statement.entry(&binds)?;
-    let service = &call.app.service;
+    let service = &exchange.app.service;
     let snapshot = service.snapshot_with(name).await;
     let table = match snapshot.resolve(name) {
         Ok(table) => table,
@@ -117,10 +118,10 @@ async fn find(
     let compiled = aql::compile(&statement, &schema, &binds)?;
     match whole(&compiled, &schema, name)? {
         Some(columns) => {
-            let held = service.hold(call.caller, &snapshot, name, 1).await?;
-            find_held(call, held, columns, compiled, options).await
+            let held = service.hold(exchange.caller, &snapshot, name, 1).await?;
+            find_held(exchange, held, columns, compiled, options).await
         }
-        None => find_live(call, &snapshot, name, compiled, options).await,
+        None => find_live(exchange, &snapshot, name, compiled, options).await,
     }
 }
 
@@ -153,7 +154,7 @@ fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<V
 
 /// Rows of an entry as they are now, however long the client takes.
 async fn find_held(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     held: Arc<dyn Held>,
     columns: Vec<(usize, String)>,
     compiled: Compiled,
@@ -161,7 +162,7 @@ async fn find_held(
 ) -> Result<Found, Failure> {
     let Query { offset, limit, .. } = compiled.query;
     let total = if options.wants_count || options.wants_full_count {
-        Some(call.app.service.count(call.caller, &*held).await?)
+        Some(exchange.app.service.count(exchange.caller, &*held).await?)
     } else {
         None
     };
@@ -181,7 +182,7 @@ async fn find_held(
 
 /// Rows of a query as they come.
 async fn find_live(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     snapshot: &Snapshot,
     name: &str,
     compiled: Compiled,
@@ -195,7 +196,7 @@ async fn find_live(
         query.items = first.iter().map(|field| Item::column(field.name().as_str())).collect();
     }
     let (offset, limit) = (query.offset, query.limit);
-    let rows = call.app.service.read_live(call.caller, snapshot, name, &query).await?;
+    let rows = exchange.app.service.read_live(exchange.caller, snapshot, name, &query).await?;
     let total = rows.total;
     Ok(Found {
         schema: Arc::clone(rows.schema()),
@@ -213,7 +214,7 @@ fn within(total: u64, offset: u64, limit: Option<u64>) -> u64 {
 }
 
 async fn find_sql(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
@@ -221,25 +222,25 @@ async fn find_sql(
     if options.wants_full_count {
         return Err(Failure::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
-    let service = &call.app.service;
+    let service = &exchange.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
     let snapshot = service.catalog().snapshot();
-    let mut rows = match service.sql_live(call.caller, &snapshot, &query).await {
+    let mut rows = match service.sql_live(exchange.caller, &snapshot, &query).await {
         // A table it names is on its first load. Only who needs it waits for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql_live(call.caller, &service.snapshot_settled().await, &query).await?
+            service.sql_live(exchange.caller, &service.snapshot_settled().await, &query).await?
         }
         rows => rows?,
     };
-    let count = if options.wants_count { Some(count(call, &mut rows, options).await?) } else { None };
+    let count = if options.wants_count { Some(count(exchange, &mut rows, options).await?) } else { None };
     let schema = Arc::clone(rows.schema());
     Ok(Found { source: Source::Live(rows), shape: Shape::Objects, schema, count, full_count: None })
 }
 
 /// How many rows a statement gives, which is known when all of them are there.
-async fn count(call: &Call<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Failure> {
+async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Failure> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
-    if call.app.service.settle_live(call.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
+    if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
         Ok(rows.waiting_rows() as u64)
     } else {
         Err(Failure::memory("leave out `count`, so that the rows need not all be there before the first goes out"))

@@ -6,17 +6,22 @@ use std::time::Duration;
 use http::{Response, StatusCode};
 use salver_service::exports::{Refusal, Taken};
 
-use super::{Call, answer};
+use super::answer;
 use crate::body::Body;
 use crate::cursor_state::{Cursor, Failure, Kind};
+use crate::exchange::Exchange;
 use crate::tokens::{ID_MAX, Owner};
 
 /// The first batch of a new cursor, which is kept only when there is a reason to come back.
-pub(super) async fn first(call: &Call<'_>, mut cursor: Cursor, ttl: Duration) -> Result<Response<Body>, Failure> {
+pub(super) async fn first(
+    exchange: &Exchange<'_>,
+    mut cursor: Cursor,
+    ttl: Duration,
+) -> Result<Response<Body>, Failure> {
     let given = cursor.next().await?;
     let facts = cursor.facts.clone();
     let id = if given.has_more || facts.allows_retry {
-        let (cursors, holder) = (&call.app.cursors, call.caller.holder());
+        let (cursors, holder) = (&exchange.app.cursors, exchange.caller.holder());
         if cursor.is_live() {
             let mut permit = cursors.live.try_take(&holder);
             if permit.is_none()
@@ -29,21 +34,22 @@ pub(super) async fn first(call: &Call<'_>, mut cursor: Cursor, ttl: Duration) ->
             cursor.settle_in(permit);
         }
         cursor.prepare();
-        Some(Id::of(call, cursors.leases.open(&holder, cursor, ttl)?))
+        Some(Id::of(exchange, cursors.leases.open(&holder, cursor, ttl)?))
     } else {
         None
     };
-    Ok(answer::batch(call, StatusCode::CREATED, &facts, given, id).await?)
+    Ok(answer::batch(exchange, StatusCode::CREATED, &facts, given, id).await?)
 }
 
-/// The next batch of the cursor that `path` names, or, where it names a batch too, that one.
-pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Response<Body>, Failure> {
-    let (id, number) = match path.split_once('/') {
-        None => (path, None),
-        Some((id, number)) => (id, Some(number)),
-    };
+/// The next batch of a cursor, or the one of this number.
+pub(super) async fn next(
+    exchange: &Exchange<'_>,
+    kind: Kind,
+    id: &str,
+    number: Option<&str>,
+) -> Result<Response<Body>, Failure> {
     let id = Id::read(id)?;
-    let mut cursor = take(call, kind, id)?;
+    let mut cursor = take(exchange, kind, id)?;
     let given = match number {
         None if cursor.is_finished() => Err(Failure::of_refusal(Refusal::Unknown)),
         None => cursor.next().await,
@@ -74,17 +80,13 @@ pub(super) async fn next(call: &Call<'_>, kind: Kind, path: &str) -> Result<Resp
     } else {
         cursor.end();
     }
-    Ok(answer::batch(call, StatusCode::OK, &facts, given, id).await?)
+    Ok(answer::batch(exchange, StatusCode::OK, &facts, given, id).await?)
 }
 
 /// Ends a cursor.
-pub(super) fn end(call: &Call<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Failure> {
-    if id.contains('/') {
-        let door = if kind == Kind::Export { "export" } else { "cursor" };
-        return Err(Failure::bad(format!("expecting DELETE /_api/{door}/<cursor-id>")));
-    }
+pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Failure> {
     let id = Id::read(id)?;
-    let (lease, leases) = (id.lease(call), &call.app.cursors.leases);
+    let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
         // Who reads it meanwhile gets that batch, and nobody another.
@@ -95,8 +97,8 @@ pub(super) fn end(call: &Call<'_>, kind: Kind, id: &str) -> Result<Response<Body
     Ok(answer::removed(id))
 }
 
-fn take(call: &Call<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
-    let (lease, leases) = (id.lease(call), &call.app.cursors.leases);
+fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
+    let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     // Who knocks at the wrong door renews nothing.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
@@ -112,8 +114,8 @@ fn take(call: &Call<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
 pub(super) struct Id(u64);
 
 impl Id {
-    fn of(call: &Call<'_>, lease: u64) -> Self {
-        Self(call.app.tokens.masked(&Owner::of(call.caller), lease))
+    fn of(exchange: &Exchange<'_>, lease: u64) -> Self {
+        Self(exchange.app.tokens.masked(&Owner::of(exchange.caller), lease))
     }
 
     /// Reads an id in the one form it was written in; what is none is no cursor's.
@@ -123,8 +125,8 @@ impl Id {
         id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
     }
 
-    fn lease(self, call: &Call<'_>) -> u64 {
-        call.app.tokens.masked(&Owner::of(call.caller), self.0)
+    fn lease(self, exchange: &Exchange<'_>) -> u64 {
+        exchange.app.tokens.masked(&Owner::of(exchange.caller), self.0)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::body::off_the_loop;
 use crate::body::{Body, Encoding};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::export_state::{Opened, Token};
 use crate::respond::compress;
 use crate::weight;
@@ -249,8 +250,7 @@ fn add(mut encoder: Encoder, slices: &[RecordBatch], mut bytes: Vec<u8>) -> Resu
 }
 
 fn answer_with(headers: HeaderMap, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::OK;
+    let mut response = exit::reply(StatusCode::OK, body);
     *response.headers_mut() = headers;
     response
 }

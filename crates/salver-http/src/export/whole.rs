@@ -21,6 +21,7 @@ use super::work::{Work, is_repeatable, too_many_rows};
 use crate::app::App;
 use crate::body::{self, Body, Broken, Encoding};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::export_state::{Measured, Tag, Token};
 use crate::{conditional, problem};
 
@@ -93,7 +94,7 @@ async fn held_for(
 
 /// The head of rows that are not held for just that.
 fn head_of_table(exchange: &Exchange<'_>, ask: &Ask, name: &str) -> Response<Body> {
-    let mut response = Response::new(Body::Full(Bytes::new()));
+    let mut response = exit::empty(StatusCode::OK);
     let coding = exchange.encoding(ask.choice.format, name).coding;
     describe(response.headers_mut(), ask.choice.media_type, coding, None);
     response
@@ -145,8 +146,7 @@ impl<'a> Export<'a> {
     }
 
     fn not_modified(&self, tag: &Tag) -> Response<Body> {
-        let mut response = Response::new(Body::Full(Bytes::new()));
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        let mut response = exit::empty(StatusCode::NOT_MODIFIED);
         let headers = response.headers_mut();
         describe(headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
         headers.remove(header::CONTENT_TYPE);
@@ -315,8 +315,7 @@ async fn measure(work: Work) -> Result<Measured> {
 }
 
 fn answer_with(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, body);
     *response.headers_mut() = headers;
     response
 }

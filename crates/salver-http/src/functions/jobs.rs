@@ -4,40 +4,39 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use futures::future::maybe_done;
 use futures::{FutureExt, poll};
-use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result};
 use serde_json::{Value as Json, json};
 use tokio::time::timeout;
 
-use super::asking::Asking;
 use super::preference::Preference;
 use super::{callback, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::exit;
 use crate::functions_state::{Job, Outcome};
 use crate::idempotency::Kept;
 use crate::status::json_response;
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
-const METHODS: &str = "GET, HEAD, DELETE, OPTIONS";
 
 /// Makes a job of `call`, and says where to ask for it, unless it is done while the client waits.
 pub(super) async fn open(
-    asking: Asking<'_>,
+    exchange: &Exchange<'_>,
     file: &Arc<dyn Functions>,
     function: String,
     call: Call,
     preference: Preference,
 ) -> Result<Response<Body>> {
-    let app = asking.app;
-    let callback = callback::of(app, &asking.head.headers)?;
-    let job = app.jobs.open(function, &asking.caller, callback, call.arguments.len() + call.body.len())?;
+    let app = exchange.app;
+    let callback = callback::of(app, exchange.headers)?;
+    let job = app.jobs.open(function, exchange.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
     let mut work = Box::pin(maybe_done(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job))));
     // Gets in line now: tasks begin in any order, and jobs run in the order in which they were asked for.
@@ -57,26 +56,24 @@ pub(super) async fn open(
     Ok(response)
 }
 
-/// Answers a request for the job called `id`, or for its result.
-pub(super) async fn answer(asking: Asking<'_>, id: &str, is_for_result: bool) -> Result<Response<Body>> {
-    let (app, method) = (asking.app, &asking.head.method);
-    let reads = matches!(*method, Method::GET | Method::HEAD);
-    let deletes = *method == Method::DELETE && !is_for_result;
-    if !reads && !deletes {
-        return Ok(refusal::of_method(app, method, if is_for_result { "GET, HEAD, OPTIONS" } else { METHODS }));
-    }
-    let job = app.jobs.find(id, &asking.caller)?;
-    if deletes {
-        app.jobs.remove(&job);
-        let mut response = Response::new(Body::Full(Bytes::new()));
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        return Ok(response);
-    }
-    let outcome = wait(&job, Preference::of(&asking.head.headers)).await;
-    if !is_for_result {
-        return Ok(json_response(&document(app, &job)));
-    }
-    let outcome = outcome.ok_or_else(|| {
+/// Answers how the job called `id` stands.
+pub(super) async fn show(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
+    let job = exchange.app.jobs.find(id, exchange.caller)?;
+    wait(&job, Preference::of(exchange.headers)).await;
+    Ok(json_response(&document(exchange.app, &job)))
+}
+
+/// Ends the job called `id`.
+pub(super) fn end(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
+    let job = exchange.app.jobs.find(id, exchange.caller)?;
+    exchange.app.jobs.remove(&job);
+    Ok(exit::empty(StatusCode::NO_CONTENT))
+}
+
+/// Answers what the job called `id` answered.
+pub(super) async fn result(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
+    let job = exchange.app.jobs.find(id, exchange.caller)?;
+    let outcome = wait(&job, Preference::of(exchange.headers)).await.ok_or_else(|| {
         Error::new(Code::NotFound, format!("the job is {} and has no result yet", state(&job)))
             .with_hint("ask for the job until it is done; `Prefer: wait=10` waits so many seconds for that")
     })?;

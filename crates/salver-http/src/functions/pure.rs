@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, header};
 use salver_model::Version;
 use salver_model::functions::Call;
@@ -20,19 +19,21 @@ use super::asking::ask;
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::{Finished, Flight};
+use crate::exchange::Exchange;
 use crate::{conditional, respond as exit};
 
 /// Answers `call`: with what is kept for it, when its function is pure, else has it answered and keeps that.
-pub(super) async fn answer(app: &Arc<App>, head: &Parts, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+pub(super) async fn answer(exchange: &Exchange<'_>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+    let app = exchange.app;
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
-        Flight::Landed(finished) => return again(head, &finished),
+        Flight::Landed(finished) => return again(exchange, &finished),
         flight => flight,
     };
     match finish(ask(app, file, call).await) {
         Ok(finished) => {
             flight.keep(&app.cache, &key, &finished);
-            again(head, &finished)
+            again(exchange, &finished)
         }
         Err(response) => {
             flight.divert();
@@ -90,12 +91,11 @@ fn patience(spec: &FunctionSpec) -> Duration {
 /// An answer as it may be kept; the answer again when it may not.
 #[expect(clippy::result_large_err, reason = "the answer goes on as it came")]
 fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Response<Body>> {
-    let is_whole = matches!(response.body(), Body::Full(_));
-    if !is_whole || !response.status().is_success() || is_private(response.headers()) {
-        return Err(response);
-    }
-    let (mut head, body) = response.into_parts();
-    let Body::Full(body) = body else { return Err(Response::from_parts(head, body)) };
+    let body = match response.body() {
+        Body::Full(body) if response.status().is_success() && !is_private(response.headers()) => body.clone(),
+        _ => return Err(response),
+    };
+    let (mut head, _) = response.into_parts();
     let content = Version::of(&(&body[..], head.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes)));
     let etag = head.headers.entry(header::ETAG).or_insert_with(|| conditional::etag(content)).clone();
     // Nobody can tell when the file is loaded again: whoever keeps an answer has to ask whether it still holds.
@@ -121,7 +121,7 @@ fn is_private(headers: &HeaderMap) -> bool {
 }
 
 /// The answer, or 304 to who has it.
-fn again(head: &Parts, finished: &Finished) -> Response<Body> {
-    let reads = matches!(head.method, Method::GET | Method::HEAD);
-    exit::again(conditional::if_none_match(&head.headers).filter(|_| reads).as_deref(), finished)
+fn again(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
+    let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
+    exit::again(conditional::if_none_match(exchange.headers).filter(|_| reads).as_deref(), finished)
 }

@@ -1,12 +1,12 @@
 //! What is answered in place of a call.
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_model::observation::Observation;
 use salver_model::{Code, Error};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::exit;
 use crate::problem;
 
 /// The answer to a call that has none: what a backend calls an error is said in the words of HTTP.
@@ -25,8 +25,7 @@ pub(super) fn of_error(app: &App, error: &Error) -> Response<Body> {
 /// The answer to a method that is not answered, or to who asks which are.
 pub(super) fn of_method(app: &App, method: &Method, methods: &str) -> Response<Body> {
     if *method == Method::OPTIONS {
-        let mut response = Response::new(Body::Full(Bytes::new()));
-        *response.status_mut() = StatusCode::NO_CONTENT;
+        let mut response = exit::empty(StatusCode::NO_CONTENT);
         allow(response.headers_mut(), methods);
         return response;
     }

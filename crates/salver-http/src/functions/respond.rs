@@ -16,6 +16,7 @@ use tokio::io::AsyncReadExt;
 use crate::app::App;
 use crate::body::{self, Body};
 use crate::caution;
+use crate::exit;
 
 /// Bytes of a file that are read at a time.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -34,12 +35,12 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
             .with_hint("see what the function sets on its response")
     };
     let status = StatusCode::from_u16(answer.status).map_err(|_| not_http(format!("status {}", answer.status)))?;
-    let mut response = Response::new(match answer.body {
+    let body = match answer.body {
         AnswerBody::Whole(bytes) => Body::Full(bytes),
         AnswerBody::Stream(pieces) => streamed(app, Box::pin(pieces.map(|piece| piece.map(|bytes| bytes.to_vec())))),
         AnswerBody::File { path, temporary } => streamed(app, file(path, temporary)?),
-    });
-    *response.status_mut() = status;
+    };
+    let mut response = exit::reply(status, body);
     let headers = response.headers_mut();
     for (name, value) in &answer.headers {
         let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_bytes(value.as_bytes()).ok());

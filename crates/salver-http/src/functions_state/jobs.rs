@@ -258,7 +258,7 @@ mod tests {
     use std::time::SystemTime;
 
     use bytes::Bytes;
-    use http::Response;
+    use http::StatusCode;
     use salver_model::{Caller, Code, Limits};
 
     use super::{Job, Jobs, Outcome};
@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn finish(jobs: &Jobs, job: &Job, bytes: usize) {
-        let answer = Kept::of(&Response::new(Body::Full(Bytes::from(vec![0; bytes])))).unwrap();
+        let answer = Kept::of(&crate::exit::reply(StatusCode::OK, Body::Full(Bytes::from(vec![0; bytes])))).unwrap();
         jobs.finish(job, Outcome { at: SystemTime::now(), is_failure: false, answer });
     }
 

@@ -47,7 +47,7 @@ impl Pattern {
                 Segment::Parameter(name, kind) => {
                     let value = segment(text);
                     fits(*kind, &value).then_some(())?;
-                    values.push((name.clone(), value));
+                    values.push((name.clone(), value.into_owned()));
                 }
             }
         }

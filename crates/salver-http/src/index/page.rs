@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
-use http::{HeaderValue, Response, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use salver_model::{Batches, Item, Query, Result};
 use salver_service::{Entry, Snapshot};
 
 use crate::body::Body;
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::veil;
 
 /// Rows shown of each table.
@@ -59,7 +60,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
             let _ = sample(&mut page, exchange, &snapshot, entry).await;
         }
     }
-    let mut response = Response::new(Body::Full(page.into()));
+    let mut response = exit::reply(StatusCode::OK, Body::Full(page.into()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -6,26 +6,13 @@ use http::{HeaderValue, Response, header};
 use salver_model::records::{Document, Field};
 use salver_model::{Code, Error, Result};
 
-use super::call::Call;
+use super::databases::nowhere;
 use super::{body, query, respond};
 use crate::auth::{self, Login, User, Users};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::gate;
-
-/// What a user does: every step of an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Logs in.
-    Login,
-    /// Logs out.
-    Logout,
-    /// Makes the account.
-    Register,
-    /// Changes the password.
-    Password,
-    /// Asks who is logged in.
-    Me,
-}
+use crate::routes::records::Step;
 
 /// What stands in the body of a request.
 struct Form {
@@ -35,39 +22,39 @@ struct Form {
 }
 
 /// Answers a step.
-pub(super) async fn answer(call: &Call<'_>, step: Step, bytes: &[u8]) -> Result<Response<Body>> {
-    let auth = call.app.auth.as_ref();
+pub(super) async fn answer(exchange: &Exchange<'_>, step: Step, bytes: &[u8]) -> Result<Response<Body>> {
+    let auth = exchange.app.auth.as_ref();
     let Some(users) = auth.and_then(|auth| auth.users.as_ref()).filter(|users| users.spec.login) else {
-        return Err(call.nowhere());
+        return Err(nowhere(exchange));
     };
     match step {
-        Step::Login => login(call, users, &form(call, users, bytes)?).await,
-        Step::Register => register(call, users, &form(call, users, bytes)?).await,
-        Step::Password => password(call, users, &form(call, users, bytes)?).await,
+        Step::Login => login(exchange, users, &form(exchange, users, bytes)?).await,
+        Step::Register => register(exchange, users, &form(exchange, users, bytes)?).await,
+        Step::Password => password(exchange, users, &form(exchange, users, bytes)?).await,
         Step::Logout => {
-            let name = users.session_of(call.headers)?.ok_or_else(auth::required)?;
+            let name = users.session_of(exchange.headers)?.ok_or_else(auth::required)?;
             let session = users.sessions.find(name).ok_or_else(auth::required)?;
             users.sessions.end(name);
-            tell(call, &session.told, cookie(call, users, "", true)).await
+            tell(exchange, &session.told, cookie(exchange, users, "", true)).await
         }
         Step::Me => {
-            let session = users.session_of(call.headers)?.and_then(|name| users.sessions.find(name));
-            tell(call, &session.ok_or_else(auth::required)?.told, None).await
+            let session = users.session_of(exchange.headers)?.and_then(|name| users.sessions.find(name));
+            tell(exchange, &session.ok_or_else(auth::required)?.told, None).await
         }
     }
 }
 
-async fn login(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
-    let login = prove(call, users, &form.username, &form.password).await?;
-    if is_taken(call, &login.name) {
+async fn login(exchange: &Exchange<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let login = prove(exchange, users, &form.username, &form.password).await?;
+    if is_taken(exchange, &login.name) {
         return Err(auth::failed(&form.username));
     }
-    let user = users.user(&call.app.service, &login.name).await?.ok_or_else(|| auth::failed(&form.username))?;
-    begin(call, users, user).await
+    let user = users.user(&exchange.app.service, &login.name).await?.ok_or_else(|| auth::failed(&form.username))?;
+    begin(exchange, users, user).await
 }
 
-async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
-    let (spec, service, name) = (&users.spec, &call.app.service, form.username.as_str());
+async fn register(exchange: &Exchange<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let (spec, service, name) = (&users.spec, &exchange.app.service, form.username.as_str());
     if !spec.register {
         return Err(auth::failed(name));
     }
@@ -76,8 +63,8 @@ async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
         return Err(Error::new(Code::UsernameEmpty, "Username is empty or only whitespaces"));
     }
     // To ask which names there are costs as much as to try passwords.
-    count(call)?;
-    if is_taken(call, name) {
+    count(exchange)?;
+    if is_taken(exchange, name) {
         return Err(auth::exists(name));
     }
     if users.login(service, name).await?.is_some() {
@@ -87,38 +74,38 @@ async fn register(call: &Call<'_>, users: &Users, form: &Form) -> Result<Respons
     users.make(service, name, hash).await?;
     let user = users.user(service, name).await?.ok_or_else(|| auth::failed(name))?;
     if spec.login_after_registration {
-        return begin(call, users, user).await;
+        return begin(exchange, users, user).await;
     }
-    tell(call, &user.told, None).await
+    tell(exchange, &user.told, None).await
 }
 
-async fn password(call: &Call<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
-    let (service, name) = (&call.app.service, form.username.as_str());
-    let session = users.session_of(call.headers)?.and_then(|name| users.sessions.find(name));
+async fn password(exchange: &Exchange<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
+    let (service, name) = (&exchange.app.service, form.username.as_str());
+    let session = users.session_of(exchange.headers)?.and_then(|name| users.sessions.find(name));
     if session.is_none_or(|session| session.username != name) {
         return Err(auth::failed(name));
     }
     long_enough(&form.new_password, users.spec.password_length_min)?;
-    let login = prove(call, users, name, &form.password).await?;
+    let login = prove(exchange, users, name, &form.password).await?;
     let hash = users.hash(&form.new_password).await?;
     users.set_password(service, &login.name, hash).await?;
     // Whoever else had come in with the old one is out.
     users.sessions.end_all_of(&login.name);
     let user = users.user(service, &login.name).await?.ok_or_else(|| auth::failed(name))?;
-    begin(call, users, user).await
+    begin(exchange, users, user).await
 }
 
 /// Whether another way to prove who one is has this name.
-fn is_taken(call: &Call<'_>, name: &str) -> bool {
-    call.app.auth.as_ref().is_some_and(|auth| auth.is_free(name).is_err())
+fn is_taken(exchange: &Exchange<'_>, name: &str) -> bool {
+    exchange.app.auth.as_ref().is_some_and(|auth| auth.is_free(name).is_err())
 }
 
 /// That the password is the user's. What it takes does not tell whether there is such a user.
-async fn prove(call: &Call<'_>, users: &Users, name: &str, password: &str) -> Result<Login> {
-    let address = call.app.gate.address(call.peer, call.headers);
-    let attempts = call.app.auth.as_ref().map(|auth| &auth.attempts);
-    count(call)?;
-    let login = users.login(&call.app.service, name).await?;
+async fn prove(exchange: &Exchange<'_>, users: &Users, name: &str, password: &str) -> Result<Login> {
+    let address = exchange.address();
+    let attempts = exchange.app.auth.as_ref().map(|auth| &auth.attempts);
+    count(exchange)?;
+    let login = users.login(&exchange.app.service, name).await?;
     let hash = login.as_ref().and_then(|login| login.hash.clone());
     let is_right = users.is_right(password, hash).await?;
     let login = login.filter(|_| is_right).ok_or_else(|| auth::failed(name))?;
@@ -129,24 +116,24 @@ async fn prove(call: &Call<'_>, users: &Users, name: &str, password: &str) -> Re
 }
 
 /// Counts an attempt.
-fn count(call: &Call<'_>) -> Result<()> {
-    let address = call.app.gate.address(call.peer, call.headers);
-    call.app.auth.as_ref().map_or(Ok(()), |auth| auth.attempts.begin(address))
+fn count(exchange: &Exchange<'_>) -> Result<()> {
+    let address = exchange.address();
+    exchange.app.auth.as_ref().map_or(Ok(()), |auth| auth.attempts.begin(address))
 }
 
 /// Begins a session of `user`, in place of the one the request came with.
-async fn begin(call: &Call<'_>, users: &Users, user: User) -> Result<Response<Body>> {
-    if let Ok(Some(old)) = users.session_of(call.headers) {
+async fn begin(exchange: &Exchange<'_>, users: &Users, user: User) -> Result<Response<Body>> {
+    if let Ok(Some(old)) = users.session_of(exchange.headers) {
         users.sessions.end(old);
     }
     let told = user.told.clone();
     let name = users.sessions.begin(user.session())?;
-    tell(call, &told, cookie(call, users, &name, false)).await
+    tell(exchange, &told, cookie(exchange, users, &name, false)).await
 }
 
 /// The cookie that names a session, or takes the name away.
-fn cookie(call: &Call<'_>, users: &Users, name: &str, is_over: bool) -> Option<HeaderValue> {
-    let secure = if gate::is_secure(call.headers) { "; Secure" } else { "" };
+fn cookie(exchange: &Exchange<'_>, users: &Users, name: &str, is_over: bool) -> Option<HeaderValue> {
+    let secure = if gate::is_secure(exchange.headers) { "; Secure" } else { "" };
     let age = if is_over { "; Max-Age=0" } else { "" };
     let text = format!("{}={name}; Path=/; HttpOnly; SameSite=Lax{secure}{age}", users.spec.session_cookie);
     let mut value = HeaderValue::from_str(&text).ok()?;
@@ -155,9 +142,9 @@ fn cookie(call: &Call<'_>, users: &Users, name: &str, is_over: bool) -> Option<H
 }
 
 /// The user as an answer.
-async fn tell(call: &Call<'_>, told: &Bytes, cookie: Option<HeaderValue>) -> Result<Response<Body>> {
+async fn tell(exchange: &Exchange<'_>, told: &Bytes, cookie: Option<HeaderValue>) -> Result<Response<Body>> {
     let document = Document::whole(told.to_vec());
-    let mut response = respond::document(call, document, query::wants_xml(call.query), None).await?;
+    let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(cookie) = cookie {
@@ -173,8 +160,8 @@ fn long_enough(password: &str, length_min: usize) -> Result<()> {
     Ok(())
 }
 
-fn form(call: &Call<'_>, users: &Users, bytes: &[u8]) -> Result<Form> {
-    let read = body::read(bytes, query::wants_xml(call.query))?;
+fn form(exchange: &Exchange<'_>, users: &Users, bytes: &[u8]) -> Result<Form> {
+    let read = body::read(bytes, query::wants_xml(exchange.query))?;
     let record = read.records.into_iter().next().filter(|_| !read.batch).unwrap_or_default();
     let text = |wanted: &String| {
         let field = record.iter().find(|(name, _)| name == wanted).map(|(_, field)| field);

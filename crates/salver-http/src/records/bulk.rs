@@ -15,10 +15,10 @@ use salver_model::{Code, Error, Result};
 
 use self::csv::CsvReader;
 use self::lines::LineReader;
-use super::call::Call;
 use super::query::{self, Purpose};
 use super::{hooks, problem, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
 /// Rows that are handed to the database at a time.
@@ -59,17 +59,22 @@ impl RowFormat {
 }
 
 /// Loads the rows of `body` into `table`.
-pub(super) async fn load(call: &Call<'_>, table: &str, format: RowFormat, body: Incoming) -> Result<Response<Body>> {
-    if call.header("idempotency-key").is_some() {
+pub(super) async fn load(
+    exchange: &Exchange<'_>,
+    table: &str,
+    format: RowFormat,
+    body: Incoming,
+) -> Result<Response<Body>> {
+    if exchange.header("idempotency-key").is_some() {
         return Err(Error::new(
             Code::InvalidRequest,
             "a load can't have an `Idempotency-Key`: it is too large to be compared",
         )
         .with_hint("use `upsert=update`, which makes a load that is sent again do no harm"));
     }
-    let (database, table) = call.database(table).await?;
+    let (database, table) = exchange.database(table).await?;
     hooks::refuse_past(database.spec(), "load")?;
-    let ask = query::read(call.query, table, Purpose::Load, database.spec())?;
+    let ask = query::read(exchange.query, table, Purpose::Load, database.spec())?;
     if ask.upsert == Some(true) {
         return Err(Error::new(Code::InvalidRequest, "a load can't leave rows as they are")
             .with_hint("use `upsert=update`, or `keep_good=1`, which keeps the rows that are new"));
@@ -81,14 +86,14 @@ pub(super) async fn load(call: &Call<'_>, table: &str, format: RowFormat, body: 
         upsert: ask.upsert.is_some(),
         bytes: ask.bytes.unwrap_or_else(|| format.bytes()),
     };
-    let limits = call.app.service.limits();
+    let limits = exchange.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
     let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
     // Not bounded in time as queries are: as long as rows arrive there is work, and when they stop it ends.
-    let report = database.load(&call.caller(), &load, rows).await?;
+    let report = database.load(exchange.caller, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
-    let xml = query::wants_xml(call.query);
-    let mut response = respond::document(call, Document::whole(written(&report)), xml, None).await?;
+    let xml = query::wants_xml(exchange.query);
+    let mut response = respond::document(exchange, Document::whole(written(&report)), xml, None).await?;
     if undone {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }

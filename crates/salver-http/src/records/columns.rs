@@ -13,59 +13,60 @@ use salver_model::{Code, Error, Result};
 use serde_json::{Map, Value as Json};
 
 use super::body::{self, unreadable};
-use super::call::Call;
+use super::databases::nowhere;
 use super::json::Reader;
 use super::query;
 use super::respond;
-use super::route::Target;
 use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::routes::records::Target;
 
 /// Shows a part of the schema.
-pub(super) async fn show(call: &Call<'_>, target: &Target<'_>) -> Result<Response<Body>> {
+pub(super) async fn show(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>> {
     let json = match target {
         Target::SchemaTable(table) => {
-            let (schema, at) = table_of(call, table, None).await?;
+            let (schema, at) = table_of(exchange, table, None).await?;
             table_json(&schema.tables()[at])
         }
         Target::SchemaColumn(table, column) => {
-            let (schema, at) = table_of(call, table, Some(column)).await?;
+            let (schema, at) = table_of(exchange, table, Some(column)).await?;
             let table = &schema.tables()[at];
             let at = table.column(column).ok_or_else(|| no_column(column))?;
             column_json(table, at)
         }
         _ => {
             let mut tables = Vec::new();
-            for database in call.databases().await? {
-                let schema = visible(call, &database).await?;
+            for database in exchange.databases().await? {
+                let schema = visible(exchange, &database).await?;
                 tables.extend(schema.tables().iter().map(table_json));
             }
             Json::Object(Map::from_iter([("tables".to_owned(), Json::Array(tables))]))
         }
     };
-    respond::text(call, &json.to_string(), query::wants_xml(call.query)).await
+    respond::text(exchange, &json.to_string(), query::wants_xml(exchange.query)).await
 }
 
 /// The schema as it is shown to the caller; read first when it never was.
-async fn visible(call: &Call<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
+async fn visible(exchange: &Exchange<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
     if database.schema().stamp() == 0 {
-        call.app.service.bounded(&call.caller(), database.refresh()).await?;
+        exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
     }
-    Ok(database.visible(&call.caller(), Operation::Reflect))
+    Ok(database.visible(exchange.caller, Operation::Reflect))
 }
 
 /// The schema with the table called `name`, and where it is; read again when it is not there.
-async fn table_of(call: &Call<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
-    let (database, name) = call.database(name).await?;
+async fn table_of(exchange: &Exchange<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
+    let (database, name) = exchange.database(name).await?;
     let find = |schema: &DatabaseSchema| {
         let at = schema.position(name)?;
         (column.is_none_or(|column| schema.tables()[at].column(column).is_some())).then_some(at)
     };
-    let schema = visible(call, &database).await?;
+    let schema = visible(exchange, &database).await?;
     if let Some(at) = find(&schema) {
         return Ok((schema, at));
     }
-    call.app.service.bounded(&call.caller(), database.refresh()).await?;
-    let schema = visible(call, &database).await?;
+    exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
+    let schema = visible(exchange, &database).await?;
     match (schema.position(name), column) {
         (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
         (Some(at), _) => Ok((schema, at)),
@@ -118,54 +119,58 @@ fn column_json(table: &TableInfo, at: usize) -> Json {
 }
 
 /// Changes a part of the schema.
-pub(super) async fn change(call: &Call<'_>, target: Target<'_>, bytes: &[u8]) -> Result<Response<Body>> {
-    let record = match *call.method {
+pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &[u8]) -> Result<Response<Body>> {
+    let record = match *exchange.method {
         Method::DELETE => Record::new(),
         _ => {
-            let read = body::read(bytes, query::wants_xml(call.query))?;
+            let read = body::read(bytes, query::wants_xml(exchange.query))?;
             if read.batch {
                 return Err(unreadable());
             }
             read.records.into_iter().next().ok_or_else(unreadable)?
         }
     };
-    let (database, definition) = match (target, call.method) {
-        (Target::Schema, &Method::POST) => (creator(call).await?, Definition::CreateTable(table_of_record(&record)?)),
+    let (database, definition) = match (target, exchange.method) {
+        (Target::Schema, &Method::POST) => {
+            (creator(exchange).await?, Definition::CreateTable(table_of_record(&record)?))
+        }
         (Target::SchemaTable(name), method) => {
-            let (database, table) = call.database(&name).await?;
+            let (database, table) = exchange.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
                 Method::PUT => Definition::UpdateTable { table, to: table_of_record(&record)? },
                 Method::POST => Definition::CreateColumn { table, column: column_of_record(&record)? },
                 Method::DELETE => Definition::DropTable { table },
-                _ => return Err(call.nowhere()),
+                _ => return Err(nowhere(exchange)),
             };
             (database, definition)
         }
         (Target::SchemaColumn(name, column), method) => {
-            let (database, table) = call.database(&name).await?;
+            let (database, table) = exchange.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
-                Method::PUT => Definition::UpdateColumn { table, column, to: column_of_record(&record)? },
-                Method::DELETE => Definition::DropColumn { table, column },
-                _ => return Err(call.nowhere()),
+                Method::PUT => {
+                    Definition::UpdateColumn { table, column: column.into_owned(), to: column_of_record(&record)? }
+                }
+                Method::DELETE => Definition::DropColumn { table, column: column.into_owned() },
+                _ => return Err(nowhere(exchange)),
             };
             (database, definition)
         }
-        _ => return Err(call.nowhere()),
+        _ => return Err(nowhere(exchange)),
     };
     if !database.spec().definable {
         // As in PHP-CRUD-API, where this controller is off unless it is listed.
-        return Err(call.nowhere());
+        return Err(nowhere(exchange));
     }
-    call.app.service.bounded(&call.caller(), database.define(&call.caller(), &definition)).await?;
-    respond::text(call, "true", query::wants_xml(call.query)).await
+    exchange.app.service.bounded(exchange.caller, database.define(exchange.caller, &definition)).await?;
+    respond::text(exchange, "true", query::wants_xml(exchange.query)).await
 }
 
 /// The database in which a table without a home yet is made: the first whose schema may be changed.
-async fn creator(call: &Call<'_>) -> Result<Arc<dyn Database>> {
-    let mut databases = call.databases().await?.into_iter();
-    databases.find(|database| database.spec().definable).ok_or_else(|| call.nowhere())
+async fn creator(exchange: &Exchange<'_>) -> Result<Arc<dyn Database>> {
+    let mut databases = exchange.databases().await?.into_iter();
+    databases.find(|database| database.spec().definable).ok_or_else(|| nowhere(exchange))
 }
 
 fn table_of_record(record: &Record) -> Result<TableDefinition> {

@@ -17,11 +17,12 @@ use salver_model::{Code, Error, Result};
 use self::answer::Said;
 use self::told::Told;
 use self::values::{body_json, caller_json, php_text, query_json, text_json, written_body, written_query};
-use super::call::Call;
-use super::route::Target;
+use super::databases::path;
 use super::{body, query, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::exchange::parameters;
+use crate::routes::records::Target;
 
 /// Headers that belong to the bytes of an answer as they were.
 const OF_THE_BYTES: [header::HeaderName; 5] =
@@ -59,8 +60,8 @@ pub(super) enum Step {
 
 impl Hooks {
     /// The functions around a request for `target`; `None` for none.
-    pub(super) fn of(call: &Call<'_>, target: &Target<'_>) -> Option<Self> {
-        if call.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
+    pub(super) fn of(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Self> {
+        if exchange.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
             return None;
         }
         let (table, by_key) = match target {
@@ -68,7 +69,7 @@ impl Hooks {
             Target::Row(table, _) | Target::MapRow(table, _) => (table, true),
             _ => return None,
         };
-        let operation = match *call.method {
+        let operation = match *exchange.method {
             Method::POST => "create",
             Method::PUT => "update",
             Method::PATCH => "increment",
@@ -76,9 +77,9 @@ impl Hooks {
             _ if by_key => "read",
             _ => "list",
         };
-        let (entry, inside) = call.app.service.database_with(table).ok()?;
+        let (entry, inside) = exchange.app.service.database_with(table).ok()?;
         let functions = entry.spec().customization.clone()?;
-        let wraps = functions.after.is_some() || query::wants_xml(call.query);
+        let wraps = functions.after.is_some() || query::wants_xml(exchange.query);
         Some(Self { functions, operation, table: inside.to_owned(), wraps })
     }
 
@@ -86,9 +87,9 @@ impl Hooks {
     ///
     /// # Errors
     /// `InvalidBody`; what the function met.
-    pub(super) async fn before(&self, call: &Call<'_>, bytes: Bytes) -> Result<Step> {
-        let xml = query::wants_xml(call.query);
-        let (mut going, mut pairs) = (self.going(call, bytes), parameters(call.query)?);
+    pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<Step> {
+        let xml = query::wants_xml(exchange.query);
+        let (mut going, mut pairs) = (self.going(exchange, bytes), parameters(exchange.query)?);
         if xml {
             // Within, all is JSON.
             pairs.retain(|(name, _)| name != "format");
@@ -101,19 +102,19 @@ impl Hooks {
         let values = [
             ("operation", text_json(self.operation)),
             ("table", text_json(&self.table)),
-            ("method", text_json(call.method.as_str())),
-            ("path", text_json(call.path)),
+            ("method", text_json(exchange.method.as_str())),
+            ("path", text_json(path(exchange))),
             ("query", query_json(&pairs)),
             ("body", body_json(&going.body)?.into_owned()),
-            ("caller", caller_json(call)),
+            ("caller", caller_json(exchange)),
         ];
-        let mut told = match answer::ask(call, function, &values, &going.body).await? {
+        let mut told = match answer::ask(exchange, function, &values, &going.body).await? {
             Said::Refused(response) => return Ok(Step::Answered(response)),
             Said::Told(bytes) => Told::before(function, &bytes)?,
         };
         if told.status.is_some() {
             let json = told.body.take().unwrap_or_else(|| "null".to_owned());
-            return Ok(Step::Answered(finish(call, &json, &told, None).await?));
+            return Ok(Step::Answered(finish(exchange, &json, &told, None).await?));
         }
         if let Some(mut query) = told.query.take() {
             // The client chose the format of the answer.
@@ -128,13 +129,13 @@ impl Hooks {
     }
 
     /// The request as it came.
-    fn going(&self, call: &Call<'_>, body: Bytes) -> Going {
-        let mut headers = call.headers.clone();
+    fn going(&self, exchange: &Exchange<'_>, body: Bytes) -> Going {
+        let mut headers = exchange.headers.clone();
         if self.wraps {
             headers.remove(header::IF_NONE_MATCH);
             headers.remove(header::ACCEPT_ENCODING);
         }
-        Going { query: call.query.to_owned(), headers, body, environment: None }
+        Going { query: exchange.query.to_owned(), headers, body, environment: None }
     }
 
     /// Calls the function after the request, with what was answered to what went on of it.
@@ -143,14 +144,14 @@ impl Hooks {
     /// What the function met; what was asked for is done then.
     pub(super) async fn after(
         &self,
-        call: &Call<'_>,
+        exchange: &Exchange<'_>,
         answered: Result<Response<Body>>,
         going: &Going,
     ) -> Result<Response<Body>> {
         if !self.wraps {
             return answered;
         }
-        let response = answered.unwrap_or_else(|error| respond::error(call, &error, false));
+        let response = answered.unwrap_or_else(|error| respond::error(exchange.app, &error, false));
         let (head, body) = response.into_parts();
         let bytes = answer::collected(body).await?;
         let json =
@@ -165,20 +166,20 @@ impl Hooks {
                 ("environment", going.environment.clone().unwrap_or_else(|| "null".to_owned())),
             ];
             let late = |error| too_late(error, self.operation);
-            told = match answer::ask(call, function, &values, &Bytes::new()).await.map_err(late)? {
+            told = match answer::ask(exchange, function, &values, &Bytes::new()).await.map_err(late)? {
                 Said::Refused(response) => return Ok(response),
                 Said::Told(bytes) => Told::after(function, &bytes).map_err(late)?,
             };
         }
         let json = told.body.take().unwrap_or(json);
-        finish(call, &json, &told, Some(&head)).await
+        finish(exchange, &json, &told, Some(&head)).await
     }
 }
 
 impl Going {
-    /// The call that asks for it.
-    pub(super) fn call<'a>(&'a self, whole: &Call<'a>) -> Call<'a> {
-        Call { query: &self.query, headers: &self.headers, ..*whole }
+    /// The request for it.
+    pub(super) fn exchange<'a>(&'a self, whole: &'a Exchange<'a>) -> Exchange<'a> {
+        whole.changed(&self.query, &self.headers)
     }
 }
 
@@ -196,13 +197,13 @@ pub(super) fn refuse_past(spec: &DatabaseSpec, operation: &str) -> Result<()> {
 
 /// A document as the answer to the client: `told` has what a function says of it, `head` what stood over it before.
 async fn finish(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     json: &str,
     told: &Told,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
     let document = Document::whole(php_text(json).into_bytes());
-    let mut response = respond::document(call, document, query::wants_xml(call.query), None).await?;
+    let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;
     if let Some(head) = head {
         *response.status_mut() = head.status;
         for (name, value) in head.headers.iter().filter(|(name, _)| !OF_THE_BYTES.contains(name)) {

@@ -1,54 +1,37 @@
 //! What takes microseconds is answered by the thread that read the request: a record by its key, a short list.
 
-use std::net::IpAddr;
-
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Response, StatusCode, header};
 use salver_formats::Coding;
+use salver_model::Code;
 use salver_model::records::{DocumentBody, RecordQuery};
-use salver_model::{Caller, Code};
 
-use super::call::{coding, fingerprint};
+use super::databases::fingerprint;
 use super::query::{self, Purpose};
 use super::{problem, read, respond as leaving, tag};
-use crate::app::App;
 use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::exit;
 use crate::respond;
-use crate::segment::segment;
+use crate::routes::records::Target;
 
-/// Answers `GET /records/...`, of which `rest` is what follows; `None` means "use the general way", which gives the
-/// same. `proved` is what the caller proved.
-pub(crate) fn answer_now<B>(
-    app: &App,
-    request: &Request<B>,
-    peer: IpAddr,
-    proved: &[(String, String)],
-    rest: &str,
-) -> Option<Response<Body>> {
-    let headers = request.headers();
-    if app.gate.minds_pages() || headers.contains_key(header::IF_NONE_MATCH) {
+/// Answers a request for rows; `None` means "use the general way", which gives the same.
+pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Response<Body>> {
+    let app = exchange.app;
+    if app.gate.minds_pages() || exchange.headers.contains_key(header::IF_NONE_MATCH) {
         return None;
     }
-    let (table, key) = match rest.split_once('/') {
-        Some((table, key)) => (table, Some(key)),
-        None => (rest, None),
-    };
-    if table.is_empty() || key.is_some_and(|key| key.is_empty() || key.contains(['/', ',', '%'])) {
-        return None;
-    }
-    let decoded;
-    let table = if table.contains('%') {
-        decoded = segment(table);
-        decoded.as_str()
-    } else {
-        table
+    let (table, key) = match target {
+        Target::Table(table) => (table, None),
+        Target::Row(table, key) if !key.contains([',', '%']) => (table, Some(*key)),
+        _ => return None,
     };
     let (database, table) = app.service.database_with(table).ok()?;
     // A database of the caller's own must be found first; functions take more than microseconds.
     if database.spec().of_caller.is_some() || database.spec().customization.is_some() {
         return None;
     }
-    let text = request.uri().query().unwrap_or("");
+    let text = exchange.query;
     let record_query = if text.is_empty() {
         RecordQuery { table: table.to_owned(), strict: database.spec().strict, ..RecordQuery::default() }
     } else {
@@ -60,7 +43,6 @@ pub(crate) fn answer_now<B>(
         }
         ask.query
     };
-    let caller: Caller = app.gate.caller(peer, headers, proved);
     // A record alone is known by its row, everything else by the version of the database.
     let rows_only = key.is_some();
     let answer = if rows_only {
@@ -72,10 +54,9 @@ pub(crate) fn answer_now<B>(
         if read::looks_elsewhere(&record_query) && schema.tables().iter().any(|table| table.kind != kind) {
             return None;
         }
-        let path = request.uri().path().strip_prefix(app.options.base_path.as_str())?.strip_prefix("/api")?;
-        read::version(database, &schema, table, |version| fingerprint((path, text), &caller, schema.stamp(), version))
+        read::version(database, &schema, table, |version| fingerprint(exchange, schema.stamp(), version))
     };
-    let document = match database.read_now(&caller, &record_query, key)? {
+    let document = match database.read_now(exchange.caller, &record_query, key)? {
         Ok(document) => document,
         // Names that are not there may be there in a newer schema.
         Err(error) if matches!(error.code, Code::UnknownTable | Code::UnknownColumn | Code::NoPrimaryKey) => {
@@ -85,11 +66,11 @@ pub(crate) fn answer_now<B>(
         Err(error) => return Some(problem::respond(&error)),
     };
     let DocumentBody::Whole(bytes) = document.body else { return None };
-    let coding = if bytes.len() < 1_024 { Coding::Identity } else { coding(headers) };
+    let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
     let row = document.tag.as_deref().filter(|_| rows_only || answer.is_some());
     let tag = tag::of(row, answer, coding);
     let (bytes, coding) = respond::compress(coding, bytes);
-    let mut response = Response::new(Body::Full(Bytes::from(bytes)));
+    let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from(bytes)));
     *response.headers_mut() = leaving::head(tag);
     leaving::encoded(response.headers_mut(), coding);
     Some(response)

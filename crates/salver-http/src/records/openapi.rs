@@ -9,9 +9,9 @@ use salver_model::Result;
 use salver_model::records::{ColumnKind, DatabaseSchema, Operation, TableInfo, TableKind};
 use serde_json::{Map, Value as Json, json};
 
-use super::call::Call;
 use super::{query, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 
 /// One operation: what it is, its method, and whether it names a record.
 const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
@@ -42,8 +42,8 @@ impl Shown<'_> {
 }
 
 /// Answers the document.
-pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
-    let base = format!("{}/api", call.app.options.base_path);
+pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
+    let base = format!("{}/api", exchange.app.options.base_path);
     let mut document = json!({
         "openapi": "3.0.0",
         "info": { "title": "Salver", "version": env!("CARGO_PKG_VERSION") },
@@ -57,18 +57,18 @@ pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
         },
         "tags": [],
     });
-    let caller = call.caller();
-    for database in call.databases().await? {
+    let caller = exchange.caller;
+    for database in exchange.databases().await? {
         if database.schema().stamp() == 0 {
-            call.app.service.bounded(&call.caller(), database.refresh()).await?;
+            exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
         }
-        let documented = database.visible(&caller, Operation::Document);
+        let documented = database.visible(caller, Operation::Document);
         let writable = database.spec().writable;
         for (operation, word, method, by_key) in OPERATIONS {
             if operation.writes() && !writable {
                 continue;
             }
-            let schema = database.visible(&caller, operation);
+            let schema = database.visible(caller, operation);
             for table in schema.tables() {
                 let has_it = documented.table(&table.name).is_some()
                     && (operation == Operation::List || !table.key.is_empty())
@@ -86,7 +86,7 @@ pub(super) async fn answer(call: &Call<'_>) -> Result<Response<Body>> {
         }
     }
     fixed_paths(&mut document);
-    respond::text(call, &document.to_string(), query::wants_xml(call.query)).await
+    respond::text(exchange, &document.to_string(), query::wants_xml(exchange.query)).await
 }
 
 fn push(array: &mut Json, value: Json) {

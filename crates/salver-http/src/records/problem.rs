@@ -6,6 +6,7 @@ use salver_model::{Code, Error};
 
 use super::json::write_string;
 use crate::body::Body;
+use crate::exit;
 use crate::gate::Gate;
 use crate::{problem, veil};
 
@@ -62,8 +63,7 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
     }
     let mut body = Vec::with_capacity(96);
     write(error, &mut body);
-    let mut response = Response::new(Body::Full(body.into()));
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, Body::Full(body.into()));
     let headers = response.headers_mut();
     *headers = super::respond::head(None);
     if status == StatusCode::SERVICE_UNAVAILABLE {

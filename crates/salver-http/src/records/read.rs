@@ -5,13 +5,14 @@ use std::sync::Arc;
 use http::Response;
 use salver_model::ports::Database;
 use salver_model::records::{Condition, DatabaseSchema, Document, DocumentBody, RecordQuery, TableKind};
-use salver_model::{Caller, Result, Version};
+use salver_model::{Result, Version};
 
-use super::call::Call;
+use super::databases::fingerprint;
+use super::keys::Keys;
 use super::query::{self, Purpose};
-use super::route::Keys;
 use super::{respond, tag};
 use crate::body::Body;
+use crate::exchange::Exchange;
 
 /// The version of an answer, when the database can tell it at once. What is computed may differ though no row does.
 pub(super) fn version(
@@ -26,9 +27,8 @@ pub(super) fn version(
 
 /// Makes an answer of a read, unless the client has it: `answer` is what its tag names beside the row.
 struct Reading<'a> {
-    call: &'a Call<'a>,
+    exchange: &'a Exchange<'a>,
     database: &'a Arc<dyn Database>,
-    caller: Caller,
     answer: Option<Version>,
     xml: bool,
 }
@@ -37,8 +37,13 @@ impl<'a> Reading<'a> {
     /// Prepares a read of `table` that shows rows of tables only, and of no other than those joined by `joins`.
     ///
     /// A record alone is known by its row: to find it costs as little as to ask for the version.
-    fn new(call: &'a Call<'a>, database: &'a Arc<dyn Database>, table: &str, query: &query::Ask, alone: bool) -> Self {
-        let caller = call.caller();
+    fn new(
+        exchange: &'a Exchange<'a>,
+        database: &'a Arc<dyn Database>,
+        table: &str,
+        query: &query::Ask,
+        alone: bool,
+    ) -> Self {
         let schema = database.schema();
         let is_view = |name: &String| schema.table(name).is_some_and(|table| table.kind == TableKind::View);
         // The version is taken before anything is read: what is read may be newer than its tag, never older.
@@ -46,14 +51,14 @@ impl<'a> Reading<'a> {
             if alone || query.query.joins.iter().flatten().any(is_view) || conditions_name_views(&schema, query) {
                 None
             } else {
-                version(database, &schema, table, |version| call.fingerprint(&caller, schema.stamp(), version))
+                version(database, &schema, table, |version| fingerprint(exchange, schema.stamp(), version))
             };
-        Self { call, database, caller, answer, xml: query::wants_xml(call.query) }
+        Self { exchange, database, answer, xml: query::wants_xml(exchange.query) }
     }
 
     /// 304, when the client's tag names this very answer.
     fn unchanged(&self) -> Option<Response<Body>> {
-        let known = tag::known(self.call.headers, self.answer?, self.call.coding())?;
+        let known = tag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
         Some(respond::not_modified(known))
     }
 
@@ -61,16 +66,16 @@ impl<'a> Reading<'a> {
     async fn finish(&self, document: Document, rows_only: bool) -> Result<Response<Body>> {
         // A tag for compressed bytes and one for plain ones: small answers are never compressed.
         let is_small = matches!(&document.body, DocumentBody::Whole(bytes) if bytes.len() < 1_024);
-        let coding = if is_small { salver_formats::Coding::Identity } else { self.call.coding() };
+        let coding = if is_small { salver_formats::Coding::Identity } else { self.exchange.coding() };
         // The tag of a row says nothing of what is joined to it.
         let row = document.tag.as_deref().filter(|_| rows_only || self.answer.is_some());
         if let (true, Some(row)) = (rows_only, row)
-            && let Some(known) = tag::known_row(self.call.headers, row, coding)
+            && let Some(known) = tag::known_row(self.exchange.headers, row, coding)
         {
             return Ok(respond::not_modified(known));
         }
         let tag = tag::of(row, self.answer, coding);
-        respond::document(self.call, document, self.xml, tag).await
+        respond::document(self.exchange, document, self.xml, tag).await
     }
 }
 
@@ -93,42 +98,42 @@ pub(super) fn looks_elsewhere(query: &RecordQuery) -> bool {
 }
 
 /// `GET /records/{table}`
-pub(super) async fn list(call: &Call<'_>, table: &str) -> Result<Response<Body>> {
-    let (database, table) = call.database(table).await?;
-    let ask = query::read(call.query, table, Purpose::List, database.spec())?;
-    let reading = Reading::new(call, &database, table, &ask, false);
+pub(super) async fn list(exchange: &Exchange<'_>, table: &str) -> Result<Response<Body>> {
+    let (database, table) = exchange.database(table).await?;
+    let ask = query::read(exchange.query, table, Purpose::List, database.spec())?;
+    let reading = Reading::new(exchange, &database, table, &ask, false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
-    let (caller, query) = (&reading.caller, &ask.query);
+    let (caller, query) = (reading.exchange.caller, &ask.query);
     let document = match reading.database.read_now(caller, query, None) {
         Some(document) => document?,
-        None => call.app.service.bounded(caller, reading.database.list(caller, query)).await?,
+        None => exchange.app.service.bounded(caller, reading.database.list(caller, query)).await?,
     };
     reading.finish(document, false).await
 }
 
 /// `GET /records/{table}/{id}`
-pub(super) async fn by_key(call: &Call<'_>, table: &str, id: &str) -> Result<Response<Body>> {
-    let (database, table) = call.database(table).await?;
-    let ask = query::read(call.query, table, Purpose::Read, database.spec())?;
+pub(super) async fn by_key(exchange: &Exchange<'_>, table: &str, id: &str) -> Result<Response<Body>> {
+    let (database, table) = exchange.database(table).await?;
+    let ask = query::read(exchange.query, table, Purpose::Read, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table)?;
     let alone = ask.query.joins.is_empty() && !keys.many;
-    let reading = Reading::new(call, &database, table, &ask, alone);
+    let reading = Reading::new(exchange, &database, table, &ask, alone);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
-    let work = database.read(&reading.caller, &ask.query, &keys.keys, keys.many);
-    let document = call.app.service.bounded(&reading.caller, work).await?;
+    let work = database.read(reading.exchange.caller, &ask.query, &keys.keys, keys.many);
+    let document = exchange.app.service.bounded(reading.exchange.caller, work).await?;
     reading.finish(document, alone).await
 }
 
 /// `GET /geojson/{table}` and `GET /geojson/{table}/{id}`
-pub(super) async fn geojson(call: &Call<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
-    let (database, table) = call.database(table).await?;
+pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
+    let (database, table) = exchange.database(table).await?;
     let purpose = if id.is_some() { Purpose::MapRow } else { Purpose::Map };
-    let ask = query::read(call.query, table, purpose, database.spec())?;
-    let reading = Reading::new(call, &database, table, &ask, false);
+    let ask = query::read(exchange.query, table, purpose, database.spec())?;
+    let reading = Reading::new(exchange, &database, table, &ask, false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
@@ -141,6 +146,10 @@ pub(super) async fn geojson(call: &Call<'_>, table: &str, id: Option<&str>) -> R
         ));
     }
     let key = keys.as_ref().and_then(|keys| keys.keys.first());
-    let document = call.app.service.bounded(&reading.caller, database.geojson(&reading.caller, &geo, key)).await?;
+    let document = exchange
+        .app
+        .service
+        .bounded(reading.exchange.caller, database.geojson(reading.exchange.caller, &geo, key))
+        .await?;
     reading.finish(document, false).await
 }

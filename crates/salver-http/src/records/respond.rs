@@ -9,10 +9,12 @@ use salver_model::observation::Observation;
 use salver_model::records::{Document, DocumentBody};
 use salver_model::{Error, Result};
 
-use super::call::Call;
 use super::json::as_php;
 use super::xml::XmlWriter;
+use crate::app::App;
 use crate::body::{self, Body};
+use crate::exchange::Exchange;
+use crate::exit;
 use crate::{caution, respond};
 
 /// The media type of everything that is not XML, as PHP-CRUD-API writes it.
@@ -27,13 +29,13 @@ const INLINE_BYTES_MAX: usize = 256 * 1_024;
 
 /// A document to an answer. `tag` is its entity tag when it has one.
 pub(super) async fn document(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     document: Document,
     xml: bool,
     tag: Option<HeaderValue>,
 ) -> Result<Response<Body>> {
     let status = if document.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
-    let coding = call.coding();
+    let coding = exchange.coding();
     let told = document.told;
     let (body, coding) = match document.body {
         DocumentBody::Whole(bytes) => {
@@ -49,14 +51,13 @@ pub(super) async fn document(
             }
         }
         DocumentBody::Stream(stream) => {
-            let service = std::sync::Arc::clone(&call.app.service);
+            let service = std::sync::Arc::clone(&exchange.app.service);
             let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
             let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
-            (body::pieces(pieces, coding, call.app.service.limits().query_ms_max, failed), coding)
+            (body::pieces(pieces, coding, exchange.app.service.limits().query_ms_max, failed), coding)
         }
     };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, body);
     let headers = response.headers_mut();
     *headers = head(tag);
     if xml {
@@ -94,34 +95,28 @@ pub(super) fn encoded(headers: &mut HeaderMap, coding: Coding) {
 }
 
 /// Text of JSON that a door wrote itself, to an answer.
-pub(super) async fn text(call: &Call<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
-    document(call, Document::whole(as_php(json).into_bytes()), xml, None).await
+pub(super) async fn text(exchange: &Exchange<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
+    document(exchange, Document::whole(as_php(json).into_bytes()), xml, None).await
 }
 
 /// An error to an answer, observed when it is ours.
-pub(super) fn error(call: &Call<'_>, error: &Error, xml: bool) -> Response<Body> {
-    let response = super::problem::respond(error);
+pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
+    let mut response = super::problem::respond(error);
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        call.app.service.observer().observe(&Observation::RequestFailed { error });
+        app.service.observer().observe(&Observation::RequestFailed { error });
     }
-    if !xml {
-        return response;
+    if let (true, Body::Full(bytes)) = (xml, response.body())
+        && let Ok(text) = XmlWriter::whole(bytes)
+    {
+        *response.body_mut() = Body::Full(text.into());
+        response.headers_mut().insert(header::CONTENT_TYPE, XML);
     }
-    let (mut head, body) = response.into_parts();
-    let Body::Full(bytes) = body else { return Response::from_parts(head, body) };
-    match XmlWriter::whole(&bytes) {
-        Ok(text) => {
-            head.headers.insert(header::CONTENT_TYPE, XML);
-            Response::from_parts(head, Body::Full(text.into()))
-        }
-        Err(_) => Response::from_parts(head, Body::Full(bytes)),
-    }
+    response
 }
 
 /// 304 under `tag`.
 pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
-    let mut response = Response::new(Body::Full(bytes::Bytes::new()));
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
     response.headers_mut().insert(header::ETAG, tag);
     response.headers_mut().insert(header::CACHE_CONTROL, NO_CACHE);
     response

@@ -8,13 +8,17 @@ use http::{Method, Response};
 use salver_model::records::{Change, ChangeKind, Document, DocumentBody};
 use salver_model::{Code, Error, Result, Version};
 
-use super::call::Call;
+use super::databases::nowhere;
+use super::keys::Keys;
 use super::query::{self, Ask, Purpose};
-use super::route::{Keys, Target};
 use super::{body, hooks, respond, rows, tag, transaction};
 use crate::app::App;
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::idempotency::{Kept, Key, Turn};
+use crate::policy::Admitted;
+use crate::routes::records::Target;
+use crate::routes::{self, Found};
 
 /// A write that is to be done once; the request's parts, so that it can go on without the request.
 #[derive(Clone, Debug)]
@@ -24,27 +28,24 @@ struct Once {
     path: String,
     query: String,
     headers: http::HeaderMap,
-    peer: std::net::IpAddr,
-    proved: Vec<(String, String)>,
+    admitted: Admitted,
     body: Bytes,
 }
 
 /// Does a write, or answers what it was answered the first time.
-pub(super) async fn answer(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
-    let Some(text) = call.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
-        return by_path(call, body).await;
+pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+    let Some(text) = exchange.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
+        return rows(exchange, target, body).await;
     };
-    let caller = call.caller();
-    let key = Key::of(text, &caller)?;
-    let request = Version::of(&(call.method.as_str(), call.path, call.query, &body[..]));
+    let key = Key::of(text, exchange.caller)?;
+    let request = Version::of(&(exchange.method.as_str(), exchange.path, exchange.query, &body[..]));
     let once = Once {
-        app: Arc::clone(call.app),
-        method: call.method.clone(),
-        path: call.path.to_owned(),
-        query: call.query.to_owned(),
-        headers: call.headers.clone(),
-        peer: call.peer,
-        proved: call.proved.to_vec(),
+        app: Arc::clone(exchange.app),
+        method: exchange.method.clone(),
+        path: exchange.path.to_owned(),
+        query: exchange.query.to_owned(),
+        headers: exchange.headers.clone(),
+        admitted: exchange.admitted.clone(),
         body,
     };
     // In a task of its own: what was begun is done and told also when the client leaves.
@@ -61,10 +62,13 @@ impl Once {
             Ok(Turn::Mine(lead)) => lead,
             Err(refusal) => return refusal.answer(),
         };
-        let Self { method, path, query, headers, peer, proved, .. } = &self;
-        let call = Call { app, method, path, query, headers, peer: *peer, proved };
-        let answered = by_path(&call, self.body.clone()).await;
-        let response = answered.unwrap_or_else(|error| respond::error(&call, &error, query::wants_xml(query)));
+        let Self { method, path, query, headers, admitted, .. } = &self;
+        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
+        let answered = match routes::find(method, path, query) {
+            Found::Row(_, routes::Target::Records(target)) => rows(&exchange, target, self.body.clone()).await,
+            _ => Err(nowhere(&exchange)),
+        };
+        let response = answered.unwrap_or_else(|error| respond::error(app, &error, query::wants_xml(query)));
         if let Some(kept) = Kept::of(&response) {
             lead.finish(kept);
         }
@@ -72,21 +76,16 @@ impl Once {
     }
 }
 
-/// Does what the path names.
-async fn by_path(call: &Call<'_>, body: Bytes) -> Result<Response<Body>> {
-    rows(call, Target::of(call.path).ok_or_else(|| call.nowhere())?, body).await
-}
-
 /// Does a write.
-pub(super) async fn run(call: &Call<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
-    let document = match (target, call.method) {
-        (Target::Records, &Method::POST) => transact(call, body).await?,
-        (Target::Table(table), &Method::POST) => create(call, &table, body).await?,
-        (Target::Table(table), method) => change_many(call, &table, kind(call, method)?, body).await?,
-        (Target::Row(table, id), method) => change(call, &table, id, kind(call, method)?, body).await?,
-        _ => return Err(call.nowhere()),
+pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
+    let document = match (target, exchange.method) {
+        (Target::Records, &Method::POST) => transact(exchange, body).await?,
+        (Target::Table(table), &Method::POST) => create(exchange, &table, body).await?,
+        (Target::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
+        (Target::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
+        _ => return Err(nowhere(exchange)),
     };
-    respond::document(call, whole(document).await?, query::wants_xml(call.query), None).await
+    respond::document(exchange, whole(document).await?, query::wants_xml(exchange.query), None).await
 }
 
 /// The document in one piece: answers to writes are small, and may be kept.
@@ -99,12 +98,12 @@ async fn whole(document: Document) -> Result<Document> {
     Ok(Document { body: DocumentBody::Whole(body), undone, tag, told })
 }
 
-fn kind(call: &Call<'_>, method: &Method) -> Result<ChangeKind> {
+fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
     match *method {
         Method::PUT => Ok(ChangeKind::Update),
         Method::PATCH => Ok(ChangeKind::Increment),
         Method::DELETE => Ok(ChangeKind::Delete),
-        _ => Err(call.nowhere()),
+        _ => Err(nowhere(exchange)),
     }
 }
 
@@ -119,28 +118,28 @@ fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
     }
 }
 
-async fn create(call: &Call<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
-    let (database, table) = call.database(table).await?;
-    let ask = query::read(call.query, table, Purpose::Create, database.spec())?;
-    refuse_if_match(call)?;
-    let read = body::read(bytes, query::wants_xml(call.query))?;
+async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
+    let (database, table) = exchange.database(table).await?;
+    let ask = query::read(exchange.query, table, Purpose::Create, database.spec())?;
+    refuse_if_match(exchange)?;
+    let read = body::read(bytes, query::wants_xml(exchange.query))?;
     let kind = match (ask.upsert, ask.on_conflict.is_empty()) {
         (None, true) => ChangeKind::Create,
         (ignore, _) => ChangeKind::Upsert { on: ask.on_conflict.clone(), ignore: ignore.unwrap_or(false) },
     };
     let mut change = begun(kind, table, ask);
     (change.records, change.batch) = (read.records, read.batch);
-    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
+    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
-    let (database, table) = call.database(table).await?;
-    let ask = query::read(call.query, table, Purpose::Change, database.spec())?;
+async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+    let (database, table) = exchange.database(table).await?;
+    let ask = query::read(exchange.query, table, Purpose::Change, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(call.query))?;
+        let read = body::read(bytes, query::wants_xml(exchange.query))?;
         // One record for several keys, or several for one, is told by the numbers; a single key takes an array of one.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
             let message = format!("Argument count mismatch in '{}'", keys.text);
@@ -149,24 +148,24 @@ async fn change(call: &Call<'_>, table: &str, id: &str, kind: ChangeKind, bytes:
         change.batch |= read.batch;
         change.records = read.records;
     }
-    change.if_match = tag::if_match(call.headers)?;
+    change.if_match = tag::if_match(exchange.headers)?;
     if change.if_match.is_some() && keys.keys.len() != 1 {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and there are several keys")
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
     }
     (change.keys, change.keys_text) = (keys.keys, keys.text);
-    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
+    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
 /// A change of the rows a filter chooses. Without the words for it there is no such path, as in PHP-CRUD-API.
-async fn change_many(call: &Call<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
-    let has = |word: &str| call.query.split('&').any(|pair| pair.starts_with(word));
+async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+    let has = |word: &str| exchange.query.split('&').any(|pair| pair.starts_with(word));
     if !has("filter") && !has("max_affected") {
-        return Err(call.nowhere());
+        return Err(nowhere(exchange));
     }
-    let (database, table) = call.database(table).await?;
-    let mut ask = query::read(call.query, table, Purpose::ChangeMany, database.spec())?;
-    refuse_if_match(call)?;
+    let (database, table) = exchange.database(table).await?;
+    let mut ask = query::read(exchange.query, table, Purpose::ChangeMany, database.spec())?;
+    refuse_if_match(exchange)?;
     let (filter, affected_max) = (ask.query.filter.take(), ask.affected_max);
     if filter.is_none() || affected_max.is_none() {
         return Err(Error::new(Code::InvalidRequest, "a change without a key needs `filter` and `max_affected`")
@@ -175,37 +174,37 @@ async fn change_many(call: &Call<'_>, table: &str, kind: ChangeKind, bytes: &[u8
     let mut change = begun(kind, table, ask);
     (change.filter, change.affected_max, change.strict) = (filter, affected_max, true);
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(call.query))?;
+        let read = body::read(bytes, query::wants_xml(exchange.query))?;
         if read.batch {
             return Err(Error::new(Code::InvalidRequest, "a change by filter takes one object"));
         }
         change.records = read.records;
     }
-    call.app.service.bounded(&call.caller(), database.change(&call.caller(), change)).await
+    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn transact(call: &Call<'_>, bytes: &[u8]) -> Result<Document> {
+async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Document> {
     let mut changes = transaction::read(bytes)?;
-    refuse_if_match(call)?;
+    refuse_if_match(exchange)?;
     let Some(first) = changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
     let first = first.table.clone();
-    let (database, _) = call.database(&first).await?;
+    let (database, _) = exchange.database(&first).await?;
     hooks::refuse_past(database.spec(), "transact")?;
-    query::read(call.query, &first, Purpose::Transaction, database.spec())?;
+    query::read(exchange.query, &first, Purpose::Transaction, database.spec())?;
     for change in &mut changes {
         let table = change.table.clone();
-        let (other, inside) = call.app.service.database_with(&table)?;
+        let (other, inside) = exchange.app.service.database_with(&table)?;
         if database.spec().name != other.spec().name {
             let message = format!("`{first}` and `{table}` are in different databases");
             return Err(Error::new(Code::InvalidRequest, message).with_hint("send a request for each database"));
         }
         change.table = inside.to_owned();
     }
-    call.app.service.bounded(&call.caller(), database.transact(&call.caller(), changes)).await
+    exchange.app.service.bounded(exchange.caller, database.transact(exchange.caller, changes)).await
 }
 
-fn refuse_if_match(call: &Call<'_>) -> Result<()> {
-    if call.headers.contains_key(http::header::IF_MATCH) {
+fn refuse_if_match(exchange: &Exchange<'_>) -> Result<()> {
+    if exchange.headers.contains_key(http::header::IF_MATCH) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and no key is named")
             .with_hint("name the record in the path, like `/api/records/posts/1`"));
     }

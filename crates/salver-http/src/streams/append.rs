@@ -34,25 +34,25 @@ use salver_model::{Code, Error, Result};
 
 use self::intake::Intake;
 use self::tally::Tally;
-use super::call::Call;
 use super::{problem, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
 /// Answers an append. `first` is what was already taken from `body`.
 pub(super) async fn answer(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     name: &str,
     body: Incoming,
     first: Option<Bytes>,
 ) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    read_media_type(call)?;
-    let envelope = ask::read(call, stream.spec())?;
+    let stream = exchange.stream(name)?;
+    read_media_type(exchange)?;
+    let envelope = ask::read(exchange, stream.spec())?;
     ask::prove_partition(stream, &envelope).await?;
     let ack = envelope.ack;
     let mut tally = Tally::new(envelope.each);
-    let intake = Intake::new(call, body, first)?;
+    let intake = Intake::new(exchange, body, first)?;
     let taken = take(stream, envelope, intake, &mut tally).await;
     Ok(conclude(stream, ack, tally, taken).await)
 }
@@ -158,8 +158,8 @@ async fn append(
 }
 
 /// Refuses what can't be events. Clients name JSON in many ways, and some name nothing.
-fn read_media_type(call: &Call<'_>) -> Result<()> {
-    let Some(given) = call.media_type() else { return Ok(()) };
+fn read_media_type(exchange: &Exchange<'_>) -> Result<()> {
+    let Some(given) = exchange.media_type() else { return Ok(()) };
     let is_json = given.starts_with("application/") && given.contains("json");
     // `application/x-www-form-urlencoded` is what curl says when it is told nothing.
     let is_unsaid =

@@ -12,17 +12,18 @@ mod metadata;
 mod produce;
 mod v3;
 
-use http::{HeaderValue, Method, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
 pub(super) use self::failure::Failure;
-use super::call::Call;
 use super::{problem, respond};
 use crate::body::Body;
 use crate::consumers::Embedded;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::routes::confluent::Target;
 
 /// The media type of what v2 says of itself.
 const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
@@ -48,34 +49,27 @@ impl Embedded {
     }
 }
 
-/// Answers a request of v2.
-pub(super) async fn answer_v2(call: &Call<'_>, segments: &[String], body: Incoming) -> Response<Body> {
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let (reads, posts) = (matches!(*call.method, Method::GET | Method::HEAD), *call.method == Method::POST);
-    let answered = match segments.as_slice() {
-        ["topics", topic] if posts => produce::answer(call, topic, None, body).await,
-        ["topics", topic, "partitions", partition] if posts => {
-            produce::answer(call, topic, Some(partition), body).await
-        }
-        ["topics" | "brokers", ..] if reads => metadata::answer(call, &segments).await,
-        ["consumers", rest @ ..] => consumers::answer(call, rest, body).await,
-        ["topics" | "brokers", ..] => Err(Failure::method_not_allowed()),
-        _ => Err(Failure::not_found()),
+/// Answers a request of these doors.
+pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Response<Body> {
+    let answered = match target {
+        Target::Produce(topic, partition) => produce::answer(exchange, &topic, partition.as_deref(), body).await,
+        Target::Join(group) => consumers::join(exchange, &group, body).await,
+        Target::Leave(group, name) => consumers::delete(exchange, &group, &name).await,
+        Target::Consumer(group, name, step) => consumers::answer(exchange, &group, &name, step, body).await,
+        Target::Clusters => v3::clusters(exchange),
+        Target::Cluster(cluster) => v3::cluster(exchange, &cluster),
+        Target::InCluster(cluster, topic) => v3::answer(exchange, &cluster, topic, body).await,
+        target => metadata::answer(exchange, &target).await,
     };
-    told(call, answered)
+    told(exchange, answered)
 }
 
-/// Answers a request of v3.
-pub(super) async fn answer_v3(call: &Call<'_>, segments: &[String], body: Incoming) -> Response<Body> {
-    told(call, v3::answer(call, segments, body).await)
-}
-
-fn told(call: &Call<'_>, answered: Result<Response<Body>, Failure>) -> Response<Body> {
+fn told(exchange: &Exchange<'_>, answered: Result<Response<Body>, Failure>) -> Response<Body> {
     answered.unwrap_or_else(|failure| {
         if let Some(error) = &failure.error {
-            problem::observe(call, error);
+            problem::observe(exchange.app, error);
         }
-        failure.respond(call)
+        failure.respond(exchange.family)
     })
 }
 
@@ -85,8 +79,8 @@ fn v2(json: &Json) -> Response<Body> {
 }
 
 /// The stream a topic is.
-fn topic<'a>(call: &Call<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Failure> {
-    let streams = call.app.service.streams();
+fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Failure> {
+    let streams = exchange.app.service.streams();
     let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
     let by_topic = || streams.iter().find(|stream| topic_name(&***stream) == name);
     let found = named.or_else(by_topic).ok_or_else(Failure::topic_not_found)?;
@@ -101,8 +95,8 @@ fn topic_name(stream: &dyn EventStream) -> &str {
 }
 
 /// Where the server is, as the client sees it.
-fn origin(call: &Call<'_>) -> String {
-    let host = call.header(header::HOST.as_str()).unwrap_or("localhost");
-    let scheme = if call.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };
-    format!("{scheme}://{host}{}", call.app.options.base_path)
+fn origin(exchange: &Exchange<'_>) -> String {
+    let host = exchange.header(header::HOST.as_str()).unwrap_or("localhost");
+    let scheme = if exchange.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    format!("{scheme}://{host}{}", exchange.app.options.base_path)
 }

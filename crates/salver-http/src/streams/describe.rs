@@ -9,18 +9,18 @@ use salver_model::spec::Pick;
 use salver_model::streams::Ack;
 use serde_json::{Value as Json, json};
 
-use super::call::Call;
 use super::groups;
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::{status, veil};
 
 /// How long the broker may take to say how many partitions its topic has.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Every stream.
-pub(super) fn list(call: &Call<'_>) -> Result<Response<Body>> {
-    call.parameters(&[])?;
-    let streams: Json = call.app.service.streams().iter().map(|stream| short(&**stream)).collect();
+pub(super) fn list(exchange: &Exchange<'_>) -> Result<Response<Body>> {
+    exchange.parameters(&[])?;
+    let streams: Json = exchange.app.service.streams().iter().map(|stream| short(&**stream)).collect();
     Ok(status::json_response(&json!({ "streams": streams })))
 }
 
@@ -40,9 +40,9 @@ fn short(stream: &dyn EventStream) -> Json {
 }
 
 /// One stream. What the broker does not say in time is null.
-pub(super) async fn show(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    call.parameters(&[])?;
+pub(super) async fn show(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
+    exchange.parameters(&[])?;
     let spec = stream.spec();
     let mut json = short(&**stream);
     let ack = Ack::ALL.iter().find(|(_, ack)| *ack == spec.ack).map(|(word, _)| *word);

@@ -10,10 +10,11 @@ use salver_model::ports::EventStream;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Result};
 
-use super::call::{Call, number, value};
+use super::asked::{number, value};
 use super::position::Position;
 use super::{event_json, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 /// Events of a page, when the client does not say.
@@ -33,13 +34,13 @@ pub(super) struct Page {
 }
 
 /// Answers from where the request says.
-pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    let parameters = call.parameters(&PARAMETERS)?;
+pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
+    let parameters = exchange.parameters(&PARAMETERS)?;
     let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
     let from = position.offset(&**stream).await?;
     let page = Page::read(&parameters)?;
-    let events = page.events(call, &**stream, from).await?;
+    let events = page.events(exchange, &**stream, from).await?;
     Ok(respond::json(StatusCode::OK, written(&events, from, b"{")))
 }
 
@@ -59,9 +60,14 @@ impl Page {
     }
 
     /// The events from `from` on. Nobody waits on when the server ends.
-    pub(super) async fn events(&self, call: &Call<'_>, stream: &dyn EventStream, from: u64) -> Result<Vec<Event>> {
-        let _place = if self.wait.is_zero() { None } else { Some(call.tail_place()?) };
-        let mut ending = call.app.ending.subscribe();
+    pub(super) async fn events(
+        &self,
+        exchange: &Exchange<'_>,
+        stream: &dyn EventStream,
+        from: u64,
+    ) -> Result<Vec<Event>> {
+        let _place = if self.wait.is_zero() { None } else { Some(exchange.tail_place()?) };
+        let mut ending = exchange.app.ending.subscribe();
         let reading = stream.events(from, self.count, PAGE_BYTES_MAX, self.wait);
         tokio::select! {
             events = reading => events,

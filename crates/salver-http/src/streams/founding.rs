@@ -13,22 +13,22 @@ use salver_model::{Code, Error, Result};
 
 use super::append::tally::Tally;
 use super::append::{ask, conclude};
-use super::call::Call;
 use super::{moment, raw, respond};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Answers an append of one event.
-pub(super) async fn answer(call: &Call<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
+pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
     let spec = stream.spec();
-    call.parameters(&[])?;
-    let mut envelope = ask::envelope(call.headers, spec)?;
+    exchange.parameters(&[])?;
+    let mut envelope = ask::envelope(exchange.headers, spec)?;
     ask::prove_partition(stream, &envelope).await?;
-    let value = receive::whole(call.app, call.headers, body).await?;
+    let value = receive::whole(exchange.app, exchange.headers, body).await?;
     if value.trim_ascii().is_empty() {
         return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object"));
     }

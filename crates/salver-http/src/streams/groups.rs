@@ -9,20 +9,21 @@ use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Name, Result};
 use serde_json::{Value as Json, json};
 
-use super::call::{Call, value};
+use super::asked::value;
 use super::events::{Page, written};
 use super::position::Position;
 use super::respond;
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::{receive, status};
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 
 /// Every group of a stream.
-pub(super) fn list(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    call.parameters(&[])?;
+pub(super) fn list(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
+    exchange.parameters(&[])?;
     Ok(status::json_response(&json!({ "groups": described(&**stream) })))
 }
 
@@ -38,9 +39,9 @@ fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
 }
 
 /// One group.
-pub(super) fn show(call: &Call<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    call.parameters(&[])?;
+pub(super) fn show(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
+    exchange.parameters(&[])?;
     let offset = stream.committed(group).ok_or_else(|| {
         let groups = stream.groups();
         Error::new(Code::NotFound, format!("`{name}` has no group `{group}`"))
@@ -54,10 +55,10 @@ pub(super) fn show(call: &Call<'_>, name: &str, group: &str) -> Result<Response<
 }
 
 /// The events a group has not committed. A new group begins where `from` says, else with the oldest event.
-pub(super) async fn events(call: &Call<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
+pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
     checked(group)?;
-    let parameters = call.parameters(&PARAMETERS)?;
+    let parameters = exchange.parameters(&PARAMETERS)?;
     let page = Page::read(&parameters)?;
     let from = match stream.committed(group) {
         Some(offset) => offset,
@@ -66,7 +67,7 @@ pub(super) async fn events(call: &Call<'_>, name: &str, group: &str) -> Result<R
             position.offset(&**stream).await?
         }
     };
-    let events = page.events(call, &**stream, from).await?;
+    let events = page.events(exchange, &**stream, from).await?;
     let mut head = b"{\"group\":".to_vec();
     write_string(group, &mut head);
     head.push(b',');
@@ -74,11 +75,11 @@ pub(super) async fn events(call: &Call<'_>, name: &str, group: &str) -> Result<R
 }
 
 /// Remembers how far a group has come: `{"offset": n}`, the offset of the next event it wants.
-pub(super) async fn commit(call: &Call<'_>, name: &str, group: &str, body: Incoming) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
+pub(super) async fn commit(exchange: &Exchange<'_>, name: &str, group: &str, body: Incoming) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
     checked(group)?;
-    call.parameters(&[])?;
-    let body = receive::whole(call.app, call.headers, body).await?;
+    exchange.parameters(&[])?;
+    let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let wrong = |what: String| Error::new(Code::InvalidBody, what).with_hint("send `{\"offset\": 12}`");
     let json: Json =
         serde_json::from_slice(&body).map_err(|error| wrong("the body is not JSON".to_owned()).with_source(error))?;

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{HeaderMap, Method, Request, Response, header};
+use http::{HeaderMap, Request, Response, header};
 use http_body::Body as _;
 use salver_model::Error;
 use salver_model::spec::Pick;
@@ -44,12 +44,8 @@ pub(crate) enum Begun {
 pub(crate) struct Taken(pub(crate) Bytes);
 
 impl Plan {
-    /// The plan for a request, when it is so plain that it can be taken at once. `path` is below the base path.
-    pub(crate) fn of<B>(app: &App, request: &Request<B>, path: &str) -> Option<Self> {
-        if *request.method() != Method::POST {
-            return None;
-        }
-        let name = path.strip_prefix("/api/streams/")?;
+    /// The plan for an append to the stream called `name`, when it is so plain that it can be taken at once.
+    pub(crate) fn of<B>(app: &App, request: &Request<B>, name: &str) -> Option<Self> {
         let stream = app.service.streams().iter().position(|stream| stream.spec().name.as_str() == name)?;
         let spec = app.service.streams()[stream].spec();
         let picks_header = [&spec.key, &spec.id, &spec.time].iter().any(|pick| matches!(pick, Some(Pick::Header(_))));

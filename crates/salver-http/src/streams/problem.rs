@@ -4,27 +4,27 @@ use http::Response;
 use salver_model::Error;
 use salver_model::observation::Observation;
 
-use super::call::Call;
 use super::confluent::Failure;
-use super::route::{Dialect, dialect};
 use super::tinybird;
+use crate::app::App;
 use crate::body::Body;
 use crate::problem;
+use crate::routes::Family;
 
 /// The answer that tells `error`, in the language of the door that was asked.
-pub(super) fn respond(call: &Call<'_>, error: &Error) -> Response<Body> {
-    observe(call, error);
-    match dialect(call.path) {
-        Dialect::Own => own(error),
-        Dialect::Confluent => Failure::from(error).respond(call),
-        Dialect::Tinybird => tinybird::problem(error),
+pub(super) fn respond(app: &App, family: Family, error: &Error) -> Response<Body> {
+    observe(app, error);
+    match family {
+        Family::ConfluentV2 | Family::ConfluentV3 => Failure::from(error).respond(family),
+        Family::Tinybird => tinybird::problem(error),
+        _ => own(error),
     }
 }
 
 /// Tells the operator of what is ours.
-pub(super) fn observe(call: &Call<'_>, error: &Error) {
+pub(super) fn observe(app: &App, error: &Error) {
     if problem::status(error.code).as_u16() == 500 {
-        call.app.service.observer().observe(&Observation::RequestFailed { error });
+        app.service.observer().observe(&Observation::RequestFailed { error });
     }
 }
 

@@ -20,12 +20,12 @@ use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result, Share};
 use tokio::sync::watch;
 
-use super::call::{Call, number, unknown, value};
+use super::asked::{number, unknown, value};
 use super::matches::Matcher;
 use super::position::Position;
 use super::{event_json, respond};
 use crate::body::{self, Body, Broken, Idle, Outlet};
-use crate::exchange::parameters;
+use crate::exchange::{Exchange, parameters};
 use crate::held::Answers;
 use crate::rest;
 
@@ -44,15 +44,15 @@ const BYTES_AT_ONCE: usize = 256 * 1024;
 const FRAME_BYTES: usize = 64;
 
 /// Answers without end, or until `limit` is reached.
-pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = call.stream(name)?;
-    let (filter, parameters) = rest::conditions(parameters(call.query)?)?;
+pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = exchange.stream(name)?;
+    let (filter, parameters) = rest::conditions(parameters(exchange.query)?)?;
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));
     }
     let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
-    let place = call.tail_place()?;
-    let from = match call.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
+    let place = exchange.tail_place()?;
+    let from = match exchange.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
     };
@@ -62,20 +62,20 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
         Position::Offset(offset) if offset > next => Some(next..offset),
         _ => None,
     };
-    let form = if wants_lines(call) { Form::Lines } else { Form::Sse };
+    let form = if wants_lines(exchange) { Form::Lines } else { Form::Sse };
     let tail = Tail {
         from: from.offset(&**stream).await?,
         stream: Arc::clone(stream),
         form,
         filter: filter.map(Matcher::new).transpose()?,
         left,
-        ending: call.app.ending.subscribe(),
+        ending: exchange.app.ending.subscribe(),
         lost,
-        answers: Arc::clone(&call.app.answers),
-        holder: call.caller.holder(),
+        answers: Arc::clone(&exchange.app.answers),
+        holder: exchange.caller.holder(),
         _place: place,
     };
-    let service = Arc::clone(&call.app.service);
+    let service = Arc::clone(&exchange.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not packed: a packer would keep the last events until more come.
     let body = body::made(None, failed, move |outlet| tail.give(outlet));
@@ -86,8 +86,8 @@ pub(super) async fn answer(call: &Call<'_>, name: &str) -> Result<Response<Body>
 }
 
 /// Whether the client would have NDJSON rather than SSE.
-fn wants_lines(call: &Call<'_>) -> bool {
-    let mut lines = call.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+fn wants_lines(exchange: &Exchange<'_>) -> bool {
+    let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     lines.any(|line| line.contains("ndjson") || line.contains("jsonl"))
 }
 

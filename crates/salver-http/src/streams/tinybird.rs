@@ -12,18 +12,18 @@ use serde_json::json;
 use super::append::intake::Intake;
 use super::append::tally::Tally;
 use super::append::{ask, take};
-use super::call::{Call, value};
+use super::asked::value;
 use super::respond;
 use crate::body::Body;
-use crate::exchange::parameters;
+use crate::exchange::{Exchange, parameters};
 use crate::problem as problems;
 use crate::receive::Incoming;
 use crate::veil;
 
 /// Answers an append.
-pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
+pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
     // Tinybird knows further parameters, and overlooks what it does not know.
-    let parameters = parameters(call.query)?;
+    let parameters = parameters(exchange.query)?;
     let name = value(&parameters, "name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {
         Error::new(Code::InvalidRequest, "the parameter `name` is missing").with_hint("write `/v0/events?name=STREAM`")
@@ -32,12 +32,12 @@ pub(super) async fn answer(call: &Call<'_>, body: Incoming, first: Option<Bytes>
         return Err(Error::new(Code::InvalidRequest, format!("`format` is `ndjson` or `json`, not `{format}`")));
     }
     let waits = value(&parameters, "wait") == Some("true");
-    let stream = call.stream(name)?;
+    let stream = exchange.stream(name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
-    let envelope = Envelope { ack, ..ask::envelope(call.headers, stream.spec())? };
+    let envelope = Envelope { ack, ..ask::envelope(exchange.headers, stream.spec())? };
     ask::prove_partition(stream, &envelope).await?;
     let mut tally = Tally::new(false);
-    take(stream, envelope, Intake::new(call, body, first)?, &mut tally).await?;
+    take(stream, envelope, Intake::new(exchange, body, first)?, &mut tally).await?;
     if waits {
         stream.settle(&tally.awaited(), ack).await?;
     }

@@ -147,7 +147,7 @@ fn refusals_name_the_thing() {
     assert_eq!((refused.status, &json["error"], &json["taken"]), (400, &json!("invalid_event"), &json!(0)));
     assert!(json["quarantined"].as_u64() > Some(0) && json["message"].is_string(), "{}", refused.body);
     let wrong = doors.ask("DELETE", "/api/streams/events", &[], None);
-    assert_eq!((wrong.status, wrong.header("allow")), (405, Some("GET, HEAD, POST")));
+    assert_eq!((wrong.status, wrong.header("allow")), (405, Some("GET, HEAD, POST, OPTIONS")));
     assert!(doors.values("events").is_empty());
 }
 

@@ -58,7 +58,7 @@ fn what_v2_refuses() {
         ("/topics/events", vec![BINARY], r#"{"records":[{"value":"?"}]}"#, 422, 42206),
         ("/topics/events", vec![JSON, ("origin", "http://evil.example")], good, 403, 40301),
         ("/topics", vec![JSON], good, 405, 405),
-        ("/topics/events/x", vec![JSON], good, 405, 405),
+        ("/topics/events/x", vec![JSON], good, 404, 404),
         ("/v3/clusters/c/topics/nothing/records", vec![], "{}", 404, 40401),
         ("/v3/clusters/c/topics/events/records:batch", vec![], "", 422, 42208),
         ("/v3/clusters/c/topics/events/records:batch", vec![], "{", 400, 400),

@@ -12,9 +12,11 @@ use salver_model::spec::FunctionPath;
 use salver_model::{Code, Error, Result};
 
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::exchange::header_fields;
+use crate::exit;
 use crate::functions_state::takes_any;
-use crate::records::call::Call;
+use crate::records::databases::path;
 
 /// What a function said.
 #[derive(Debug)]
@@ -30,27 +32,27 @@ pub(super) enum Said {
 /// # Errors
 /// `EntryUnavailable` while there is no such function; what the call met; `FunctionFailed` for a body in pieces.
 pub(super) async fn ask(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     function: &FunctionPath,
     values: &[(&str, String)],
     body: &Bytes,
 ) -> Result<Said> {
-    let file = file(call, function)?;
+    let file = file(exchange, function)?;
     let interface = file.interface()?;
     let (index, endpoint) = endpoint(&interface, function)?;
     let asked = functions::Call {
-        holder: Some(call.caller().holder()),
+        holder: Some(exchange.caller.holder()),
         endpoint: Some(index),
         interface: Some(Arc::clone(&interface)),
-        method: call.method.as_str().to_owned(),
-        path: call.path.to_owned(),
-        query: call.query.to_owned(),
+        method: exchange.method.as_str().to_owned(),
+        path: path(exchange).to_owned(),
+        query: exchange.query.to_owned(),
         // Others than those that take the request don't see them.
-        headers: if endpoint.takes_request { header_fields(call.headers, |_| true) } else { Vec::new() },
+        headers: if endpoint.takes_request { header_fields(exchange.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
         table: None,
-        address: call.caller().address.map(|address| address.to_string()),
+        address: exchange.caller.address.map(|address| address.to_string()),
         job: None,
     };
     let answer = file.call(asked).await?;
@@ -64,8 +66,7 @@ pub(super) async fn ask(
     if status == StatusCode::OK {
         return Ok(Said::Told(bytes));
     }
-    let mut response = Response::new(Body::Full(bytes));
-    *response.status_mut() = status;
+    let mut response = exit::reply(status, Body::Full(bytes));
     for (name, value) in &answer.headers {
         let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_bytes(value.as_bytes()).ok());
         if let Some((name, value)) = parsed.filter(|(name, _)| *name != header::CONTENT_LENGTH) {
@@ -75,8 +76,8 @@ pub(super) async fn ask(
     Ok(Said::Refused(response))
 }
 
-fn file<'a>(call: &Call<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
-    let files = call.app.service.functions();
+fn file<'a>(exchange: &Exchange<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
+    let files = exchange.app.service.functions();
     files.iter().find(|file| file.spec().name.as_str() == function.file).ok_or_else(|| {
         Error::new(Code::EntryUnavailable, format!("the functions of `{}` are not there", function.file))
             .with_hint("the server's log says why")

@@ -6,8 +6,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use salver_model::Result;
 use salver_model::records::{Field, Record};
 
+use crate::exchange::Exchange;
 use crate::records::body;
-use crate::records::call::Call;
 use crate::records::json::Reader;
 
 /// A text as JSON.
@@ -47,8 +47,8 @@ pub(super) fn query_json(pairs: &[(String, String)]) -> String {
 }
 
 /// What is known of the caller.
-pub(super) fn caller_json(call: &Call<'_>) -> String {
-    let caller = call.caller();
+pub(super) fn caller_json(exchange: &Exchange<'_>) -> String {
+    let caller = exchange.caller;
     let mut members: Vec<String> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for (name, value) in &caller.attributes {

@@ -11,7 +11,8 @@ use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result, suggest};
 
-use crate::streams::call::{Call, boolean, number};
+use crate::exchange::Exchange;
+use crate::streams::asked::{boolean, number};
 use crate::streams::moment;
 
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
@@ -22,12 +23,12 @@ const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
 const HEADER_START: &str = "salver-header-";
 
 /// Reads what `call` says of its events.
-pub(in crate::streams) fn read(call: &Call<'_>, spec: &StreamSpec) -> Result<Envelope> {
-    let mut envelope = envelope(call.headers, spec)?;
-    if call.query.is_empty() {
+pub(in crate::streams) fn read(exchange: &Exchange<'_>, spec: &StreamSpec) -> Result<Envelope> {
+    let mut envelope = envelope(exchange.headers, spec)?;
+    if exchange.query.is_empty() {
         return Ok(envelope);
     }
-    for (name, value) in call.parameters(&PARAMETERS)? {
+    for (name, value) in exchange.parameters(&PARAMETERS)? {
         match name.as_str() {
             "ack" => envelope.ack = ack(&value)?,
             "results" => envelope.each = boolean(&name, &value)?,

@@ -11,8 +11,8 @@ use salver_model::limits::APPEND_PIECE_BYTES;
 use salver_model::{Code, Error, Result};
 
 use super::unpack::Unpacker;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
-use crate::streams::call::Call;
 
 /// How long a piece that could be longer waits for more. Whoever sends an event now and then should not wait for the
 /// next one to be heard.
@@ -35,15 +35,15 @@ impl Intake {
     ///
     /// # Errors
     /// `UnsupportedMediaType` for a coding that is not read.
-    pub(in crate::streams) fn new(call: &Call<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
+    pub(in crate::streams) fn new(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
         let length = body.size_hint().exact().unwrap_or(u64::MAX);
         Ok(Self {
             has_ended: false,
             is_short: length <= APPEND_PIECE_BYTES as u64,
             body,
             first,
-            unpacker: Unpacker::of(call.headers)?,
-            patience: Duration::from_millis(call.app.service.limits().head_ms_max),
+            unpacker: Unpacker::of(exchange.headers)?,
+            patience: Duration::from_millis(exchange.app.service.limits().head_ms_max),
         })
     }
 

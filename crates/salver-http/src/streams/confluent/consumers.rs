@@ -7,8 +7,8 @@ mod records;
 
 use http::StatusCode;
 
-pub(super) use self::door::answer;
-use super::{Call, Failure, topic, topic_name};
+pub(super) use self::door::{answer, delete, join};
+use super::{Failure, topic, topic_name};
 use crate::consumers::{INSTANCES_MAX, Refusal};
 
 impl From<Refusal> for Failure {

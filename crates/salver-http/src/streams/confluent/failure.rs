@@ -4,9 +4,10 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
-use super::{Call, JSON, V2};
+use super::{JSON, V2};
 use crate::body::Body;
 use crate::problem;
+use crate::routes::Family;
 use crate::streams::respond;
 use crate::veil;
 
@@ -74,10 +75,10 @@ impl Failure {
     }
 
     /// The answer.
-    pub(in crate::streams) fn respond(&self, call: &Call<'_>) -> Response<Body> {
+    pub(in crate::streams) fn respond(&self, family: Family) -> Response<Body> {
         let mut body = Vec::with_capacity(96);
         self.write(b"{", &mut body);
-        let media_type = if call.path.starts_with("/v3") { JSON } else { V2 };
+        let media_type = if family == Family::ConfluentV3 { JSON } else { V2 };
         let mut response = respond::whole(self.status, media_type, Body::Full(body.into()));
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -4,26 +4,28 @@ use http::Response;
 use salver_model::ports::EventStream;
 use serde_json::{Value as Json, json};
 
-use super::{Call, Failure, topic, topic_name, v2};
+use super::{Failure, topic, topic_name, v2};
 use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::routes::confluent::Target;
 
 /// Answers what is asked about topics.
-pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Response<Body>, Failure> {
-    Ok(v2(&match segments {
+pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>, Failure> {
+    Ok(v2(&match target {
         // There is one server, which is the broker as far as a client can tell.
-        ["brokers"] => json!({ "brokers": [0] }),
-        ["topics"] => call.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
-        ["topics", name] => {
-            let partitions = partitions(&**topic(call, name)?).await?;
+        Target::Brokers => json!({ "brokers": [0] }),
+        Target::Topics => exchange.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
+        Target::Topic(name) => {
+            let partitions = partitions(&**topic(exchange, name)?).await?;
             json!({ "name": name, "configs": {}, "partitions": partitions })
         }
-        ["topics", name, "partitions"] => partitions(&**topic(call, name)?).await?.into(),
-        ["topics", name, "partitions", partition] => {
-            let stream = topic(call, name)?;
+        Target::Partitions(name) => partitions(&**topic(exchange, name)?).await?.into(),
+        Target::Partition(name, partition) => {
+            let stream = topic(exchange, name)?;
             described(known(&**stream, partition).await?)
         }
-        ["topics", name, "partitions", partition, "offsets"] => {
-            let stream = topic(call, name)?;
+        Target::Offsets(name, partition) => {
+            let stream = topic(exchange, name)?;
             // What can be read is the log, which is partition 0.
             let ends = match known(&**stream, partition).await? {
                 0 => stream.ends(),

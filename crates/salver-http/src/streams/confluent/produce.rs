@@ -8,36 +8,37 @@ use salver_model::limits::APPEND_RESULTS_MAX;
 use salver_model::streams::{NewEvent, Placement};
 
 use super::append::append;
-use super::{Call, Failure, JSON, V2, metadata, topic};
+use super::{Failure, JSON, V2, metadata, topic};
 use crate::body::Body;
 use crate::consumers::Embedded;
+use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::streams::{base64, raw, respond};
 
 /// Answers a produce request.
 pub(super) async fn answer(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     name: &str,
     partition: Option<&str>,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
-    let embedded = Embedded::named(call.media_type().as_deref().unwrap_or("nothing"))?;
-    let media_type = acceptable(call)?;
-    let stream = topic(call, name)?;
+    let embedded = Embedded::named(exchange.media_type().as_deref().unwrap_or("nothing"))?;
+    let media_type = acceptable(exchange)?;
+    let stream = topic(exchange, name)?;
     let partition = match partition {
         Some(text) => Some(metadata::known(&**stream, text).await?),
         None => None,
     };
-    let body = receive::whole(call.app, call.headers, body).await?;
+    let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let events = read(&body, embedded, partition)?;
     let places = append(stream, &events).await?;
     Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&places).into())))
 }
 
 /// The media type of the answer.
-fn acceptable(call: &Call<'_>) -> Result<http::HeaderValue, Failure> {
-    let mut lines = call.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
+fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Failure> {
+    let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
     if lines.peek().is_none() {
         return Ok(V2);
     }

@@ -7,25 +7,27 @@ mod metadata;
 mod record;
 mod records;
 
-use http::{Method, Response};
+use http::Response;
 
 use super::append::append;
-use super::{Call, Failure, origin, topic, topic_name};
+use super::{Failure, origin, topic, topic_name};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::routes::confluent::Topic;
 
-/// Answers what follows `/v3`.
-pub(super) async fn answer(call: &Call<'_>, segments: &[String], body: Incoming) -> Result<Response<Body>, Failure> {
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let (reads, posts) = (matches!(*call.method, Method::GET | Method::HEAD), *call.method == Method::POST);
-    match segments.as_slice() {
-        ["clusters", cluster, "topics", topic, "records"] if posts => records::answer(call, cluster, topic, body),
-        ["clusters", cluster, "topics", topic, "records:batch"] if posts => {
-            batch::answer(call, cluster, topic, body).await
-        }
-        ["clusters", _, "topics", _, "records" | "records:batch"] => Err(Failure::method_not_allowed()),
-        ["clusters", ..] if reads => metadata::answer(call, &segments).await,
-        ["clusters", ..] => Err(Failure::method_not_allowed()),
-        _ => Err(Failure::not_found()),
+pub(super) use self::metadata::{cluster, clusters};
+
+/// Answers what is asked of a cluster.
+pub(super) async fn answer(
+    exchange: &Exchange<'_>,
+    cluster: &str,
+    topic: Topic<'_>,
+    body: Incoming,
+) -> Result<Response<Body>, Failure> {
+    match topic {
+        Topic::Records(topic) => records::answer(exchange, cluster, &topic, body),
+        Topic::Batch(topic) => batch::answer(exchange, cluster, &topic, body).await,
+        topic => metadata::answer(exchange, cluster, &topic).await,
     }
 }

@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::seal;
 use serde_json::{Map, Value as Json, json};
 
 use super::instance::places;
-use super::{Call, Failure, pattern, records, topic};
+use super::{Failure, pattern, records, topic};
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, Settings, State, Wants};
+use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::routes::confluent::Step;
 use crate::streams::confluent::{origin, v2};
 use crate::streams::respond;
 use crate::tokens::Owner;
@@ -20,57 +22,50 @@ use crate::tokens::Owner;
 /// How long a read waits, when the consumer does not say.
 const WAIT: Duration = Duration::from_millis(1_000);
 
-/// Answers what follows `/consumers`.
-pub(in crate::streams::confluent) async fn answer(
-    call: &Call<'_>,
-    segments: &[&str],
+/// Answers who makes a consumer of a group.
+pub(in crate::streams::confluent) async fn join(
+    exchange: &Exchange<'_>,
+    group: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
-    let (group, name, what) = match segments {
-        [group] if *call.method == Method::POST => return create(call, group, &received(call, body).await?),
-        [_] => return Err(Failure::method_not_allowed()),
-        [group, "instances", name, what @ ..] => (group, name, what),
-        _ => return Err(Failure::not_found()),
-    };
-    if what.is_empty() {
-        return match *call.method {
-            Method::DELETE => delete(call, group, name).await,
-            _ => Err(Failure::method_not_allowed()),
-        };
-    }
-    let instance = call.app.consumers.find(&Owner::of(call.caller), group, name)?;
-    let json = received(call, body).await?;
-    let reads = matches!(*call.method, Method::GET | Method::HEAD);
-    let posts = *call.method == Method::POST;
-    match what {
-        ["records"] if reads => return records::answer(call, &instance).await,
-        ["offsets"] if posts => commit(call, &instance, &json).await,
-        ["offsets"] if reads => committed(call, &instance, &json),
-        ["subscription"] if posts => subscribe(&instance, &json).await,
-        ["subscription"] if reads => {
-            let topics = instance.state.lock().await.subscribed(call);
+    create(exchange, group, &received(exchange, body).await?)
+}
+
+/// Answers what is asked of the consumer `name` of a group.
+pub(in crate::streams::confluent) async fn answer(
+    exchange: &Exchange<'_>,
+    group: &str,
+    name: &str,
+    step: Step,
+    body: Incoming,
+) -> Result<Response<Body>, Failure> {
+    let instance = exchange.app.consumers.find(&Owner::of(exchange.caller), group, name)?;
+    let json = received(exchange, body).await?;
+    match step {
+        Step::Records => records::answer(exchange, &instance).await,
+        Step::Commit => commit(exchange, &instance, &json).await,
+        Step::Committed => committed(exchange, &instance, &json),
+        Step::Subscribe => subscribe(&instance, &json).await,
+        Step::Subscription => {
+            let topics = instance.state.lock().await.subscribed(exchange);
             Ok(v2(&json!({ "topics": topics })))
         }
-        ["subscription"] if *call.method == Method::DELETE => unsubscribe(call, &instance).await,
-        ["assignments"] if posts => assign(&instance, &json).await,
-        ["assignments"] if reads => {
-            let assigned = instance.state.lock().await.assignment(call, &instance);
+        Step::Unsubscribe => unsubscribe(exchange, &instance).await,
+        Step::Assign => assign(&instance, &json).await,
+        Step::Assignment => {
+            let assigned = instance.state.lock().await.assignment(exchange, &instance);
             let list = assigned.iter().map(|(topic, partition)| json!({ "topic": topic, "partition": partition }));
             Ok(v2(&json!({ "partitions": list.collect::<Json>() })))
         }
-        ["positions"] if posts => seek(call, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
-        ["positions", "beginning"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.first).await,
-        ["positions", "end"] if posts => seek(call, &instance, &json, "partitions", |ends, _| ends.next).await,
-        ["records" | "offsets" | "subscription" | "assignments" | "positions"] | ["positions", "beginning" | "end"] => {
-            Err(Failure::method_not_allowed())
-        }
-        _ => Err(Failure::not_found()),
+        Step::Seek => seek(exchange, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
+        Step::SeekBeginning => seek(exchange, &instance, &json, "partitions", |ends, _| ends.first).await,
+        Step::SeekEnd => seek(exchange, &instance, &json, "partitions", |ends, _| ends.next).await,
     }
 }
 
 /// The body as JSON; null when there is none.
-async fn received(call: &Call<'_>, body: Incoming) -> Result<Json, Failure> {
-    let bytes = receive::whole(call.app, call.headers, body).await?;
+async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Failure> {
+    let bytes = receive::whole(exchange.app, exchange.headers, body).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Json::Null);
     }
@@ -81,7 +76,7 @@ fn done() -> Response<Body> {
     respond::empty(StatusCode::NO_CONTENT)
 }
 
-fn create(call: &Call<'_>, group: &str, json: &Json) -> Result<Response<Body>, Failure> {
+fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<Body>, Failure> {
     let none = Map::new();
     let members = match json {
         Json::Null => &none,
@@ -96,8 +91,8 @@ fn create(call: &Call<'_>, group: &str, json: &Json) -> Result<Response<Body>, F
     if name.is_empty() || name.contains('/') {
         return Err(invalid(format!("`{name}` can't be the name of a consumer")));
     }
-    call.app.consumers.create(&Owner::of(call.caller), group, &name, settings(members)?)?;
-    let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(call));
+    exchange.app.consumers.create(&Owner::of(exchange.caller), group, &name, settings(members)?)?;
+    let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(exchange));
     Ok(v2(&json!({ "instance_id": name, "base_uri": base_uri })))
 }
 
@@ -137,13 +132,17 @@ fn invalid(why: String) -> Failure {
     Failure::unprocessable(42204, format!("Invalid consumer configuration: {why}"))
 }
 
-async fn delete(call: &Call<'_>, group: &str, name: &str) -> Result<Response<Body>, Failure> {
-    let instance = call.app.consumers.remove(&Owner::of(call.caller), group, name)?;
+pub(in crate::streams::confluent) async fn delete(
+    exchange: &Exchange<'_>,
+    group: &str,
+    name: &str,
+) -> Result<Response<Body>, Failure> {
+    let instance = exchange.app.consumers.remove(&Owner::of(exchange.caller), group, name)?;
     let state = instance.state.lock().await;
     if instance.settings.commits {
-        state.commit(call, &instance).await?;
+        state.commit(exchange, &instance).await?;
     }
-    call.app.consumers.release(&instance);
+    exchange.app.consumers.release(&instance);
     Ok(done())
 }
 
@@ -172,9 +171,9 @@ async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, F
     Ok(done())
 }
 
-async fn unsubscribe(call: &Call<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+async fn unsubscribe(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
     *instance.state.lock().await = State::default();
-    call.app.consumers.release(instance);
+    exchange.app.consumers.release(instance);
     Ok(done())
 }
 
@@ -194,14 +193,14 @@ fn exclusive() -> Failure {
 
 /// Goes on reading elsewhere.
 async fn seek(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     instance: &Instance,
     json: &Json,
     member: &str,
     place: impl Fn(salver_model::streams::Ends, u64) -> u64,
 ) -> Result<Response<Body>, Failure> {
     let mut state = instance.state.lock().await;
-    let assigned = state.assignment(call, instance);
+    let assigned = state.assignment(exchange, instance);
     let wanted = places(json, member)?;
     for (name, partition, _) in &wanted {
         if !assigned.iter().any(|(own, number)| own == name && number == partition) {
@@ -209,7 +208,7 @@ async fn seek(
         }
     }
     for (name, partition, offset) in wanted {
-        let ends = topic(call, &name)?.ends();
+        let ends = topic(exchange, &name)?.ends();
         if partition == 0 {
             state.positions.insert(name, place(ends, offset));
         }
@@ -219,12 +218,12 @@ async fn seek(
 
 /// Commits the offsets that are given, or how far the consumer has read. An offset is the last event that was worked
 /// on, as there.
-async fn commit(call: &Call<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
     if json.is_null() {
-        instance.state.lock().await.commit(call, instance).await?;
+        instance.state.lock().await.commit(exchange, instance).await?;
     } else {
         for (name, partition, offset) in places(json, "offsets")? {
-            let stream = topic(call, &name)?;
+            let stream = topic(exchange, &name)?;
             if partition == 0 {
                 let next = offset.saturating_add(1).min(stream.ends().next);
                 stream.commit(&instance.group, next).await?;
@@ -234,13 +233,13 @@ async fn commit(call: &Call<'_>, instance: &Instance, json: &Json) -> Result<Res
     Ok(v2(&json!([])))
 }
 
-fn committed(call: &Call<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+fn committed(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
     let mut offsets = Vec::new();
     if json.is_null() {
         return Err(Failure::partition_not_found());
     }
     for (name, partition, _) in places(json, "partitions")? {
-        let committed = topic(call, &name)?.committed(&instance.group).filter(|_| partition == 0);
+        let committed = topic(exchange, &name)?.committed(&instance.group).filter(|_| partition == 0);
         offsets.extend(
             committed.map(|offset| json!({ "topic": name, "partition": partition, "offset": offset, "metadata": "" })),
         );

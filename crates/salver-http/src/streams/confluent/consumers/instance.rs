@@ -4,31 +4,32 @@ use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 
-use super::{Call, Failure, pattern, topic, topic_name};
+use super::{Failure, pattern, topic, topic_name};
 use crate::consumers::{Consumers, Instance, State, Wants};
+use crate::exchange::Exchange;
 
 impl State {
     /// The partitions this consumer reads now.
-    pub(super) fn assignment(&self, call: &Call<'_>, instance: &Instance) -> Vec<(String, u32)> {
-        let consumers: &Consumers = &call.app.consumers;
+    pub(super) fn assignment(&self, exchange: &Exchange<'_>, instance: &Instance) -> Vec<(String, u32)> {
+        let consumers: &Consumers = &exchange.app.consumers;
         let shared = |topics: &[String]| {
-            let read = topics.iter().filter(|name| topic(call, name).is_ok() && consumers.reads(instance, name));
+            let read = topics.iter().filter(|name| topic(exchange, name).is_ok() && consumers.reads(instance, name));
             read.map(|name| (name.clone(), 0)).collect()
         };
         match &self.wants {
             Wants::Nothing => Vec::new(),
             Wants::Topics(topics) => shared(topics),
-            Wants::Pattern(_) => shared(&self.subscribed(call)),
+            Wants::Pattern(_) => shared(&self.subscribed(exchange)),
             Wants::Assigned(partitions) => partitions.clone(),
         }
     }
 
     /// The topics it is subscribed to.
-    pub(super) fn subscribed(&self, call: &Call<'_>) -> Vec<String> {
+    pub(super) fn subscribed(&self, exchange: &Exchange<'_>) -> Vec<String> {
         match &self.wants {
             Wants::Topics(topics) => topics.clone(),
             Wants::Pattern(pattern) => {
-                let names = call.app.service.streams().iter().map(|stream| topic_name(&**stream).to_owned());
+                let names = exchange.app.service.streams().iter().map(|stream| topic_name(&**stream).to_owned());
                 names.filter(|name| pattern::matches(pattern, name)).collect()
             }
             Wants::Nothing | Wants::Assigned(_) => Vec::new(),
@@ -45,9 +46,9 @@ impl State {
     }
 
     /// Commits how far it has come.
-    pub(super) async fn commit(&self, call: &Call<'_>, instance: &Instance) -> Result<(), Failure> {
+    pub(super) async fn commit(&self, exchange: &Exchange<'_>, instance: &Instance) -> Result<(), Failure> {
         for (name, position) in &self.positions {
-            let stream = topic(call, name)?;
+            let stream = topic(exchange, name)?;
             // A log that was made anew may end before it.
             let position = (*position).min(stream.ends().next);
             if stream.committed(&instance.group) != Some(position) {

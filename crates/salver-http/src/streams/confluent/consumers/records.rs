@@ -7,11 +7,11 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
 
-use super::{Call, Failure, topic};
+use super::{Failure, topic};
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, State, Wants};
-use crate::exchange::parameters;
-use crate::streams::call::value;
+use crate::exchange::{Exchange, parameters};
+use crate::streams::asked::value;
 use crate::streams::events::PAGE_BYTES_MAX;
 use crate::streams::{base64, raw, respond};
 
@@ -22,9 +22,9 @@ const COUNT_MAX: usize = 5_000;
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Answers what has come.
-pub(super) async fn answer(call: &Call<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
-    accepted(call, instance.settings.format)?;
-    let parameters = parameters(call.query)?;
+pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+    accepted(exchange, instance.settings.format)?;
+    let parameters = parameters(exchange.query)?;
     let number =
         |name| value(&parameters, name).and_then(|text| text.parse::<i64>().ok()).filter(|number| *number >= 0);
     let wait = number("timeout").map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
@@ -36,9 +36,9 @@ pub(super) async fn answer(call: &Call<'_>, instance: &Instance) -> Result<Respo
         return Err(Failure::illegal_state(why));
     }
     if instance.settings.commits {
-        state.commit(call, instance).await?;
+        state.commit(exchange, instance).await?;
     }
-    let read = read(call, instance, &mut state, bytes_max, wait.min(WAIT_MAX)).await?;
+    let read = read(exchange, instance, &mut state, bytes_max, wait.min(WAIT_MAX)).await?;
     instance.touch(std::time::Instant::now());
     let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
     Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
@@ -48,19 +48,19 @@ type Read = Vec<(String, Vec<Event>)>;
 
 /// Some events of each topic; when there are none, those of the first topic that gets some.
 async fn read(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     instance: &Instance,
     state: &mut State,
     bytes_max: usize,
     wait: Duration,
 ) -> Result<Read, Failure> {
-    let mut ending = call.app.ending.subscribe();
+    let mut ending = exchange.app.ending.subscribe();
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
     let mut bytes_left = bytes_max;
     // Only partition 0 has events to be read.
-    for (name, _) in state.assignment(call, instance).into_iter().filter(|(_, partition)| *partition == 0) {
-        let stream = topic(call, &name)?;
+    for (name, _) in state.assignment(exchange, instance).into_iter().filter(|(_, partition)| *partition == 0) {
+        let stream = topic(exchange, &name)?;
         let from = state.position(instance, &name, &**stream);
         let events = match bytes_left {
             0 => Vec::new(),
@@ -75,7 +75,7 @@ async fn read(
         }
     }
     if found.is_empty() {
-        let _place = call.tail_place()?;
+        let _place = exchange.tail_place()?;
         let first = async {
             if waiting.is_empty() {
                 // Another of the group reads everything. It may go, which the next request finds out.
@@ -101,9 +101,9 @@ async fn read(
 }
 
 /// Whether the client takes what this consumer gives.
-fn accepted(call: &Call<'_>, format: Embedded) -> Result<(), Failure> {
+fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
     let mut is_empty = true;
-    for line in call.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
+    for line in exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
         for kind in line.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()) {
             is_empty = false;
             let takes = match kind {

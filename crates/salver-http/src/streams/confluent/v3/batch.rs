@@ -7,8 +7,9 @@ use http::{Response, StatusCode};
 use salver_formats::json::write_string;
 
 use super::record::Record;
-use super::{Call, Failure, append, topic};
+use super::{Failure, append, topic};
 use crate::body::Body;
+use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::streams::{raw, respond};
@@ -20,16 +21,16 @@ const ID_BYTES_MAX: usize = 80;
 
 /// Answers a batch: 207, with what became of each.
 pub(super) async fn answer(
-    call: &Call<'_>,
+    exchange: &Exchange<'_>,
     cluster: &str,
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
-    if call.media_type().is_some_and(|given| given != "application/json") {
+    if exchange.media_type().is_some_and(|given| given != "application/json") {
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
     }
-    let stream = topic(call, name)?;
-    let body = receive::whole(call.app, call.headers, body).await?;
+    let stream = topic(exchange, name)?;
+    let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let entries = entries(&body)?;
     let mut records = Vec::with_capacity(entries.len());
     for (id, text) in entries {

@@ -4,34 +4,45 @@ use http::{Response, StatusCode};
 use salver_model::ports::EventStream;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Call, Failure, origin, topic, topic_name};
+use super::{Failure, origin, topic, topic_name};
 use crate::body::Body;
+use crate::exchange::Exchange;
+use crate::routes::confluent::Topic;
 use crate::streams::respond;
 
 /// What the one cluster is called.
 const CLUSTER: &str = "salver";
 
-/// Answers what is asked about clusters.
-pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Response<Body>, Failure> {
-    let base = format!("{}/v3/clusters", origin(call));
-    let json = match segments {
-        ["clusters"] => list("KafkaClusterList", &base, vec![cluster(&base, CLUSTER)]),
-        ["clusters", id] => cluster(&base, id),
-        ["clusters", id, "topics"] => {
+/// Answers which clusters there are.
+pub(in crate::streams::confluent) fn clusters(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
+    let base = base(exchange);
+    Ok(told(&list("KafkaClusterList", &base, vec![described_cluster(&base, CLUSTER)])))
+}
+
+/// Answers what the cluster is, which is there under any name.
+pub(in crate::streams::confluent) fn cluster(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>, Failure> {
+    Ok(told(&described_cluster(&base(exchange), id)))
+}
+
+/// Answers what is asked about topics of the cluster.
+pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>) -> Result<Response<Body>, Failure> {
+    let base = base(exchange);
+    Ok(told(&match asked {
+        Topic::All => {
             let mut topics = Vec::new();
-            for stream in call.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
+            for stream in exchange.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
                 topics.push(described(&base, id, topic_name(&**stream), &**stream).await?);
             }
             list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)
         }
-        ["clusters", id, "topics", name] => described(&base, id, name, &**topic(call, name)?).await?,
-        ["clusters", id, "topics", name, "partitions"] => {
-            let count = topic(call, name)?.partitions().await?;
+        Topic::One(name) => described(&base, id, name, &**topic(exchange, name)?).await?,
+        Topic::Partitions(name) => {
+            let count = topic(exchange, name)?.partitions().await?;
             let all = (0..count).map(|number| partition(&base, id, name, number)).collect();
             list("KafkaPartitionList", &format!("{base}/{id}/topics/{name}/partitions"), all)
         }
-        ["clusters", id, "topics", name, "partitions", number] => {
-            let count = topic(call, name)?.partitions().await?;
+        Topic::Partition(name, number) => {
+            let count = topic(exchange, name)?.partitions().await?;
             let number = number.parse().map_err(|_| Failure::not_found())?;
             if number >= count {
                 let message = "This server does not host this topic-partition.";
@@ -39,9 +50,16 @@ pub(super) async fn answer(call: &Call<'_>, segments: &[&str]) -> Result<Respons
             }
             partition(&base, id, name, number)
         }
-        _ => return Err(Failure::not_found()),
-    };
-    Ok(respond::json(StatusCode::OK, json.to_string().into_bytes()))
+        Topic::Records(_) | Topic::Batch(_) => return Err(Failure::not_found()),
+    }))
+}
+
+fn base(exchange: &Exchange<'_>) -> String {
+    format!("{}/v3/clusters", origin(exchange))
+}
+
+fn told(json: &Json) -> Response<Body> {
+    respond::json(StatusCode::OK, json.to_string().into_bytes())
 }
 
 fn list(kind: &str, own: &str, data: Vec<Json>) -> Json {
@@ -63,7 +81,7 @@ fn thing(kind: &str, (own, resource): (&str, String), members: Json, links: Map<
     json
 }
 
-fn cluster(base: &str, id: &str) -> Json {
+fn described_cluster(base: &str, id: &str) -> Json {
     let own = format!("{base}/{id}");
     let links = related(
         &own,

@@ -12,8 +12,9 @@ use salver_model::limits::EVENT_BYTES_MAX;
 use salver_model::ports::EventStream;
 
 use super::record::Record;
-use super::{Call, Failure, append, topic};
+use super::{Failure, append, topic};
 use crate::body::{self, Body};
+use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::streams::append::intake::Intake;
 use crate::streams::{raw, respond};
@@ -25,15 +26,20 @@ const RECORDS_AT_ONCE: usize = 1_000;
 const RECORD_BYTES_MAX: usize = 2 * EVENT_BYTES_MAX;
 
 /// Answers record by record.
-pub(super) fn answer(call: &Call<'_>, cluster: &str, name: &str, body: Incoming) -> Result<Response<Body>, Failure> {
-    if call.media_type().is_some_and(|given| given != "application/json") {
+pub(super) fn answer(
+    exchange: &Exchange<'_>,
+    cluster: &str,
+    name: &str,
+    body: Incoming,
+) -> Result<Response<Body>, Failure> {
+    if exchange.media_type().is_some_and(|given| given != "application/json") {
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
     }
     let conversation = Conversation {
-        stream: Arc::clone(topic(call, name)?),
+        stream: Arc::clone(topic(exchange, name)?),
         cluster: cluster.to_owned(),
         topic: name.to_owned(),
-        intake: Intake::new(call, body, None)?,
+        intake: Intake::new(exchange, body, None)?,
         rest: Bytes::new(),
         has_ended: false,
     };

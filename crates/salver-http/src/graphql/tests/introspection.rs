@@ -6,8 +6,8 @@ use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
+use crate::graphql::tests::world::World;
 use crate::graphql::{Answer, asset};
-use crate::world::World;
 
 /// What GraphiQL 3 asks when it starts.
 const GRAPHIQL: &str = "

@@ -1,37 +1,14 @@
-//! One request as the doors of streams see it.
+//! What the doors of streams read of a request, and say of it.
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, header};
+use http::header;
 use salver_model::ports::EventStream;
-use salver_model::{Caller, Code, Error, Result, Share};
+use salver_model::{Code, Error, Result, Share};
 
-use crate::app::App;
-use crate::exchange::parameters;
+use crate::exchange::{Exchange, parameters};
 
-/// One request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Call<'a> {
-    /// The server's side.
-    pub(crate) app: &'a Arc<App>,
-    /// Who asks.
-    pub(crate) caller: &'a Caller,
-    /// The method.
-    pub(crate) method: &'a Method,
-    /// The path below the base path, as it came.
-    pub(crate) path: &'a str,
-    /// The query string, as it came; empty for none.
-    pub(crate) query: &'a str,
-    /// The headers.
-    pub(crate) headers: &'a HeaderMap,
-}
-
-impl<'a> Call<'a> {
-    /// A header as text.
-    pub(super) fn header(&self, name: &str) -> Option<&'a str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
+impl<'a> Exchange<'a> {
     /// The body's media type without its parameters, in lower case; `None` when the client does not say.
     pub(super) fn media_type(&self) -> Option<String> {
         let given = self.headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");
@@ -69,18 +46,6 @@ impl<'a> Call<'a> {
                 "end some of them; half of `limits.connections_max` may, and three quarters of these be one's",
             )
         })
-    }
-
-    /// That nothing is at this path.
-    pub(super) fn nowhere(&self) -> Error {
-        let shown: String = self.path.chars().take(200).collect();
-        Error::new(Code::NotFound, format!("there is nothing at {shown}")).with_hint("`/api/streams` lists the streams")
-    }
-
-    /// That the path is there, but not for this method.
-    pub(super) fn not_for_method(&self, methods: &str) -> Error {
-        Error::new(Code::MethodNotAllowed, format!("{} is not answered here", self.method))
-            .with_hint(format!("use {methods}"))
     }
 }
 

@@ -5,7 +5,7 @@ use salver_testkit::MemoryTable;
 use serde_json::json;
 use std::sync::Arc;
 
-use crate::world::World;
+use crate::graphql::tests::world::World;
 
 #[tokio::test]
 async fn forward_and_backward() {

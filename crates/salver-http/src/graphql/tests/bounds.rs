@@ -13,7 +13,7 @@ use salver_model::{Batches, Description, Limits, Query, Result, Rows};
 use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
 
-use crate::world::World;
+use crate::graphql::tests::world::World;
 
 /// A table that answers as a stream of batches, and knows how many of its reads are under way.
 #[derive(Debug)]

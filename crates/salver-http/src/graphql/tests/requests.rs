@@ -3,8 +3,8 @@
 use salver_model::Code;
 use serde_json::Value as Json;
 
+use crate::graphql::tests::world::World;
 use crate::graphql::{Answer, answer, parse_get, parse_post};
-use crate::world::World;
 
 async fn data(world: &World, content_type: Option<&str>, body: &[u8]) -> Json {
     match world.post(content_type, body).await.unwrap() {

@@ -1,0 +1,58 @@
+//! The databases that a caller of these doors has.
+
+use std::sync::Arc;
+
+use salver_model::ports::Database;
+use salver_model::{Code, Error, Result, Version};
+
+use crate::exchange::Exchange;
+
+impl Exchange<'_> {
+    /// The database of the table called `name`, and the table's name in it.
+    ///
+    /// # Errors
+    /// `UnknownTable`; `Forbidden` for a caller who has no such database.
+    pub(super) async fn database<'n>(&self, name: &'n str) -> Result<(Arc<dyn Database>, &'n str)> {
+        let (entry, inside) = self.app.service.database_with(name)?;
+        Ok((self.own(entry).await?, inside))
+    }
+
+    /// Every database that there is for the caller.
+    pub(super) async fn databases(&self) -> Result<Vec<Arc<dyn Database>>> {
+        let mut all = Vec::new();
+        for entry in self.app.service.databases() {
+            match self.own(entry).await {
+                Ok(database) => all.push(database),
+                Err(error) if error.code == Code::Forbidden => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
+    }
+
+    /// The entry, or of one with a database for each caller that of this one.
+    async fn own(&self, entry: &Arc<dyn Database>) -> Result<Arc<dyn Database>> {
+        if entry.spec().of_caller.is_none() {
+            return Ok(Arc::clone(entry));
+        }
+        let found = self.app.service.bounded(self.caller, entry.of_caller(self.caller)).await?;
+        Ok(found.unwrap_or_else(|| Arc::clone(entry)))
+    }
+}
+
+/// That nothing is at the path of a request.
+pub(crate) fn nowhere(exchange: &Exchange<'_>) -> Error {
+    let shown: String = path(exchange).chars().take(200).collect();
+    Error::new(Code::NotFound, format!("Route '{shown}' not found"))
+}
+
+/// The path as PHP-CRUD-API has it, which is below `/api` here.
+pub(super) fn path<'a>(exchange: &Exchange<'a>) -> &'a str {
+    exchange.path.strip_prefix("/api").unwrap_or(exchange.path)
+}
+
+/// What an answer follows from: what was asked, of whom, under which schema, at which version of the rows.
+pub(super) fn fingerprint(exchange: &Exchange<'_>, stamp: u64, version: u64) -> Version {
+    let who = (&exchange.caller.address, &exchange.caller.attributes);
+    Version::of(&(env!("CARGO_PKG_VERSION"), (exchange.path, exchange.query), who, stamp, version))
+}

@@ -1,0 +1,60 @@
+//! The keys in the path of a request for rows.
+
+use percent_encoding::percent_decode_str;
+use salver_model::limits::CHANGES_MAX;
+use salver_model::records::{DatabaseSchema, RecordKey};
+use salver_model::{Code, Error, Result};
+
+use crate::segment::segment;
+
+/// The keys in a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Keys {
+    /// One for each record.
+    pub(super) keys: Vec<RecordKey>,
+    /// As they stood there.
+    pub(super) text: String,
+    /// Whether there is a comma, so that the answer is an array.
+    pub(super) many: bool,
+}
+
+impl Keys {
+    /// Reads `id`, a segment as it came. Keys stand apart by commas; the parts of a key of several columns by `~`, and
+    /// a `~` inside such a part is written `%7E`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when there are too many.
+    pub(super) fn read(id: &str, schema: &DatabaseSchema, table: &str) -> Result<Self> {
+        let is_composite = schema.table(table).is_some_and(|table| table.key.len() > 1);
+        let text = segment(id).into_owned();
+        let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let single = id.replace("%2C", ",").replace("%2c", ",");
+        if single.split(',').nth(CHANGES_MAX).is_some() {
+            return Err(Error::new(Code::InvalidRequest, format!("the path names more than {CHANGES_MAX} keys"))
+                .with_hint("send several requests; a list takes many keys in `filter=id,in,...`"));
+        }
+        let keys: Vec<RecordKey> = single
+            .split(',')
+            .map(|key| if is_composite { key.split('~').map(decode).collect() } else { vec![decode(key)] })
+            .collect();
+        let many = text.contains(',');
+        Ok(Self { keys, text, many })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::records::DatabaseSchema;
+
+    use super::Keys;
+
+    #[test]
+    fn keys() {
+        let schema = DatabaseSchema::default();
+        let keys = Keys::read("1,a%2Cb~c", &schema, "t").unwrap();
+        assert_eq!(keys.keys, [vec!["1".to_owned()], vec!["a".to_owned()], vec!["b~c".to_owned()]]);
+        assert_eq!((keys.text.as_str(), keys.many), ("1,a,b~c", true));
+        assert_eq!(Keys::read(&"1,".repeat(9_999), &schema, "t").unwrap().keys.len(), 10_000);
+        assert!(Keys::read(&"1,".repeat(10_000), &schema, "t").is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! Cursors, and what clients of ArangoDB ask around them. Those clients put `/_db/{database}` before their paths; there
+//! is one database, whatever it is called.
+
+use super::{Does, Methods, Row, Target as Any, Values, When};
+
+/// What these doors are asked for, and of which database.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Target<'p> {
+    /// The database that the path names.
+    pub(crate) database: Option<&'p str>,
+    /// What is asked for.
+    pub(crate) asked: Asked<'p>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked<'p> {
+    /// The rows of an entry, in batches.
+    OpenExport,
+    /// The next batch of an export.
+    NextOfExport(&'p str),
+    /// The end of an export.
+    EndExport(&'p str),
+    /// The rows of a query, in batches.
+    OpenCursor,
+    /// The next batch of a cursor, or one by its number.
+    NextOfCursor(&'p str, Option<&'p str>),
+    /// The end of a cursor.
+    EndCursor(&'p str),
+    /// The collections.
+    Collections,
+    /// One of them, or something of one.
+    Collection(&'p str, Option<&'p str>),
+    /// The databases, or something of them.
+    Databases(Option<&'p str>),
+    /// A token for a name and a password.
+    Login,
+    /// What the server is.
+    Server(About),
+    /// What ArangoDB has behind this word, and Salver has not.
+    Absent(&'p str),
+}
+
+/// What clients want to know of the server before they ask for anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Its version.
+    Version,
+    /// Whether it can be used.
+    Availability,
+    /// Whether it can be written to.
+    Mode,
+    /// Its part in a cluster.
+    Role,
+    /// Its clock.
+    Time,
+    /// What keeps its rows.
+    Engine,
+}
+
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods, when: When::Always, does: Does::Asks, target, summary }
+}
+
+/// A row of something that can only be read.
+const fn read(
+    paths: &'static [&'static str],
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods: Methods::GET, when: When::Always, does: Does::Runs, target, summary }
+}
+
+fn of<'p>(values: &Values<'p>, asked: Asked<'p>) -> Any<'p> {
+    Any::ArangoDb(Target { database: values.get("database"), asked })
+}
+
+const POST: Methods = Methods::POST;
+const PUT: Methods = Methods::PUT;
+const DELETE: Methods = Methods::DELETE;
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        &["/_api/cursor", "/api/cursor", "/_db/{database}/_api/cursor"],
+        POST,
+        |values| of(values, Asked::OpenCursor),
+        "The rows of a query, in batches.",
+    ),
+    row(
+        &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
+        POST.and(PUT),
+        |values| of(values, Asked::NextOfCursor(values.raw("id"), None)),
+        "The next batch of a cursor.",
+    ),
+    row(
+        &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
+        DELETE,
+        |values| of(values, Asked::EndCursor(values.raw("id"))),
+        "The end of a cursor.",
+    ),
+    row(
+        &["/_api/cursor/{id}/{batch}", "/api/cursor/{id}/{batch}", "/_db/{database}/_api/cursor/{id}/{batch}"],
+        POST.and(PUT),
+        |values| of(values, Asked::NextOfCursor(values.raw("id"), values.get("batch"))),
+        "A batch of a cursor by its number.",
+    ),
+    Row {
+        paths: &["/api/export", "/api/export/"],
+        methods: POST,
+        when: When::Parameter("collection"),
+        does: Does::Asks,
+        target: |values| of(values, Asked::OpenExport),
+        summary: "The rows of the entry `collection`, in batches.",
+    },
+    row(
+        &["/_api/export", "/_db/{database}/_api/export"],
+        POST,
+        |values| of(values, Asked::OpenExport),
+        "The rows of the entry `collection`, in batches.",
+    ),
+    row(
+        &["/_api/export/{id}", "/api/export/{id}", "/_db/{database}/_api/export/{id}"],
+        PUT,
+        |values| of(values, Asked::NextOfExport(values.raw("id"))),
+        "The next batch of an export.",
+    ),
+    Row {
+        paths: &["/api/export/{id}"],
+        methods: DELETE,
+        when: When::Number("id"),
+        does: Does::Asks,
+        target: |values| of(values, Asked::EndExport(values.raw("id"))),
+        summary: "The end of an export in batches.",
+    },
+    row(
+        &["/_api/export/{id}", "/_db/{database}/_api/export/{id}"],
+        DELETE,
+        |values| of(values, Asked::EndExport(values.raw("id"))),
+        "The end of an export in batches.",
+    ),
+    read(
+        &["/_api/collection", "/_db/{database}/_api/collection"],
+        |values| of(values, Asked::Collections),
+        "The entries, as collections.",
+    ),
+    read(
+        &["/_api/collection/{name}", "/_db/{database}/_api/collection/{name}"],
+        |values| of(values, Asked::Collection(values.raw("name"), None)),
+        "An entry, as a collection.",
+    ),
+    read(
+        &["/_api/collection/{name}/{question}", "/_db/{database}/_api/collection/{name}/{question}"],
+        |values| of(values, Asked::Collection(values.raw("name"), values.get("question"))),
+        "Its `properties`, `count` or `revision`.",
+    ),
+    read(
+        &["/_api/database", "/_db/{database}/_api/database"],
+        |values| of(values, Asked::Databases(None)),
+        "The databases, of which there is one.",
+    ),
+    read(
+        &["/_api/database/{question}", "/_db/{database}/_api/database/{question}"],
+        |values| of(values, Asked::Databases(values.get("question"))),
+        "The `current` database, or those of the `user`.",
+    ),
+    row(
+        &["/_open/auth", "/_db/{database}/_open/auth"],
+        POST,
+        |values| of(values, Asked::Login),
+        "A token for a name and a password.",
+    ),
+    read(
+        &["/_api/version", "/_db/{database}/_api/version"],
+        |values| of(values, Asked::Server(About::Version)),
+        "The version, as ArangoDB's clients read it.",
+    ),
+    read(
+        &["/_api/engine", "/_db/{database}/_api/engine"],
+        |values| of(values, Asked::Server(About::Engine)),
+        "What keeps the rows.",
+    ),
+    read(
+        &["/_admin/server/availability", "/_db/{database}/_admin/server/availability"],
+        |values| of(values, Asked::Server(About::Availability)),
+        "Whether the server can be used.",
+    ),
+    read(
+        &["/_admin/server/mode", "/_db/{database}/_admin/server/mode"],
+        |values| of(values, Asked::Server(About::Mode)),
+        "Whether it can be written to.",
+    ),
+    read(
+        &["/_admin/server/role", "/_db/{database}/_admin/server/role"],
+        |values| of(values, Asked::Server(About::Role)),
+        "Its part in a cluster.",
+    ),
+    read(
+        &["/_admin/time", "/_db/{database}/_admin/time"],
+        |values| of(values, Asked::Server(About::Time)),
+        "Its clock.",
+    ),
+    Row {
+        paths: &[
+            "/_api/{door}",
+            "/_api/{door}/{*rest}",
+            "/_db/{database}/_api/{door}",
+            "/_db/{database}/_api/{door}/{*rest}",
+        ],
+        methods: Methods::ANY,
+        when: When::Always,
+        does: Does::Runs,
+        target: |values| of(values, Asked::Absent(values.raw("door"))),
+        summary: "What else ArangoDB has: refused, with what to do instead.",
+    },
+];

@@ -1,0 +1,256 @@
+//! The doors of Confluent's REST Proxy, v2 and v3.
+
+use std::borrow::Cow;
+
+use super::{Does, Methods, Row, Target as Any, Values, When};
+
+/// What these doors are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target<'p> {
+    /// v2: the topics.
+    Topics,
+    /// v2: a topic.
+    Topic(Cow<'p, str>),
+    /// v2: records for a topic, or for one of its partitions.
+    Produce(Cow<'p, str>, Option<Cow<'p, str>>),
+    /// v2: the partitions of a topic.
+    Partitions(Cow<'p, str>),
+    /// v2: one of them.
+    Partition(Cow<'p, str>, Cow<'p, str>),
+    /// v2: where its records begin and end.
+    Offsets(Cow<'p, str>, Cow<'p, str>),
+    /// v2: the brokers.
+    Brokers,
+    /// v2: a new consumer of a group.
+    Join(Cow<'p, str>),
+    /// v2: a consumer of a group leaves, by group and name.
+    Leave(Cow<'p, str>, Cow<'p, str>),
+    /// v2: a consumer of a group does something.
+    Consumer(Cow<'p, str>, Cow<'p, str>, Step),
+    /// v3: the clusters.
+    Clusters,
+    /// v3: one of them.
+    Cluster(Cow<'p, str>),
+    /// v3: something of a cluster.
+    InCluster(Cow<'p, str>, Topic<'p>),
+}
+
+/// What is done with a consumer of v2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It reads.
+    Records,
+    /// It says how far it is.
+    Commit,
+    /// It asks how far it is.
+    Committed,
+    /// It subscribes to topics.
+    Subscribe,
+    /// It asks to which.
+    Subscription,
+    /// It ends that.
+    Unsubscribe,
+    /// It takes partitions.
+    Assign,
+    /// It asks which.
+    Assignment,
+    /// It goes to offsets.
+    Seek,
+    /// It goes to the first ones.
+    SeekBeginning,
+    /// It goes to the next ones.
+    SeekEnd,
+}
+
+/// Something of a cluster, in v3.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Topic<'p> {
+    /// Its topics.
+    All,
+    /// One of them.
+    One(Cow<'p, str>),
+    /// The partitions of a topic.
+    Partitions(Cow<'p, str>),
+    /// One of them.
+    Partition(Cow<'p, str>, Cow<'p, str>),
+    /// Records for a topic, in a stream of requests and answers.
+    Records(Cow<'p, str>),
+    /// Records for a topic at once.
+    Batch(Cow<'p, str>),
+}
+
+impl Target<'_> {
+    /// Whether it is one of v3, which has a media type of its own.
+    pub(crate) fn is_of_v3(&self) -> bool {
+        matches!(self, Self::Clusters | Self::Cluster(_) | Self::InCluster(..))
+    }
+}
+
+const GET: Methods = Methods::GET;
+const POST: Methods = Methods::POST;
+const DELETE: Methods = Methods::DELETE;
+
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    let does = if methods.is_get() { Does::Runs } else { Does::Changes };
+    Row { paths, methods, when: When::Always, does, target, summary }
+}
+
+fn consumer<'p>(values: &Values<'p>, step: Step) -> Any<'p> {
+    Any::Confluent(Target::Consumer(values.text("group"), values.text("name"), step))
+}
+
+fn in_cluster<'p>(values: &Values<'p>, topic: Topic<'p>) -> Any<'p> {
+    Any::Confluent(Target::InCluster(values.text("cluster"), topic))
+}
+
+fn produce<'p>(values: &Values<'p>) -> Any<'p> {
+    let partition = values.get("partition").map(|_| values.text("partition"));
+    Any::Confluent(Target::Produce(values.text("topic"), partition))
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["/topics"], GET, |_| Any::Confluent(Target::Topics), "The topics."),
+    row(&["/topics/{topic}"], GET, |values| Any::Confluent(Target::Topic(values.text("topic"))), "A topic."),
+    row(&["/topics/{topic}"], POST, produce, "Records for a topic."),
+    row(
+        &["/topics/{topic}/partitions"],
+        GET,
+        |values| Any::Confluent(Target::Partitions(values.text("topic"))),
+        "The partitions of a topic.",
+    ),
+    row(
+        &["/topics/{topic}/partitions/{partition}"],
+        GET,
+        |values| Any::Confluent(Target::Partition(values.text("topic"), values.text("partition"))),
+        "A partition.",
+    ),
+    row(&["/topics/{topic}/partitions/{partition}"], POST, produce, "Records for a partition."),
+    row(
+        &["/topics/{topic}/partitions/{partition}/offsets"],
+        GET,
+        |values| Any::Confluent(Target::Offsets(values.text("topic"), values.text("partition"))),
+        "Where the records of a partition begin and end.",
+    ),
+    row(&["/brokers"], GET, |_| Any::Confluent(Target::Brokers), "The brokers."),
+    row(
+        &["/consumers/{group}"],
+        POST,
+        |values| Any::Confluent(Target::Join(values.text("group"))),
+        "A new consumer of a group.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}"],
+        DELETE,
+        |values| Any::Confluent(Target::Leave(values.text("group"), values.text("name"))),
+        "A consumer leaves its group.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/records"],
+        GET,
+        |values| consumer(values, Step::Records),
+        "The next records of a consumer.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/offsets"],
+        POST,
+        |values| consumer(values, Step::Commit),
+        "Says how far a consumer is.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/offsets"],
+        GET,
+        |values| consumer(values, Step::Committed),
+        "How far a consumer is.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/subscription"],
+        POST,
+        |values| consumer(values, Step::Subscribe),
+        "Subscribes to topics.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/subscription"],
+        GET,
+        |values| consumer(values, Step::Subscription),
+        "The topics of a consumer.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/subscription"],
+        DELETE,
+        |values| consumer(values, Step::Unsubscribe),
+        "Ends the subscription.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/assignments"],
+        POST,
+        |values| consumer(values, Step::Assign),
+        "Takes partitions.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/assignments"],
+        GET,
+        |values| consumer(values, Step::Assignment),
+        "The partitions of a consumer.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/positions"],
+        POST,
+        |values| consumer(values, Step::Seek),
+        "Goes to offsets.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/positions/beginning"],
+        POST,
+        |values| consumer(values, Step::SeekBeginning),
+        "Goes to the first records.",
+    ),
+    row(
+        &["/consumers/{group}/instances/{name}/positions/end"],
+        POST,
+        |values| consumer(values, Step::SeekEnd),
+        "Goes behind the last records.",
+    ),
+    row(&["/v3/clusters"], GET, |_| Any::Confluent(Target::Clusters), "The clusters."),
+    row(
+        &["/v3/clusters/{cluster}"],
+        GET,
+        |values| Any::Confluent(Target::Cluster(values.text("cluster"))),
+        "A cluster.",
+    ),
+    row(&["/v3/clusters/{cluster}/topics"], GET, |values| in_cluster(values, Topic::All), "The topics of a cluster."),
+    row(
+        &["/v3/clusters/{cluster}/topics/{topic}"],
+        GET,
+        |values| in_cluster(values, Topic::One(values.text("topic"))),
+        "A topic.",
+    ),
+    row(
+        &["/v3/clusters/{cluster}/topics/{topic}/partitions"],
+        GET,
+        |values| in_cluster(values, Topic::Partitions(values.text("topic"))),
+        "The partitions of a topic.",
+    ),
+    row(
+        &["/v3/clusters/{cluster}/topics/{topic}/partitions/{partition}"],
+        GET,
+        |values| in_cluster(values, Topic::Partition(values.text("topic"), values.text("partition"))),
+        "A partition.",
+    ),
+    row(
+        &["/v3/clusters/{cluster}/topics/{topic}/records"],
+        POST,
+        |values| in_cluster(values, Topic::Records(values.text("topic"))),
+        "Records for a topic, each answered as it is taken.",
+    ),
+    row(
+        &["/v3/clusters/{cluster}/topics/{topic}/records:batch"],
+        POST,
+        |values| in_cluster(values, Topic::Batch(values.text("topic"))),
+        "Records for a topic, answered together.",
+    ),
+];

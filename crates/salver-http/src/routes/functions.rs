@@ -1,0 +1,87 @@
+//! User code by name. Where files declare routes or mount applications, their own paths come beside these.
+
+use std::borrow::Cow;
+
+use super::{Does, Methods, Row, Target as Any, Values, When};
+
+/// What these doors are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target<'p> {
+    /// What there is.
+    List,
+    /// The description of it, in OpenAPI.
+    Openapi,
+    /// What a file has.
+    One(Cow<'p, str>),
+    /// A function of a file.
+    Named(Cow<'p, str>, Cow<'p, str>),
+    /// A call whose caller did not wait.
+    Job(Cow<'p, str>),
+    /// The end of such a call.
+    EndJob(Cow<'p, str>),
+    /// What such a call answered.
+    Result(Cow<'p, str>),
+}
+
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    does: Does,
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods, when: When::Always, does, target, summary }
+}
+
+fn named<'p>(values: &Values<'p>) -> Any<'p> {
+    Any::Functions(Target::Named(values.text("file"), values.text("function")))
+}
+
+const GET: Methods = Methods::GET;
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        &["/api/functions", "/api/functions/"],
+        GET,
+        Does::Reads,
+        |_| Any::Functions(Target::List),
+        "The files of functions.",
+    ),
+    row(
+        &["/api/functions.openapi.json"],
+        GET,
+        Does::Reads,
+        |_| Any::Functions(Target::Openapi),
+        "The description of all functions, in OpenAPI.",
+    ),
+    row(
+        &["/api/functions/{file}"],
+        GET,
+        Does::Reads,
+        |values| Any::Functions(Target::One(values.text("file"))),
+        "The functions of a file.",
+    ),
+    row(&["/api/functions/{file}/{function}"], GET, Does::Runs, named, "A call of a function that is pure."),
+    row(&["/api/functions/{file}/{function}"], Methods::POST, Does::Asks, named, "A call of a function."),
+    row(
+        &["/api/jobs/{id}"],
+        GET,
+        Does::Runs,
+        |values| Any::Functions(Target::Job(values.text("id"))),
+        "How a call stands whose caller did not wait.",
+    ),
+    row(
+        &["/api/jobs/{id}"],
+        Methods::DELETE,
+        Does::Asks,
+        |values| Any::Functions(Target::EndJob(values.text("id"))),
+        "The end of such a call.",
+    ),
+    row(
+        &["/api/jobs/{id}/result"],
+        GET,
+        Does::Runs,
+        |values| Any::Functions(Target::Result(values.text("id"))),
+        "What such a call answered.",
+    ),
+];

@@ -1,0 +1,106 @@
+//! Salver's own doors: the catalog, rows, statements, documents, values, and how the server is.
+
+use std::borrow::Cow;
+
+use super::{Does, Methods, Row, Target as Any, When};
+
+/// What these doors are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target<'p> {
+    /// The catalog.
+    Index,
+    /// Whether the server lives.
+    Health,
+    /// Whether all entries are there.
+    Ready,
+    /// Its version.
+    Version,
+    /// All schemas.
+    Schemas,
+    /// The schema of an entry.
+    Schema(Cow<'p, str>),
+    /// The rows of an entry.
+    Table(Cow<'p, str>),
+    /// A statement.
+    Sql,
+    /// A document.
+    Graphql,
+    /// A file of GraphiQL.
+    GraphqlAsset(&'p str),
+    /// The value of a key, in a store.
+    Look(Cow<'p, str>, Cow<'p, str>),
+    /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
+    Administer,
+}
+
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    does: Does,
+    target: for<'p> fn(&super::Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods, when: When::Always, does, target, summary }
+}
+
+const GET: Methods = Methods::GET;
+const POST: Methods = Methods::POST;
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["/"], GET, Does::Reads, |_| Any::Own(Target::Index), "The catalog: a page for people, JSON for programs."),
+    row(&["/health"], GET, Does::Reads, |_| Any::Own(Target::Health), "Whether the server lives."),
+    row(&["/ready"], GET, Does::Reads, |_| Any::Own(Target::Ready), "Whether every entry is loaded, or why not."),
+    row(&["/api/version"], GET, Does::Reads, |_| Any::Own(Target::Version), "The server's version."),
+    row(
+        &["/api/schema", "/api/schema/"],
+        GET,
+        Does::Reads,
+        |_| Any::Own(Target::Schemas),
+        "The schemas of all entries.",
+    ),
+    row(
+        &["/api/schema/{name}"],
+        GET,
+        Does::Reads,
+        |values| Any::Own(Target::Schema(values.text("name"))),
+        "The schema of an entry.",
+    ),
+    row(
+        &["/api/tables/{name}"],
+        GET,
+        Does::Reads,
+        |values| Any::Own(Target::Table(values.text("name"))),
+        "Rows of an entry, in the format of its suffix, of `format` or of `Accept`.",
+    ),
+    row(&["/api/sql"], GET, Does::Runs, |_| Any::Own(Target::Sql), "The rows of the statement `q`."),
+    row(&["/api/sql"], POST, Does::Asks, |_| Any::Own(Target::Sql), "The rows of the statement in the body."),
+    row(
+        &["/api/graphql"],
+        GET,
+        Does::Reads,
+        |_| Any::Own(Target::Graphql),
+        "What the document `query` asks for; GraphiQL for a browser.",
+    ),
+    row(&["/api/graphql"], POST, Does::Asks, |_| Any::Own(Target::Graphql), "What the document in the body asks for."),
+    row(
+        &["/api/graphql/{*file}"],
+        GET,
+        Does::Reads,
+        |values| Any::Own(Target::GraphqlAsset(values.raw("file"))),
+        "A file of GraphiQL.",
+    ),
+    row(
+        &["/api/kv/{store}/{*key}"],
+        GET,
+        Does::Reads,
+        |values| Any::Own(Target::Look(values.text("store"), values.text("key"))),
+        "The value of a key.",
+    ),
+    row(
+        &["/api/table", "/api/tables/drop"],
+        POST,
+        Does::Asks,
+        |_| Any::Own(Target::Administer),
+        "ROAPI's changes of the catalog: refused, since the settings say what there is.",
+    ),
+];

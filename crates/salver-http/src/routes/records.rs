@@ -1,0 +1,145 @@
+//! The doors of records, as PHP-CRUD-API has them.
+
+use std::borrow::Cow;
+
+use super::{Does, Methods, Row, Target as Any, Values, When};
+
+/// What these doors are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target<'p> {
+    /// Several tables at once.
+    Records,
+    /// A table.
+    Table(Cow<'p, str>),
+    /// Rows of a table by their keys, which are told apart once the table is known.
+    Row(Cow<'p, str>, &'p str),
+    /// A table as features of GeoJSON.
+    Map(Cow<'p, str>),
+    /// Rows of it by their keys.
+    MapRow(Cow<'p, str>, &'p str),
+    /// The schema.
+    Schema,
+    /// A table's.
+    SchemaTable(Cow<'p, str>),
+    /// A column's.
+    SchemaColumn(Cow<'p, str>, Cow<'p, str>),
+    /// The description of it all.
+    Openapi,
+    /// Reading schemas anew.
+    ClearCache,
+    /// How long the databases take.
+    Ping,
+    /// What a caller does about who they are.
+    Account(Step),
+}
+
+/// What a caller does about who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Says a name and a password.
+    Login,
+    /// Ends the session.
+    Logout,
+    /// Becomes a user.
+    Register,
+    /// Changes the password.
+    Password,
+    /// Asks who they are.
+    Me,
+}
+
+/// The paths that these doors stand below.
+pub(super) const FIRST: &[&str] = &[
+    "/api/records",
+    "/api/geojson",
+    "/api/columns",
+    "/api/openapi",
+    "/api/cache",
+    "/api/status",
+    "/api/login",
+    "/api/logout",
+    "/api/register",
+    "/api/password",
+    "/api/me",
+];
+
+const GET: Methods = Methods::GET;
+const POST: Methods = Methods::POST;
+const CHANGE: Methods = Methods::PUT.and(Methods::PATCH).and(Methods::DELETE);
+const DEFINE: Methods = Methods::PUT.and(Methods::DELETE);
+
+const fn row(
+    path: &'static [&'static str],
+    methods: Methods,
+    does: Does,
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths: path, methods, when: When::Always, does, target, summary }
+}
+
+fn table<'p>(values: &Values<'p>) -> Any<'p> {
+    Any::Records(Target::Table(values.text("table")))
+}
+
+fn by_key<'p>(values: &Values<'p>) -> Any<'p> {
+    Any::Records(Target::Row(values.text("table"), values.raw("id")))
+}
+
+fn schema_table<'p>(values: &Values<'p>) -> Any<'p> {
+    Any::Records(Target::SchemaTable(values.text("table")))
+}
+
+fn schema_column<'p>(values: &Values<'p>) -> Any<'p> {
+    Any::Records(Target::SchemaColumn(values.text("table"), values.text("column")))
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        &["/api/records"],
+        POST,
+        Does::Changes,
+        |_| Any::Records(Target::Records),
+        "Changes of several tables, all or none.",
+    ),
+    row(&["/api/records/{table}"], GET, Does::Reads, table, "Rows of a table."),
+    row(&["/api/records/{table}"], POST, Does::Changes, table, "New rows, one or many."),
+    row(&["/api/records/{table}"], CHANGE, Does::Changes, table, "Changes of the rows that conditions name."),
+    row(&["/api/records/{table}/{id}"], GET, Does::Reads, by_key, "Rows by their keys."),
+    row(&["/api/records/{table}/{id}"], CHANGE, Does::Changes, by_key, "Changes of rows by their keys."),
+    row(
+        &["/api/geojson/{table}"],
+        GET,
+        Does::Reads,
+        |values| Any::Records(Target::Map(values.text("table"))),
+        "Rows as features of GeoJSON.",
+    ),
+    row(
+        &["/api/geojson/{table}/{id}"],
+        GET,
+        Does::Reads,
+        |values| Any::Records(Target::MapRow(values.text("table"), values.raw("id"))),
+        "Rows by their keys, as features of GeoJSON.",
+    ),
+    row(&["/api/columns"], GET, Does::Reads, |_| Any::Records(Target::Schema), "The tables and their columns."),
+    row(&["/api/columns"], POST, Does::Changes, |_| Any::Records(Target::Schema), "A new table."),
+    row(&["/api/columns/{table}"], GET, Does::Reads, schema_table, "A table's columns."),
+    row(&["/api/columns/{table}"], POST, Does::Changes, schema_table, "A new column."),
+    row(&["/api/columns/{table}"], DEFINE, Does::Changes, schema_table, "A table renamed, or dropped."),
+    row(&["/api/columns/{table}/{column}"], GET, Does::Reads, schema_column, "A column."),
+    row(&["/api/columns/{table}/{column}"], DEFINE, Does::Changes, schema_column, "A column altered, or dropped."),
+    row(
+        &["/api/openapi"],
+        GET,
+        Does::Reads,
+        |_| Any::Records(Target::Openapi),
+        "The description of the doors of records, in OpenAPI.",
+    ),
+    row(&["/api/cache/clear"], GET, Does::Asks, |_| Any::Records(Target::ClearCache), "Schemas read anew."),
+    row(&["/api/status/ping"], GET, Does::Reads, |_| Any::Records(Target::Ping), "How long databases take."),
+    row(&["/api/login"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Login)), "A session begins."),
+    row(&["/api/logout"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Logout)), "A session ends."),
+    row(&["/api/register"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Register)), "A new user."),
+    row(&["/api/password"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Password)), "A new password."),
+    row(&["/api/me"], GET, Does::Reads, |_| Any::Records(Target::Account(Step::Me)), "Who the caller is."),
+];

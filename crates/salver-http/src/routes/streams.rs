@@ -1,0 +1,110 @@
+//! Salver's own doors of streams, and Tinybird's.
+
+use std::borrow::Cow;
+
+use super::{Does, Methods, Row, Target as Any, Values, When};
+
+/// What these doors are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target<'p> {
+    /// All streams.
+    All,
+    /// How a stream stands.
+    Describe(Cow<'p, str>),
+    /// Events for a stream.
+    Append(Cow<'p, str>),
+    /// Its events as they come.
+    Tail(Cow<'p, str>),
+    /// A page of its events.
+    Events(Cow<'p, str>),
+    /// Its groups.
+    Groups(Cow<'p, str>),
+    /// How a group stands.
+    Group(Cow<'p, str>, Cow<'p, str>),
+    /// The next events of a group.
+    GroupEvents(Cow<'p, str>, Cow<'p, str>),
+    /// How far a group is.
+    GroupCommit(Cow<'p, str>, Cow<'p, str>),
+    /// Events for the stream that the query string names.
+    Tinybird,
+}
+
+const GET: Methods = Methods::GET;
+const POST: Methods = Methods::POST;
+
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    does: Does,
+    target: for<'p> fn(&Values<'p>) -> Any<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods, when: When::Always, does, target, summary }
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["/api/streams"], GET, Does::Reads, |_| Any::Streams(Target::All), "The streams."),
+    row(
+        &["/api/streams/{name}"],
+        GET,
+        Does::Reads,
+        |values| Any::Streams(Target::Describe(values.text("name"))),
+        "How a stream stands.",
+    ),
+    row(
+        &["/api/streams/{name}"],
+        POST,
+        Does::Changes,
+        |values| Any::Streams(Target::Append(values.text("name"))),
+        "Events for a stream.",
+    ),
+    row(
+        &["/api/streams/{name}/tail"],
+        GET,
+        Does::Runs,
+        |values| Any::Streams(Target::Tail(values.text("name"))),
+        "Events as they come, as server-sent events.",
+    ),
+    row(
+        &["/api/streams/{name}/events"],
+        GET,
+        Does::Reads,
+        |values| Any::Streams(Target::Events(values.text("name"))),
+        "A page of events.",
+    ),
+    row(
+        &["/api/streams/{name}/groups"],
+        GET,
+        Does::Reads,
+        |values| Any::Streams(Target::Groups(values.text("name"))),
+        "The groups of readers.",
+    ),
+    row(
+        &["/api/streams/{name}/groups/{group}"],
+        GET,
+        Does::Runs,
+        |values| Any::Streams(Target::Group(values.text("name"), values.text("group"))),
+        "How far a group is.",
+    ),
+    row(
+        &["/api/streams/{name}/groups/{group}/events"],
+        GET,
+        Does::Runs,
+        |values| Any::Streams(Target::GroupEvents(values.text("name"), values.text("group"))),
+        "The next events of a group.",
+    ),
+    row(
+        &["/api/streams/{name}/groups/{group}/commit"],
+        POST,
+        Does::Changes,
+        |values| Any::Streams(Target::GroupCommit(values.text("name"), values.text("group"))),
+        "Says how far a group is.",
+    ),
+    row(
+        &["/v0/events"],
+        POST,
+        Does::Changes,
+        |_| Any::Streams(Target::Tinybird),
+        "Events for the stream `name`, as with Tinybird.",
+    ),
+];

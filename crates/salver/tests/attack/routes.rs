@@ -1,0 +1,208 @@
+//! Every row of the table of routes, as `docs/routes.md` has it: what is answered to pages of other sites, to methods
+//! that are not for a path, to bodies beyond the limit, to nobody where somebody is needed, to HEAD and to OPTIONS. A
+//! row that is added is asked, too.
+
+use crate::server::{Answer, Server};
+
+const SETTINGS: &str = r#"
+[[database]]
+name = "shop"
+url = "sqlite:shop.db"
+init = "shop.sql"
+writable = true
+columns = true
+
+[[stream]]
+name = "clicks"
+
+[[function]]
+file = "code.py"
+
+[[store]]
+name = "names"
+dataset = "people"
+key = "id"
+value = "name"
+"#;
+const SHOP: &[u8] = b"create table goods (id integer primary key, name text not null);\
+    insert into goods (name) values ('tea'), ('salt');";
+const CODE: &[u8] = b"#* @post /called\n#* @return int\ndef called(n: int = 0) -> int:\n    return n + 1\n";
+/// Paths where nobody needs to say who they are: probes, and where one becomes known.
+const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
+
+/// A row of the page, at one of its paths.
+struct Row {
+    methods: Vec<String>,
+    path: String,
+    does: String,
+}
+
+/// The rows of the page, with values in their paths.
+fn rows() -> Vec<Row> {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/routes.md")).expect("the page");
+    let mut rows = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| ") && line.contains('`')) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let methods = match cells[0] {
+            "any" => vec!["GET", "POST", "PUT", "PATCH", "DELETE"],
+            named => named.split(", ").collect(),
+        };
+        for path in cells[1].split(", ") {
+            let path = path.trim_matches('`');
+            let valued = path.split('/').map(|part| value(path, part)).collect::<Vec<_>>().join("/");
+            let valued = if valued.ends_with('=') { format!("{valued}people") } else { valued };
+            let methods = methods.iter().map(|method| (*method).to_owned()).collect();
+            rows.push(Row { methods, path: valued, does: cells[2].to_owned() });
+        }
+    }
+    assert!(rows.len() > 100, "{} rows", rows.len());
+    rows
+}
+
+/// What stands for a parameter of a path: what is there, as far as there is something.
+fn value<'a>(path: &str, part: &'a str) -> &'a str {
+    match part {
+        "{table}" => "goods",
+        "{store}" => "names",
+        "{function}" => "called",
+        "{column}" => "name",
+        "{name}" | "{id}" if path.starts_with("/api/tables") || path.starts_with("/api/schema") => "people",
+        "{id}" if path == "/api/export/{id}" => "people",
+        "{name}" if path.starts_with("/_") || path.starts_with("/consumers") => "people",
+        // The tail of a stream that is there does not end.
+        "{name}" if path.ends_with("/tail") => "nothing",
+        "{name}" | "{topic}" => "clicks",
+        "{file}" | "{*file}" => "code",
+        part if part.starts_with('{') => "7",
+        part => part,
+    }
+}
+
+fn serve(settings: &str) -> Server {
+    let files: &[(&str, &[u8])] = &[("people.csv", b"id,name\n1,Ann\n7,Ben\n"), ("shop.sql", SHOP), ("code.py", CODE)];
+    Server::with(&format!("{settings}\n{SETTINGS}"), files)
+}
+
+fn ready(server: Server, headers: &[(&str, &str)]) -> Server {
+    let is_there = |server: &Server, path: &str| server.get_with(path, headers).status == 200;
+    server.until(|server| is_there(server, "/api/tables/goods") && is_there(server, "/api/functions/code"));
+    server
+}
+
+/// The doors that say that there is nothing where the method is another: PHP-CRUD-API's.
+fn is_of_records(path: &str) -> bool {
+    let first = path.strip_prefix("/api/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    let doors = ["records", "geojson", "columns", "openapi", "cache", "status", "login", "logout", "register"];
+    doors.contains(&first) || ["password", "me"].contains(&first)
+}
+
+/// What is allowed, of all rows of a path.
+fn allowed(answer: &Answer) -> Vec<String> {
+    let allowed = answer.header("allow").unwrap_or_default();
+    allowed.split(", ").filter(|method| !method.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn methods_are_told() {
+    let server = ready(serve(""), &[]);
+    for row in rows() {
+        let options = server.ask("OPTIONS", &row.path, &[], b"");
+        assert_eq!(options.status, 204, "OPTIONS {}: {options:?}", row.path);
+        let told = allowed(&options);
+        for method in &row.methods {
+            assert!(told.contains(method), "OPTIONS {}: {told:?} has no {method}", row.path);
+        }
+        assert!(told.contains(&"OPTIONS".to_owned()), "OPTIONS {}", row.path);
+        assert_eq!(options.text(), "", "OPTIONS {}", row.path);
+        // A method that is for no path, and those that are for others.
+        for method in ["BREW", "GET", "POST", "PUT", "PATCH", "DELETE"] {
+            if told.iter().any(|own| own == method) {
+                continue;
+            }
+            let answer = server.ask(method, &row.path, &[("content-type", "application/json")], b"");
+            let at = format!("{method} {}: {answer:?}", row.path);
+            match answer.status {
+                405 => assert_eq!(allowed(&answer).is_empty(), false, "{at}"),
+                404 if is_of_records(&row.path) => {}
+                // ArangoDB's words.
+                400 | 403 | 404 | 501 if row.path.starts_with("/_") => {}
+                _ => panic!("{at}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_of_other_sites_are_kept_out() {
+    let server = ready(serve(""), &[]);
+    for row in rows() {
+        for method in &row.methods {
+            let foreign = [("origin", "https://evil.example"), ("content-type", "text/plain")];
+            let answer = server.ask(method, &row.path, &foreign, b"");
+            let at = format!("{method} {}: {answer:?}", row.path);
+            let is_refused = answer.status == 403 && answer.text().contains("evil.example");
+            assert_eq!(is_refused, row.does != "reads" || method != "GET", "{at}");
+            assert_eq!(answer.header("access-control-allow-origin"), None, "{at}");
+        }
+    }
+    let rows = server.post("/api/sql", "select count(*) as n from goods");
+    assert_eq!(rows.text(), "[{\"n\":2}]");
+}
+
+#[test]
+fn what_is_got_has_a_head() {
+    let server = ready(serve(""), &[]);
+    // What tells of the moment is another the next time.
+    let moves = ["/ready", "/_admin/time", "/api/status/ping"];
+    for row in rows().iter().filter(|row| row.methods.iter().any(|method| method == "GET")) {
+        let (whole, head) = (server.get(&row.path), server.ask("HEAD", &row.path, &[], b""));
+        let at = format!("{}: {whole:?} {head:?}", row.path);
+        assert_eq!(whole.status, head.status, "{at}");
+        assert_eq!(head.text(), "", "{at}");
+        assert_ne!(whole.status, 0, "{at}");
+        assert!(whole.status < 500 || row.path.starts_with("/_api"), "{at}");
+        for name in ["content-type", "etag", "allow", "vary", "x-content-type-options"] {
+            assert_eq!(whole.header(name), head.header(name), "{name}: {at}");
+        }
+        // What is said of a method names it.
+        let is_fixed = !moves.contains(&row.path.as_str()) && whole.status != 405;
+        if is_fixed && let (Some(whole), Some(head)) = (whole.header("content-length"), head.header("content-length")) {
+            assert_eq!(whole, head, "{at}");
+        }
+    }
+}
+
+#[test]
+fn bodies_have_a_limit() {
+    let server = ready(serve("[limits]\nbody_bytes_max = \"64KiB\""), &[]);
+    let large = vec![b'x'; 128 * 1024];
+    for row in rows() {
+        for method in row.methods.iter().filter(|method| *method != "GET") {
+            for media_type in ["application/json", "application/vnd.kafka.json.v2+json", "text/csv"] {
+                let answer = server.ask(method, &row.path, &[("content-type", media_type)], &large);
+                let at = format!("{method} {} {media_type}: {answer:?}", row.path);
+                // DELETE looks at no body, and v3 tells of each record within its answer.
+                let is_told = answer.status == 200 && answer.text().starts_with("{\"error_code\":400");
+                let is_refused = (400..500).contains(&answer.status) || is_told;
+                assert!(is_refused || answer.status == 501 || method == "DELETE" && answer.status < 500, "{at}");
+            }
+        }
+        assert_eq!(server.get("/health").status, 200, "{}", row.path);
+    }
+}
+
+#[test]
+fn nobody_is_let_in_where_somebody_is_needed() {
+    let key = [("x-api-key", "a-key-of-a-program-1")];
+    let server = ready(serve("[auth]\napi_keys = [\"program:a-key-of-a-program-1\"]"), &key);
+    for row in rows() {
+        for method in &row.methods {
+            let answer = server.ask(method, &row.path, &[("content-type", "application/json")], b"{}");
+            let at = format!("{method} {}: {answer:?}", row.path);
+            let is_open = OPEN.iter().any(|open| row.path.ends_with(open));
+            assert_eq!(answer.status == 401, !is_open, "{at}");
+        }
+        let options = server.ask("OPTIONS", &row.path, &[], b"");
+        assert_eq!(options.status, 204, "OPTIONS {}", row.path);
+    }
+}
