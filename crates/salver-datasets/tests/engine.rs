@@ -13,6 +13,8 @@ mod contract;
 mod extremes;
 #[path = "engine/far_times.rs"]
 mod far_times;
+#[path = "engine/finer.rs"]
+mod finer;
 #[path = "engine/fuzz.rs"]
 mod fuzz;
 #[path = "engine/growing.rs"]

@@ -26,6 +26,7 @@ use salver_model::records::{Document, RecordQuery};
 
 use crate::scope::Scope;
 
+pub(crate) use cursor::null_key;
 pub(crate) use geojson::geojson;
 pub(crate) use key::{by_key, not_found};
 pub(crate) use now::now;

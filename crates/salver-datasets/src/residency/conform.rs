@@ -57,8 +57,19 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
         Error::new(Code::Source, format!("`{label}` row {row}: column `{name}`: `{shown}` is not {wanted}"))
             .with_hint(format!("declare `{name}` with a wider type in `schema`, or correct the value"))
     };
-    if let Some(texts) = column.as_string_opt::<i32>().filter(|_| !wanted.is_string() && !wanted.is_nested()) {
+    if let Some(texts) = column.as_string_opt::<i32>().filter(|_| !wanted.is_string()) {
         return from_text(texts, wanted).map_err(misfit);
+    }
+    if column.data_type().is_floating() && wanted.is_decimal() {
+        // Of a float the digits count that it is written with; arrow multiplies it, which makes others.
+        let unwritten = |cause| Error::internal("floats can't be written").with_source(cause);
+        let texts = cast_with_options(column, &DataType::Utf8, &CastOptions::default()).map_err(unwritten)?;
+        return from_text(texts.as_string(), wanted).map_err(misfit);
+    }
+    if wanted.is_nested() && !column.data_type().is_nested() {
+        // Arrow makes a list of one item of anything.
+        let first = (0..column.len()).find(|row| !column.is_null(*row));
+        return first.map_or_else(|| Ok(new_null_array(wanted, column.len())), |row| Err(misfit(row)));
     }
     let options = CastOptions { safe: true, ..CastOptions::default() };
     let cast = cast_with_options(column, wanted, &options).map_err(|cause| {

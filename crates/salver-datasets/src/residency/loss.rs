@@ -40,20 +40,31 @@ fn of_values(from: &ArrayRef, to: &ArrayRef) -> Result<Option<usize>, ArrowError
         let is_null = |nulls: &Option<NullBuffer>, row| nulls.as_ref().is_some_and(|n| n.is_null(row));
         return Ok((0..from.len()).find(|row| is_null(&after, *row) && !is_null(&before, *row)));
     }
-    if to.data_type().is_floating() && from.data_type().is_floating() {
-        return Ok((0..from.len()).find(|row| is_finite(from, *row) && !is_finite(to, *row)));
+    if to.data_type().is_floating() && from.data_type().is_numeric() {
+        let was_finite = |row| !from.is_null(row) && (!from.data_type().is_floating() || is_finite(from, row));
+        return Ok((0..from.len()).find(|row| was_finite(*row) && !is_finite(to, *row)));
     }
     if !may_cut(from.data_type(), to.data_type()) {
         return Ok(None);
     }
-    let differs = distinct(from, &cast(to, from.data_type())?)?;
+    // What has no way back has lost what would lead there.
+    let Ok(back) = cast(to, from.data_type()) else { return Ok((0..from.len()).find(|row| !from.is_null(*row))) };
+    let differs = distinct(from, &back)?;
     Ok((0..differs.len()).find(|row| differs.value(*row)))
 }
 
 /// Whether values of one type may have more to them than the other has room for.
 fn may_cut(from: &DataType, to: &DataType) -> bool {
-    use DataType::{Boolean, Date32, Date64, Time32, Time64, Timestamp};
+    use DataType::{Boolean, Date32, Date64, Duration, Time32, Time64, Timestamp};
     match (from, to) {
+        (from, Timestamp(..) | Date32 | Date64 | Time32(_) | Time64(_) | Duration(_))
+            if from.is_floating() || from.is_decimal() =>
+        {
+            true
+        }
+        (Timestamp(..) | Date64, Time32(_) | Time64(_)) => true,
+        (Duration(from), Duration(to)) => fineness(*from) > fineness(*to),
+        (from, to) if from.is_integer() => scale_of(to).is_some_and(|scale| scale < 0) || *to == Boolean,
         (from, to) if to.is_integer() => from.is_floating() || from.is_decimal(),
         (from, Boolean) => from.is_numeric(),
         (Timestamp(..) | Date64, Date32) | (Timestamp(..), Date64) => true,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, StringArray, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
-    TimestampNanosecondBuilder,
+    Array, ArrayRef, AsArray, Int64Array, StringArray, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
+    TimestampNanosecondBuilder, new_null_array,
 };
 use arrow::compute::kernels::cmp::distinct;
 use arrow::compute::{CastOptions, cast_with_options};
@@ -32,11 +32,64 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
             }
             cast(texts, wanted)
         }
-        DataType::Time32(_) | DataType::Time64(TimeUnit::Microsecond) => {
+        DataType::Time32(_) | DataType::Time64(_) => {
+            // Arrow takes a bare number for nanoseconds.
+            all(texts, |text| text.contains(':'))?;
             coarser(&cast(texts, &DataType::Time64(TimeUnit::Nanosecond))?, wanted)
+        }
+        DataType::Interval(_) => {
+            // Arrow takes a bare number for months.
+            all(texts, |text| text.contains(char::is_alphabetic))?;
+            cast(texts, wanted)
+        }
+        DataType::Duration(_) => durations(texts, wanted),
+        // Arrow makes a list of one item of anything.
+        wanted if wanted.is_nested() => {
+            all(texts, |_| false)?;
+            Ok(new_null_array(wanted, texts.len()))
         }
         wanted => cast(texts, wanted),
     }
+}
+
+/// That every text is one `is_good` says so of.
+fn all(texts: &StringArray, is_good: impl Fn(&str) -> bool) -> Result<(), usize> {
+    match texts.iter().position(|text| text.is_some_and(|text| !is_good(text))) {
+        Some(row) => Err(row),
+        None => Ok(()),
+    }
+}
+
+/// Durations as answers have them (`PT90S`, `-PT0.5S`, `P0D`), or as whole numbers of the type's unit.
+fn durations(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
+    let mut counts = Vec::with_capacity(texts.len());
+    for (row, text) in texts.iter().enumerate() {
+        counts.push(text.map(|text| duration(text, wanted).ok_or(row)).transpose()?);
+    }
+    cast(&Int64Array::from(counts), wanted)
+}
+
+fn duration(text: &str, wanted: &DataType) -> Option<i64> {
+    let places = match wanted {
+        DataType::Duration(TimeUnit::Second) => 0,
+        DataType::Duration(TimeUnit::Millisecond) => 3,
+        DataType::Duration(TimeUnit::Microsecond) => 6,
+        _ => 9,
+    };
+    let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |unsigned| ("-", unsigned));
+    if unsigned == "P0D" {
+        return Some(0);
+    }
+    let Some(seconds) = unsigned.strip_prefix("PT").and_then(|rest| rest.strip_suffix('S')) else {
+        return text.parse().ok();
+    };
+    let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) || fraction.len() > places {
+        return None;
+    }
+    format!("{sign}{whole}{fraction:0<places$}").parse().ok()
 }
 
 /// A cast that tells what it can't read.

@@ -1,6 +1,6 @@
 //! CSV and TSV, clean and messy.
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use salver_model::Code;
 use salver_model::spec::{CsvOptions, Quote};
 
@@ -230,6 +230,14 @@ fn declared_values_are_whole_or_refused() {
         ("1e400", DataType::Float64, None),
         ("inf", DataType::Float64, Some("inf")),
         ("-NaN", DataType::Float32, Some("NaN")),
+        ("70000", DataType::Time64(TimeUnit::Microsecond), None),
+        ("0.005", DataType::Interval(IntervalUnit::MonthDayNano), None),
+        ("1 month 2 days", DataType::Interval(IntervalUnit::MonthDayNano), Some("1 mons 2 days")),
+        ("PT90S", DataType::Duration(TimeUnit::Second), Some("PT90S")),
+        ("-PT0.250S", DataType::Duration(TimeUnit::Millisecond), Some("-PT0.25S")),
+        ("PT0.5S", DataType::Duration(TimeUnit::Second), None),
+        ("90", DataType::Duration(TimeUnit::Second), Some("PT90S")),
+        ("abc", DataType::new_list(DataType::Utf8, true), None),
     ] {
         let (_made, mut spec) = one("a.csv", format!("x,y\n{value},1\n"));
         spec.schema = vec![column("x", declared.clone())];

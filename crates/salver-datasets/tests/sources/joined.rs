@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array, IntervalMonthDayNanoArray,
-    LargeListArray, LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray, StructArray,
-    TimestampMicrosecondArray, UInt64Array, UnionArray,
+    ArrayRef, Decimal128Array, DictionaryArray, DurationMillisecondArray, Float64Array, Int32Array, Int64Array,
+    IntervalMonthDayNanoArray, LargeListArray, LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray,
+    StructArray, TimestampMicrosecondArray, UInt64Array, UnionArray,
 };
 use arrow::buffer::ScalarBuffer;
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit, UnionFields};
@@ -89,7 +89,19 @@ fn a_declared_type_cuts_nothing() {
         Some(vec![Some(2), Some(300)]),
     ]));
     let seconds = DataType::Timestamp(TimeUnit::Second, None);
-    let refused: [(ArrayRef, DataType, &str); 11] = [
+    let spans: ArrayRef = Arc::new(DurationMillisecondArray::from(vec![1_500]));
+    let refused: [(ArrayRef, DataType, &str); 18] = [
+        (Arc::new(Float64Array::from(vec![1.5, 1.005])), DataType::Decimal128(10, 2), "`1.005` is not"),
+        (Arc::new(Float64Array::from(vec![1.5])), seconds.clone(), "`1.5` is not"),
+        (spans, DataType::Duration(TimeUnit::Second), "row 1"),
+        (
+            Arc::new(TimestampMicrosecondArray::from(vec![86_401_000_000])),
+            DataType::Time64(TimeUnit::Microsecond),
+            "row 1",
+        ),
+        (Arc::new(Int64Array::from(vec![1, 70_000])), DataType::Float16, "row 2"),
+        (Arc::new(Int64Array::from(vec![200, 255])), DataType::Decimal128(5, -2), "`255` is not"),
+        (Arc::new(UInt64Array::from(vec![u64::MAX])), DataType::new_list(DataType::Int64, true), "row 1"),
         (Arc::new(TimestampMicrosecondArray::from(vec![1_000_000, 1_500_000])), seconds.clone(), "row 2"),
         (Arc::new(fine), DataType::Decimal128(9, 2), "`1.005` is not"),
         (Arc::new(Float64Array::from(vec![1.0, 1e39])), DataType::Float32, "row 2"),
@@ -112,6 +124,11 @@ fn a_declared_type_cuts_nothing() {
     for (rows, declared, shown) in [
         (Arc::new(Float64Array::from(vec![2.0, -3.0])) as ArrayRef, DataType::Int64, "x:Int64\n2\n-3"),
         (Arc::new(Int64Array::from(vec![1, 0])), DataType::Boolean, "x:Boolean\ntrue\nfalse"),
+        (
+            Arc::new(Float64Array::from(vec![1_577_836_800.5, 1.0])),
+            DataType::Decimal128(38, 10),
+            "x:Decimal128(38, 10)\n1577836800.5000000000\n1.0000000000",
+        ),
     ] {
         let (_made, mut spec) = one("a.parquet", parquet_of(&batch(rows)));
         spec.schema = vec![column("x", declared)];

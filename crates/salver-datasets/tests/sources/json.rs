@@ -142,6 +142,9 @@ fn declared_values_are_whole_or_refused() {
         ("1e39", DataType::Float32, None),
         ("\"inf\"", DataType::Float32, Some("inf")),
         ("5.7", DataType::Duration(TimeUnit::Second), None),
+        ("70000", DataType::Time64(TimeUnit::Microsecond), None),
+        ("\"127f\"", DataType::Binary, Some("127f")),
+        ("\"127\"", DataType::Binary, None),
         ("12345678901234567890.10", DataType::Utf8, Some("12345678901234567890.10")),
         (
             "{ \"a\": 12345678901234567890.10, \"b c\": \"d \\\" e\" }",

@@ -73,6 +73,12 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
                 None => number(text),
             }
         }
+        // As a float it would make one of the column, too, which has fewer digits than large whole numbers.
+        (Dialect::Postgres | Dialect::Mysql, ColumnKind::Integer | ColumnKind::BigInt) => {
+            let text = text.trim();
+            let decimal = || digits(text).map(|digits| Bind::Text(digits.to_owned()));
+            text.parse().ok().map(Bind::Int).or_else(decimal)
+        }
         // With noughts behind its point it would be a float, which has fewer digits.
         (Dialect::Sqlite, ColumnKind::Decimal) => digits(text.trim()).map(|digits| {
             let whole = digits.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));

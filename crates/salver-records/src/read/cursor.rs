@@ -122,6 +122,12 @@ fn side(
     Ok(())
 }
 
+/// Which keys of an order are of the primary key.
+pub(crate) fn primary(table: &TableInfo, order: &[Sort<'_>]) -> Vec<usize> {
+    let is_primary = |sort: &Sort<'_>| matches!(sort.by, By::Own(index) if table.key.contains(&index));
+    (0..order.len()).filter(|at| is_primary(&order[*at])).collect()
+}
+
 /// What ties a token to its table and order.
 pub(crate) fn fingerprint(table: &TableInfo, order: &[Sort<'_>]) -> u64 {
     let keys: Vec<(String, bool)> = order
@@ -173,6 +179,13 @@ fn bind(value: &Value) -> Option<Option<Bind>> {
             None => Bind::Bytes(base64::decode(text.strip_prefix(BYTES)?)?),
         },
     }))
+}
+
+/// That rows without a key of their own stand where a page would end, behind which nothing tells them apart. SQLite
+/// lets nulls into primary keys.
+pub(crate) fn null_key(table: &str) -> Error {
+    Error::new(Code::InvalidRequest, format!("rows of `{table}` have null in their primary key and can't be paged"))
+        .with_hint("give them keys, or page by number: `page` for records, `offset` for tables")
 }
 
 /// Whether the order of a table's rows can be walked in pages: it must have a unique key, and none that is hidden,

@@ -24,6 +24,12 @@ pub(crate) struct Next {
     rows_max: u64,
     /// The token behind the last row.
     token: Option<String>,
+    /// The table.
+    table: String,
+    /// Of the keys of the order, those of the primary key.
+    primary: Vec<usize>,
+    /// Whether the last row has null in its primary key.
+    has_null_key: bool,
     /// Whether there is a row behind this page.
     more: bool,
 }
@@ -35,6 +41,9 @@ impl Next {
             cells,
             rows_max: root.bounds.limit.unwrap_or(u64::MAX),
             token: None,
+            table: root.table.name.clone(),
+            primary: cursor::primary(root.table, &root.order),
+            has_null_key: false,
             more: false,
         }
     }
@@ -105,10 +114,12 @@ impl ListSink {
         if let Some(next) = &mut self.next {
             if self.count >= next.rows_max {
                 next.more = true;
-                return Ok(());
+                return if next.has_null_key { Err(cursor::null_key(&next.table)) } else { Ok(()) };
             }
             if self.count + 1 == next.rows_max {
-                next.token = Some(cursor::token(next.fingerprint, cells.get(next.cells..).unwrap_or_default()));
+                let values = cells.get(next.cells..).unwrap_or_default();
+                next.has_null_key = next.primary.iter().any(|at| matches!(values.get(*at), Some(Cell::Null)));
+                next.token = Some(cursor::token(next.fingerprint, values));
             }
         }
         if self.count > 0 {

@@ -150,6 +150,11 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
         return Ok(());
     }
     let literals = values.iter().map(|value| literal(sql.dialect, operand, value)).collect::<Result<Vec<_>>>()?;
+    if !literals.iter().any(|literal| matches!(literal, Literal::Is(_) | Literal::Null)) {
+        // Nothing is in reach: false for every value, null for null.
+        sql.push("(").push(&operand.sql).push(" <> ").push(&operand.sql).push(")");
+        return Ok(());
+    }
     sql.push("(");
     operand.push_ordered(sql);
     sql.push(" IN (");
@@ -166,10 +171,6 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
             }
             Literal::Past(_) | Literal::Below | Literal::Above => {}
         }
-    }
-    if first {
-        // Nothing was in reach: false for every value, null for null.
-        sql.push("SELECT ").push(&operand.sql).push(" WHERE 1=0");
     }
     sql.push("))");
     Ok(())

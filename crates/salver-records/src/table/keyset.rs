@@ -20,6 +20,8 @@ pub(super) struct Key {
     pub(super) operand: Operand,
     pub(super) descending: bool,
     pub(super) nulls_first: bool,
+    /// Whether it is of the primary key, in which SQLite lets nulls in.
+    pub(super) is_primary: bool,
     /// Where its value is among the fetched columns.
     pub(super) position: usize,
 }
@@ -117,6 +119,9 @@ pub(super) fn page(
             _ => value(kept.column(key.position), last),
         };
         let values = selected.keys.iter().map(of).collect::<Result<Vec<_>>>()?;
+        if selected.keys.iter().zip(&values).any(|(key, value)| key.is_primary && *value == Value::Null) {
+            return Err(crate::read::null_key(about.name.as_str()));
+        }
         Some(Cursor { version: about.version, query: fingerprint(query, about), position: 0, values })
     } else {
         None

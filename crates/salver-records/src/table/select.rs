@@ -77,7 +77,8 @@ pub(super) fn select(
             } else if paged {
                 fetched.push(operand.clone());
             }
-            keyset::Key { operand, descending, nulls_first, position }
+            let is_primary = ground.is_primary(&operand);
+            keyset::Key { operand, descending, nulls_first, is_primary, position }
         })
         .collect();
     let mut first = true;
@@ -315,6 +316,10 @@ impl Ground<'_> {
         let groups = query.group.iter().map(|path| self.locate(path, Code::InvalidColumn));
         push_groups(groups.collect::<Result<_>>()?, sql);
         Ok(())
+    }
+
+    fn is_primary(&self, operand: &Operand) -> bool {
+        self.info.key.iter().any(|index| self.info.columns[*index].name == operand.name)
     }
 
     /// The order with the primary key behind it, so that it decides every tie; empty where there is no key.

@@ -1,34 +1,58 @@
-//! Times beside texts: the texts become times of microseconds, which reach as far as PostgreSQL's. The engine would
-//! make nanoseconds of both, which end in 2262.
+//! Times beside texts, and beside times of other units: all become times of the finer unit. The engine would cut those
+//! to the coarser one, so that `at = '10:00:00.5'` held for 10:00:00, and make nanoseconds of texts, which end in 2262.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
 
-use super::is_comparison;
+use super::{has_columns, is_comparison, kept};
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
-/// What texts become beside values of this type; none where the engine's way is right.
+fn is_coarse(data_type: &DataType) -> bool {
+    use DataType::{Time32, Time64, Timestamp};
+    use TimeUnit::{Microsecond, Millisecond, Second};
+    matches!(data_type, Timestamp(Second | Millisecond, _) | Time32(_) | Time64(Microsecond))
+}
+
+/// The type that times among values of these types have with each other; none where the engine's way is right.
 fn beside(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Timestamp(TimeUnit::Nanosecond, _) => None,
         DataType::Timestamp(_, zone) => Some(DataType::Timestamp(TimeUnit::Microsecond, zone.clone())),
+        DataType::Time32(_) | DataType::Time64(_) => Some(DataType::Time64(TimeUnit::Nanosecond)),
         _ => None,
     }
 }
 
-/// What the texts among these become: something else of them is a time.
+/// What the texts among these become, and the times of coarser units: something of them is a time, and they differ.
 fn wanted(parts: &[&Expr], type_of: TypeOf<'_>) -> Option<DataType> {
     let types: Vec<DataType> = parts.iter().map(|part| type_of(part)).collect::<Option<_>>()?;
-    types.iter().any(DataType::is_string).then(|| types.iter().find_map(beside))?
+    let has_text = types.iter().any(DataType::is_string);
+    let is_time = |own: &&DataType| matches!(own, DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_));
+    let mut times = types.iter().filter(is_time);
+    let first = times.next()?;
+    let unit = |own: &DataType| match own {
+        DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) => Some(*unit),
+        _ => None,
+    };
+    let differ = types.iter().any(is_coarse) && times.any(|other| unit(other) != unit(first));
+    (has_text || differ).then(|| types.iter().find_map(beside))?
 }
 
 /// A comparison with its texts as times.
 pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
-    let stamped = |part: Expr, to: &DataType| {
-        if type_of(&part).is_some_and(|own| own.is_string()) { cast(part, to.clone()) } else { part }
+    let stamped = |part: Expr, to: &DataType| match (type_of(&part), to) {
+        (Some(own), to) if own.is_string() => cast(part, to.clone()),
+        // Each keeps its zone. The engine would reckon the cast back, and cut what is compared with it.
+        (Some(DataType::Timestamp(unit, zone)), DataType::Timestamp(finer, _)) if unit != *finer => {
+            fine(part, DataType::Timestamp(*finer, zone))
+        }
+        (Some(own @ (DataType::Time32(_) | DataType::Time64(_))), to @ DataType::Time64(_)) if own != *to => {
+            fine(part, to.clone())
+        }
+        _ => part,
     };
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(op) => {
@@ -58,4 +82,10 @@ pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
         }
         other => Transformed::no(other),
     }
+}
+
+fn fine(expr: Expr, to: DataType) -> Expr {
+    let is_column = has_columns(&expr);
+    let cast = cast(expr, to);
+    if is_column { kept(cast) } else { cast }
 }

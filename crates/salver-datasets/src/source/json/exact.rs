@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, StringArray, StructArray,
+    Array, ArrayRef, AsArray, BinaryArray, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait,
+    StringArray, StructArray,
 };
 use arrow::compute::kernels::zip::zip;
 use arrow::compute::{CastOptions, cast_with_options, is_null};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type};
+
+use salver_model::hexadecimal;
 
 use super::super::declared;
 use super::decimal;
@@ -30,12 +33,21 @@ pub(super) fn as_decoded(data_type: &DataType) -> DataType {
 
 /// Whether the decoder loses something of values of a type. Floats of 64 bits it reads as they are; see [`exactly`].
 fn is_read_from_text(data_type: &DataType) -> bool {
-    use DataType::{Date32, Date64, Duration, Float16, Float32, Interval, Time32, Time64, Timestamp};
+    use DataType::{Binary, Date32, Date64, Duration, Float16, Float32, Interval, Time32, Time64, Timestamp};
     data_type.is_integer()
         || decimal::scale_of(data_type).is_some()
         || matches!(
             data_type,
-            Float16 | Float32 | Date32 | Date64 | Timestamp(..) | Time32(_) | Time64(_) | Duration(_) | Interval(_)
+            Float16
+                | Float32
+                | Date32
+                | Date64
+                | Timestamp(..)
+                | Time32(_)
+                | Time64(_)
+                | Duration(_)
+                | Interval(_)
+                | Binary
         )
 }
 
@@ -60,6 +72,12 @@ pub(super) fn exactly(decoded: &ArrayRef, wanted: &DataType, is_declared: bool) 
         (DataType::Timestamp(..), DataType::Utf8) => {
             let texts = decoded.as_string();
             declared::from_text(texts, wanted).ok().or_else(|| counted(texts, wanted))?
+        }
+        // Half a byte is none.
+        (DataType::Binary, DataType::Utf8) => {
+            let bytes = |text: Option<&str>| text.map(|text| hexadecimal::decode(text).ok_or(())).transpose();
+            let all = decoded.as_string::<i32>().iter().map(bytes).collect::<Result<Vec<_>, ()>>().ok()?;
+            Arc::new(all.iter().map(Option::as_deref).collect::<BinaryArray>())
         }
         (own, DataType::Utf8) if is_read_from_text(own) => declared::from_text(decoded.as_string(), own).ok()?,
         (DataType::Struct(fields), DataType::Struct(_)) => Arc::new(members(decoded.as_struct(), fields, is_declared)?),
