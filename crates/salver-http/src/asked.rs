@@ -22,7 +22,7 @@ pub(crate) enum Asked<'a, 'p> {
 
 impl<'a, 'p> Asked<'a, 'p> {
     /// What a request for `path`, below the base path, asks for. Doors in other systems' shapes are there with what
-    /// they are for. What entries declare comes before Salver's own pages, and behind the doors of everything else.
+    /// they are for. What entries declare comes behind what the server has itself, but for its index.
     pub(crate) fn of(app: &'a App, method: &Method, path: &'p str, query: &str) -> Self {
         let mut found = routes::find(method, path, query);
         let has_streams = !app.service.streams().is_empty();
@@ -37,7 +37,13 @@ impl<'a, 'p> Asked<'a, 'p> {
         if has_streams && let Some(name) = routed(app, method, path) {
             return Self::StreamRoute(name);
         }
-        if found.family() == Family::Own
+        // Of its own paths the server gives `/` alone to user code.
+        let is_free = match &found {
+            Found::Nothing(family) => *family == Family::Own,
+            Found::OtherMethod(place) => place.path == "/",
+            Found::Row(_, target) => *target == Target::Own(own::Target::Index),
+        };
+        if is_free
             && has_functions
             && let Some(mounted) = Mounted::at(app, method, path)
         {

@@ -34,7 +34,15 @@ impl Admitted {
     pub(crate) fn family(&self) -> Family {
         self.family
     }
+
+    /// What the page that asked is told.
+    pub(crate) fn into_pass(self) -> Pass {
+        self.pass
+    }
 }
+
+/// Where nobody needs to say who they are, by whatever method.
+const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
 
 /// What becomes of a request.
 #[derive(Debug)]
@@ -43,6 +51,8 @@ pub(crate) enum Admission {
     In(Admitted),
     /// It is answered.
     Answered(Response<Body>),
+    /// It is refused; the page is told all the same what it may know.
+    Refused(Error, Pass),
 }
 
 /// The head of a request, as far as it is looked at here.
@@ -62,14 +72,15 @@ struct Head<'h> {
 pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'_, '_>) -> Result<Admission> {
     let said = Said::of(&head.headers);
     let seen = Head { method: &head.method, uri: &head.uri, version: head.version, headers: &head.headers };
-    if let Some(response) = app.gate.enter(peer, seen.uri, seen.headers)? {
+    let redirected = app.gate.enter(peer, seen.uri, seen.headers)?;
+    screen(app, seen, &said, asked)?;
+    if let Some(response) = redirected {
         return Ok(Admission::Answered(response));
     }
-    screen(app, seen, &said, asked)?;
     let family = asked.family();
     let pass = pass(app, seen, family)?;
     if let Some(response) = preflight(app, seen, family) {
-        return Ok(Admission::Answered(dismissed(app, pass, response)));
+        return Ok(Admission::Answered(release(app, pass, response)));
     }
     let proved = if is_open(asked) || head.method == Method::OPTIONS {
         Identity::new()
@@ -80,7 +91,8 @@ pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'
                 let address = app.gate.address(peer, &head.headers);
                 match auth.identify(&app.service, address, &head.headers).await {
                     Err(_) if lets_strangers_in(app, asked) => Identity::new(),
-                    proved => proved?,
+                    Err(error) => return Ok(Admission::Refused(error, pass)),
+                    Ok(proved) => proved,
                 }
             }
         }
@@ -114,11 +126,7 @@ pub(crate) fn admit_now<B>(
 }
 
 /// What an answer tells the page that asked, as the request was let in.
-pub(crate) fn release(app: &App, admitted: Admitted, response: &mut Response<Body>) {
-    app.gate.release(admitted.pass, response.headers_mut());
-}
-
-fn dismissed(app: &App, pass: Pass, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn release(app: &App, pass: Pass, mut response: Response<Body>) -> Response<Body> {
     app.gate.release(pass, response.headers_mut());
     response
 }
@@ -143,6 +151,7 @@ fn screen(app: &App, head: Head<'_>, said: &Said<'_>, asked: &Asked<'_, '_>) -> 
 /// What the doors of records ask of pages beside, and of origins those of streams too.
 fn pass(app: &App, head: Head<'_>, family: Family) -> Result<Pass> {
     match family {
+        Family::Records if *head.method == Method::OPTIONS && !app.gate.minds_origins() => Ok(Pass::default()),
         Family::Records => app.gate.admit(head.method, head.headers),
         // Tokens and the like are asked of scripts of pages by the doors of records alone.
         family if is_of_streams(family) && app.gate.minds_origins() => app.gate.admit(&Method::GET, head.headers),
@@ -167,6 +176,7 @@ fn is_open(asked: &Asked<'_, '_>) -> bool {
             matches!(target, own::Target::Health | own::Target::Ready | own::Target::Version)
         }
         Asked::Table(Found::Row(_, Target::ArangoDb(target))) => target.asked == arangodb::Asked::Login,
+        Asked::Table(Found::OtherMethod(place)) => OPEN.contains(&place.path),
         _ => false,
     }
 }

@@ -146,11 +146,11 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     let admitted = match policy::admit(app, head, peer, &asked).await? {
         Admission::In(admitted) => admitted,
         Admission::Answered(response) => return Ok(response),
+        Admission::Refused(error, pass) => return Ok(policy::release(app, pass, refuse_in_dialect(app, head, &error))),
     };
     let answered = door(app, &admitted, head, asked, body).await;
-    let mut response = answered.unwrap_or_else(|error| refuse_in_dialect(app, head, &error));
-    policy::release(app, admitted, &mut response);
-    Ok(response)
+    let response = answered.unwrap_or_else(|error| refuse_in_dialect(app, head, &error));
+    Ok(policy::release(app, admitted.into_pass(), response))
 }
 
 /// Asks the door.

@@ -294,10 +294,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 pub(crate) fn find<'p>(method: &Method, path: &'p str, query: &str) -> Found<'p> {
     let table = &*TABLE;
     let path = if path.is_empty() { "/" } else { path };
-    let found = table.router.at(path).ok().or_else(|| {
-        let found = table.router.at(path.strip_suffix('/')?).ok()?;
-        table.places[*found.value].family.takes_slash().then_some(found)
-    });
+    let without_slash = path.strip_suffix('/').and_then(|path| table.router.at(path).ok());
+    let found = without_slash
+        .filter(|found| table.places[*found.value].family.takes_slash())
+        .or_else(|| table.router.at(path).ok());
     let Some(found) = found else { return Found::Nothing(family_of(path)) };
     let (place, values) = (&table.places[*found.value], Values(found.params));
     let is_meant = |row: &&&'static Row| row.methods.allows(method) && row.when.holds(&values, query);

@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(&["/api/graphql"], POST, Does::Asks, |_| Any::Own(Target::Graphql), "What the document in the body asks for."),
     row(
-        &["/api/graphql/{*file}"],
+        &["/api/graphql/{*file}", "/api/graphql/"],
         GET,
         Does::Reads,
         |values| Any::Own(Target::GraphqlAsset(values.raw("file"))),

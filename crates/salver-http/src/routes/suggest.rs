@@ -3,7 +3,7 @@
 use http::Method;
 use salver_model::suggest::nearest;
 
-use super::{Found, find, rows};
+use super::{Found, Methods, find, rows};
 
 /// The path most like `path`, and what is there, as a hint.
 pub(crate) fn suggestion(path: &str) -> Option<String> {
@@ -11,6 +11,7 @@ pub(crate) fn suggestion(path: &str) -> Option<String> {
     let (meant, row) = match find(&Method::GET, &below_api, "") {
         Found::Row(row, _) => (below_api, row),
         _ => rows()
+            .filter(|row| row.methods != Methods::ANY)
             .flat_map(|row| row.paths.iter().map(move |pattern| (*pattern, row)))
             .find_map(|(pattern, row)| Some((like(path, pattern)?, row)))?,
     };
