@@ -60,6 +60,11 @@ impl<'a, 'p> Asked<'a, 'p> {
         }
     }
 
+    /// Whether user code answers.
+    pub(crate) fn is_of_user_code(&self) -> bool {
+        matches!(self, Self::Mounted(Mounted::Endpoint(..) | Mounted::Application(..)))
+    }
+
     /// Whose doors they are that answer.
     pub(crate) fn family(&self) -> Family {
         match self {

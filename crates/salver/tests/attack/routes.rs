@@ -26,7 +26,8 @@ value = "name"
 "#;
 const SHOP: &[u8] = b"create table goods (id integer primary key, name text not null);\
     insert into goods (name) values ('tea'), ('salt');";
-const CODE: &[u8] = b"#* @post /called\n#* @return int\ndef called(n: int = 0) -> int:\n    return n + 1\n";
+const CODE: &[u8] = b"#* @post /called\n#* @return int\ndef called(n: int = 0) -> int:\n    return n + 1\n\n\
+    #* @options /anything\ndef anything():\n    return 'ran'\n";
 /// Paths where nobody needs to say who they are: probes, and where one becomes known.
 const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
 
@@ -205,6 +206,9 @@ fn nobody_is_let_in_where_somebody_is_needed() {
         let options = server.ask("OPTIONS", &row.path, &[], b"");
         assert_eq!(options.status, 204, "OPTIONS {}", row.path);
     }
+    // User code that answers OPTIONS itself is user code.
+    assert_eq!(server.ask("OPTIONS", "/anything", &[], b"").status, 401);
+    assert_eq!(server.ask("OPTIONS", "/anything", &key, b"").status, 200);
 }
 
 #[test]
