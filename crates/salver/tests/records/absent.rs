@@ -161,13 +161,14 @@ fn rows_without_a_key_are_not_lost_between_pages() {
     for c in 10..13 {
         assert_eq!(program.send("POST", "/records/n", &format!("{{\"a\":null,\"c\":{c}}}")).said().0, 200);
     }
-    for target in ["/records/n?after=&size=2", "/tables/n?limit=2"] {
+    // Nulls come first among records, and last at tables.
+    for target in ["/records/n?after=&size=2", "/tables/n?limit=4"] {
         let answer = program.get(target);
         assert_eq!(answer.status, 400, "{target}: {}", answer.body);
         assert!(answer.body.contains("null in their primary key"), "{target}: {}", answer.body);
     }
     // All of them are one page, and behind them there are keys.
-    for target in ["/records/n?after=&size=6", "/records/n?after=&size=4", "/tables/n?limit=6", "/tables/n?limit=4"] {
+    for target in ["/records/n?after=&size=6", "/records/n?after=&size=4", "/tables/n?limit=6", "/tables/n?limit=3"] {
         assert_eq!(program.get(target).status, 200, "{target}");
     }
 }
