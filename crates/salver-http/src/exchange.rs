@@ -18,6 +18,9 @@ use crate::policy::Admitted;
 use crate::routes::Family;
 use crate::{conditional, lines};
 
+/// The headers that shape an answer.
+static SHAPING: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE];
+
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
@@ -86,8 +89,17 @@ impl<'a> Exchange<'a> {
                 key.extend_from_slice(part);
                 key.push(0);
             }
-            for name in [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE] {
-                for value in self.headers.get_all(name) {
+            // One pass over all headers costs less than looking up three.
+            let mut said = [None; 3];
+            let mut repeats = false;
+            for (name, value) in self.headers {
+                if let Some(at) = SHAPING.iter().position(|own| own == name) {
+                    repeats |= said[at].replace(value).is_some();
+                }
+            }
+            for (name, value) in SHAPING.iter().zip(said) {
+                let all = repeats.then(|| self.headers.get_all(name));
+                for value in all.iter().flatten().chain(value.filter(|_| !repeats)) {
                     key.extend_from_slice(value.as_bytes());
                     key.push(b',');
                 }

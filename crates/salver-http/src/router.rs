@@ -100,8 +100,8 @@ pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>, p
     let Asked::Table(Found::Row(_, Target::Streams(routes::streams::Target::Append(name)))) = &asked else {
         return None;
     };
-    let plan = streams::Plan::of(app, request, name)?;
-    policy::admit_now(app, request, said, peer, &asked).map(|_| plan)
+    let admitted = policy::admit_now(app, request, said, peer, &asked)?;
+    streams::Plan::of(app, &admitted, request, name)
 }
 
 /// Answers any request.
@@ -113,9 +113,9 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         let error = Error::internal("the server met a fault of its own while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-        Err(error)
+        refuse_in_dialect(&app, &head, Asked::of_head(&app, &head).family(), &error)
     });
-    let mut response = leave(&app, response.unwrap_or_else(|error| refuse_in_dialect(&app, &head, &error)));
+    let mut response = leave(&app, response);
     app.gate.release_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = &app.auth
@@ -131,8 +131,8 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
 }
 
 /// An error in the language of the doors that were asked.
-fn refuse_in_dialect(app: &App, head: &Parts, error: &Error) -> Response<Body> {
-    match Asked::of_head(app, head).family() {
+fn refuse_in_dialect(app: &App, head: &Parts, family: Family, error: &Error) -> Response<Body> {
+    match family {
         Family::Records => records::refuse(app, head.uri.query().unwrap_or(""), error),
         Family::ArangoDb => cursor::refuse(app, error),
         family if is_of_streams(family) => streams::refuse(app, family, error),
@@ -141,16 +141,18 @@ fn refuse_in_dialect(app: &App, head: &Parts, error: &Error) -> Response<Body> {
 }
 
 /// The life of a request, stage by stage: what it asks for, who is let in, the door, what the page is told.
-async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Result<Response<Body>> {
+async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
     let asked = Asked::of_head(app, head);
-    let admitted = match policy::admit(app, head, peer, &asked).await? {
-        Admission::In(admitted) => admitted,
-        Admission::Answered(response) => return Ok(response),
-        Admission::Refused(error, pass) => return Ok(policy::release(app, pass, refuse_in_dialect(app, head, &error))),
+    let family = asked.family();
+    let refused = |error: Error| refuse_in_dialect(app, head, family, &error);
+    let admitted = match policy::admit(app, head, peer, &asked).await {
+        Ok(Admission::In(admitted)) => admitted,
+        Ok(Admission::Answered(response)) => return response,
+        Ok(Admission::Refused(error, pass)) => return policy::release(app, pass, refused(error)),
+        Err(error) => return refused(error),
     };
-    let answered = door(app, &admitted, head, asked, body).await;
-    let response = answered.unwrap_or_else(|error| refuse_in_dialect(app, head, &error));
-    Ok(policy::release(app, admitted.into_pass(), response))
+    let response = door(app, &admitted, head, asked, body).await.unwrap_or_else(refused);
+    policy::release(app, admitted.into_pass(), response)
 }
 
 /// Asks the door.

@@ -4,7 +4,7 @@
 //!
 //! `GET /api/tables/cities.csv` finds the row of `/api/tables/{name}`, which makes `Target::Table("cities.csv")` of it;
 //! `PUT` of it finds the path without a row, and is told `GET, HEAD, OPTIONS`. Paths that entries declare (routes of
-//! streams and of functions) are looked for by those who know them, `router` says in which order.
+//! streams and of functions) are no rows; `asked` says in which order they are looked for.
 
 pub(crate) mod arangodb;
 pub(crate) mod confluent;
@@ -39,9 +39,27 @@ pub(crate) struct Row {
     /// What it may do.
     pub(crate) does: Does,
     /// What is asked for, of the values in the path.
-    pub(crate) target: for<'p> fn(&Values<'p>) -> Target<'p>,
+    pub(crate) target: for<'p> fn(Values<'_, 'p>) -> Target<'p>,
     /// What it is, in a sentence.
     pub(crate) summary: &'static str,
+}
+
+/// A row for whatever else a request says.
+const fn row(
+    paths: &'static [&'static str],
+    methods: Methods,
+    does: Does,
+    target: for<'p> fn(Values<'_, 'p>) -> Target<'p>,
+    summary: &'static str,
+) -> Row {
+    Row { paths, methods, when: When::Always, does, target, summary }
+}
+
+impl Row {
+    /// The same row, for requests of which this holds.
+    const fn when(self, when: When) -> Self {
+        Self { when, ..self }
+    }
 }
 
 /// What is asked for, by the door that answers.
@@ -113,11 +131,6 @@ impl Methods {
         Self(self.0 | other.0)
     }
 
-    /// Whether GET is among them.
-    pub(crate) const fn is_get(self) -> bool {
-        self.0 & Self::GET.0 != 0
-    }
-
     fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -142,22 +155,22 @@ impl Methods {
 }
 
 /// The values that a path has where its pattern has names.
-#[derive(Debug)]
-pub(crate) struct Values<'p>(Params<'static, 'p>);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values<'a, 'p>(&'a Params<'static, 'p>);
 
-impl<'p> Values<'p> {
+impl<'p> Values<'_, 'p> {
     /// One, decoded.
-    pub(crate) fn text(&self, name: &str) -> Cow<'p, str> {
+    pub(crate) fn text(self, name: &str) -> Cow<'p, str> {
         segment(self.raw(name))
     }
 
     /// One as it came.
-    pub(crate) fn raw(&self, name: &str) -> &'p str {
+    pub(crate) fn raw(self, name: &str) -> &'p str {
         self.get(name).unwrap_or_default()
     }
 
     /// One that only some of the row's paths have, as it came.
-    pub(crate) fn get(&self, name: &str) -> Option<&'p str> {
+    pub(crate) fn get(self, name: &str) -> Option<&'p str> {
         self.0.get(name)
     }
 }
@@ -278,9 +291,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         // What asks for more comes first.
         rows.sort_by_key(|row| row.when == When::Always);
         let methods = rows.iter().fold(Methods(0), |all, row| all.and(row.methods)).list();
-        let none = Values(Params::default());
+        let none = Params::default();
         let usual = rows.iter().find(|row| row.when == When::Always);
-        let target = usual.map_or(Target::Own(own::Target::Index), |row| (row.target)(&none));
+        let target = usual.map_or(Target::Own(own::Target::Index), |row| (row.target)(Values(&none)));
         let is_account = matches!(target, Target::Records(records::Target::Account(_)));
         let shown = usual.and_then(|row| row.paths.first()).unwrap_or(&path);
         let inserted = table.router.insert(path, table.places.len());
@@ -294,21 +307,32 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 pub(crate) fn find<'p>(method: &Method, path: &'p str, query: &str) -> Found<'p> {
     let table = &*TABLE;
     let path = if path.is_empty() { "/" } else { path };
-    let without_slash = path.strip_suffix('/').and_then(|path| table.router.at(path).ok());
-    let found = without_slash
-        .filter(|found| table.places[*found.value].family.takes_slash())
-        .or_else(|| table.router.at(path).ok());
-    let Some(found) = found else { return Found::Nothing(family_of(path)) };
-    let (place, values) = (&table.places[*found.value], Values(found.params));
-    let is_meant = |row: &&&'static Row| row.methods.allows(method) && row.when.holds(&values, query);
-    match place.rows.iter().find(is_meant) {
-        Some(row) => Found::Row(row, (row.target)(&values)),
-        None => Found::OtherMethod(place),
+    if let Some(shorter) = path.strip_suffix('/')
+        && let Ok(found) = table.router.at(shorter)
+        && table.places[*found.value].family.takes_slash()
+    {
+        return table.meant(*found.value, Values(&found.params), method, query);
+    }
+    match table.router.at(path) {
+        Ok(found) => table.meant(*found.value, Values(&found.params), method, query),
+        Err(_) => Found::Nothing(family_of(path)),
+    }
+}
+
+impl Table {
+    /// What of a place a request asks for.
+    fn meant<'p>(&'static self, place: usize, values: Values<'_, 'p>, method: &Method, query: &str) -> Found<'p> {
+        let place = &self.places[place];
+        let is_meant = |row: &&&'static Row| row.methods.allows(method) && row.when.holds(values, query);
+        match place.rows.iter().find(is_meant) {
+            Some(row) => Found::Row(row, (row.target)(values)),
+            None => Found::OtherMethod(place),
+        }
     }
 }
 
 impl When {
-    fn holds(self, values: &Values<'_>, query: &str) -> bool {
+    fn holds(self, values: Values<'_, '_>, query: &str) -> bool {
         match self {
             Self::Always => true,
             Self::Parameter(name) => query.split('&').any(|pair| pair.split('=').next() == Some(name)),

@@ -6,7 +6,6 @@
 //! stream's port, and write; errors are told by `problem`, each in its door's language.
 
 mod append;
-mod asked;
 mod base64;
 pub(crate) mod confluent;
 mod describe;
@@ -17,6 +16,7 @@ mod groups;
 mod matches;
 mod moment;
 mod now;
+mod parameters;
 mod position;
 mod problem;
 mod raw;

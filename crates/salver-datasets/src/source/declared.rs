@@ -23,12 +23,12 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
         wanted if decimal::scale_of(wanted).is_some() => decimal::decimals(texts, wanted),
         wanted if wanted.is_floating() => floats(texts, wanted),
         DataType::Timestamp(_, zone) => coarser(&moments(texts, zone.as_deref())?, wanted),
+        DataType::Date64 => coarser(&moments(texts, None)?, wanted),
         DataType::Date32 => {
             // Longer text has a time of the day, which must be midnight.
             let is_long = |text: &str| text.len() > 10 && !text.starts_with(['+', '-']);
             if texts.iter().flatten().any(is_long) {
-                let zone: Option<&str> = None;
-                return coarser(&moments(texts, zone)?, wanted);
+                return coarser(&moments(texts, None)?, wanted);
             }
             cast(texts, wanted)
         }

@@ -1,7 +1,7 @@
 //! Cursors, and what clients of ArangoDB ask around them. Those clients put `/_db/{database}` before their paths; there
 //! is one database, whatever it is called.
 
-use super::{Does, Methods, Row, Target as Any, Values, When};
+use super::{Does, Methods, Row, Target as Any, Values, When, row};
 
 /// What these doors are asked for, and of which database.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,28 +58,11 @@ pub(crate) enum About {
     Engine,
 }
 
-const fn row(
-    paths: &'static [&'static str],
-    methods: Methods,
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths, methods, when: When::Always, does: Does::Asks, target, summary }
-}
-
-/// A row of something that can only be read.
-const fn read(
-    paths: &'static [&'static str],
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths, methods: Methods::GET, when: When::Always, does: Does::Runs, target, summary }
-}
-
-fn of<'p>(values: &Values<'p>, asked: Asked<'p>) -> Any<'p> {
+fn of<'p>(values: Values<'_, 'p>, asked: Asked<'p>) -> Any<'p> {
     Any::ArangoDb(Target { database: values.get("database"), asked })
 }
 
+const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 const PUT: Methods = Methods::PUT;
 const DELETE: Methods = Methods::DELETE;
@@ -88,133 +71,157 @@ pub(super) const ROWS: &[Row] = &[
     row(
         &["/_api/cursor", "/api/cursor", "/_db/{database}/_api/cursor"],
         POST,
+        Does::Asks,
         |values| of(values, Asked::OpenCursor),
         "The rows of a query, in batches.",
     ),
     row(
         &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
         POST.and(PUT),
+        Does::Asks,
         |values| of(values, Asked::NextOfCursor(values.raw("id"), None)),
         "The next batch of a cursor.",
     ),
     row(
         &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
         DELETE,
+        Does::Asks,
         |values| of(values, Asked::EndCursor(values.raw("id"))),
         "The end of a cursor.",
     ),
     row(
         &["/_api/cursor/{id}/{batch}", "/api/cursor/{id}/{batch}", "/_db/{database}/_api/cursor/{id}/{batch}"],
         POST.and(PUT),
+        Does::Asks,
         |values| of(values, Asked::NextOfCursor(values.raw("id"), values.get("batch"))),
         "A batch of a cursor by its number.",
     ),
-    Row {
-        paths: &["/api/export", "/api/export/"],
-        methods: POST,
-        when: When::Parameter("collection"),
-        does: Does::Asks,
-        target: |values| of(values, Asked::OpenExport),
-        summary: "The rows of the entry `collection`, in batches.",
-    },
+    row(
+        &["/api/export", "/api/export/"],
+        POST,
+        Does::Asks,
+        |values| of(values, Asked::OpenExport),
+        "The rows of the entry `collection`, in batches.",
+    )
+    .when(When::Parameter("collection")),
     row(
         &["/_api/export", "/_db/{database}/_api/export"],
         POST,
+        Does::Asks,
         |values| of(values, Asked::OpenExport),
         "The rows of the entry `collection`, in batches.",
     ),
     row(
         &["/_api/export/{id}", "/api/export/{id}", "/_db/{database}/_api/export/{id}"],
         PUT,
+        Does::Asks,
         |values| of(values, Asked::NextOfExport(values.raw("id"))),
         "The next batch of an export.",
     ),
-    Row {
-        paths: &["/api/export/{id}"],
-        methods: DELETE,
-        when: When::Number("id"),
-        does: Does::Asks,
-        target: |values| of(values, Asked::EndExport(values.raw("id"))),
-        summary: "The end of an export in batches.",
-    },
+    row(
+        &["/api/export/{id}"],
+        DELETE,
+        Does::Asks,
+        |values| of(values, Asked::EndExport(values.raw("id"))),
+        "The end of an export in batches.",
+    )
+    .when(When::Number("id")),
     row(
         &["/_api/export/{id}", "/_db/{database}/_api/export/{id}"],
         DELETE,
+        Does::Asks,
         |values| of(values, Asked::EndExport(values.raw("id"))),
         "The end of an export in batches.",
     ),
-    read(
+    row(
         &["/_api/collection", "/_db/{database}/_api/collection"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Collections),
         "The entries, as collections.",
     ),
-    read(
+    row(
         &["/_api/collection/{name}", "/_db/{database}/_api/collection/{name}"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Collection(values.raw("name"), None)),
         "An entry, as a collection.",
     ),
-    read(
+    row(
         &["/_api/collection/{name}/{question}", "/_db/{database}/_api/collection/{name}/{question}"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Collection(values.raw("name"), values.get("question"))),
         "Its `properties`, `count` or `revision`.",
     ),
-    read(
+    row(
         &["/_api/database", "/_db/{database}/_api/database"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Databases(None)),
         "The databases, of which there is one.",
     ),
-    read(
+    row(
         &["/_api/database/{question}", "/_db/{database}/_api/database/{question}"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Databases(values.get("question"))),
         "The `current` database, or those of the `user`.",
     ),
     row(
         &["/_open/auth", "/_db/{database}/_open/auth"],
         POST,
+        Does::Asks,
         |values| of(values, Asked::Login),
         "A token for a name and a password.",
     ),
-    read(
+    row(
         &["/_api/version", "/_db/{database}/_api/version"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Version)),
         "The version, as ArangoDB's clients read it.",
     ),
-    read(
+    row(
         &["/_api/engine", "/_db/{database}/_api/engine"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Engine)),
         "What keeps the rows.",
     ),
-    read(
+    row(
         &["/_admin/server/availability", "/_db/{database}/_admin/server/availability"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Availability)),
         "Whether the server can be used.",
     ),
-    read(
+    row(
         &["/_admin/server/mode", "/_db/{database}/_admin/server/mode"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Mode)),
         "Whether it can be written to.",
     ),
-    read(
+    row(
         &["/_admin/server/role", "/_db/{database}/_admin/server/role"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Role)),
         "Its part in a cluster.",
     ),
-    read(
+    row(
         &["/_admin/time", "/_db/{database}/_admin/time"],
+        GET,
+        Does::Runs,
         |values| of(values, Asked::Server(About::Time)),
         "Its clock.",
     ),
-    Row {
-        paths: &[
-            "/_api/{door}",
-            "/_api/{door}/{*rest}",
-            "/_db/{database}/_api/{door}",
-            "/_db/{database}/_api/{door}/{*rest}",
-        ],
-        methods: Methods::ANY,
-        when: When::Always,
-        does: Does::Runs,
-        target: |values| of(values, Asked::Absent(values.raw("door"))),
-        summary: "What else ArangoDB has: refused, with what to do instead.",
-    },
+    row(
+        &["/_api/{door}", "/_api/{door}/{*rest}", "/_db/{database}/_api/{door}", "/_db/{database}/_api/{door}/{*rest}"],
+        Methods::ANY,
+        Does::Runs,
+        |values| of(values, Asked::Absent(values.raw("door"))),
+        "What else ArangoDB has: refused, with what to do instead.",
+    ),
 ];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, When};
+use super::{Does, Methods, Row, Target as Any, Values, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,166 +90,190 @@ const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 const DELETE: Methods = Methods::DELETE;
 
-const fn row(
-    paths: &'static [&'static str],
-    methods: Methods,
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    let does = if methods.is_get() { Does::Runs } else { Does::Changes };
-    Row { paths, methods, when: When::Always, does, target, summary }
-}
-
-fn consumer<'p>(values: &Values<'p>, step: Step) -> Any<'p> {
+fn consumer<'p>(values: Values<'_, 'p>, step: Step) -> Any<'p> {
     Any::Confluent(Target::Consumer(values.text("group"), values.text("name"), step))
 }
 
-fn in_cluster<'p>(values: &Values<'p>, topic: Topic<'p>) -> Any<'p> {
+fn in_cluster<'p>(values: Values<'_, 'p>, topic: Topic<'p>) -> Any<'p> {
     Any::Confluent(Target::InCluster(values.text("cluster"), topic))
 }
 
-fn produce<'p>(values: &Values<'p>) -> Any<'p> {
+fn produce<'p>(values: Values<'_, 'p>) -> Any<'p> {
     let partition = values.get("partition").map(|_| values.text("partition"));
     Any::Confluent(Target::Produce(values.text("topic"), partition))
 }
 
 pub(super) const ROWS: &[Row] = &[
-    row(&["/topics"], GET, |_| Any::Confluent(Target::Topics), "The topics."),
-    row(&["/topics/{topic}"], GET, |values| Any::Confluent(Target::Topic(values.text("topic"))), "A topic."),
-    row(&["/topics/{topic}"], POST, produce, "Records for a topic."),
+    row(&["/topics"], GET, Does::Runs, |_| Any::Confluent(Target::Topics), "The topics."),
+    row(
+        &["/topics/{topic}"],
+        GET,
+        Does::Runs,
+        |values| Any::Confluent(Target::Topic(values.text("topic"))),
+        "A topic.",
+    ),
+    row(&["/topics/{topic}"], POST, Does::Changes, produce, "Records for a topic."),
     row(
         &["/topics/{topic}/partitions"],
         GET,
+        Does::Runs,
         |values| Any::Confluent(Target::Partitions(values.text("topic"))),
         "The partitions of a topic.",
     ),
     row(
         &["/topics/{topic}/partitions/{partition}"],
         GET,
+        Does::Runs,
         |values| Any::Confluent(Target::Partition(values.text("topic"), values.text("partition"))),
         "A partition.",
     ),
-    row(&["/topics/{topic}/partitions/{partition}"], POST, produce, "Records for a partition."),
+    row(&["/topics/{topic}/partitions/{partition}"], POST, Does::Changes, produce, "Records for a partition."),
     row(
         &["/topics/{topic}/partitions/{partition}/offsets"],
         GET,
+        Does::Runs,
         |values| Any::Confluent(Target::Offsets(values.text("topic"), values.text("partition"))),
         "Where the records of a partition begin and end.",
     ),
-    row(&["/brokers"], GET, |_| Any::Confluent(Target::Brokers), "The brokers."),
+    row(&["/brokers"], GET, Does::Runs, |_| Any::Confluent(Target::Brokers), "The brokers."),
     row(
         &["/consumers/{group}"],
         POST,
+        Does::Changes,
         |values| Any::Confluent(Target::Join(values.text("group"))),
         "A new consumer of a group.",
     ),
     row(
         &["/consumers/{group}/instances/{name}"],
         DELETE,
+        Does::Changes,
         |values| Any::Confluent(Target::Leave(values.text("group"), values.text("name"))),
         "A consumer leaves its group.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/records"],
         GET,
+        Does::Runs,
         |values| consumer(values, Step::Records),
         "The next records of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/offsets"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::Commit),
         "Says how far a consumer is.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/offsets"],
         GET,
+        Does::Runs,
         |values| consumer(values, Step::Committed),
         "How far a consumer is.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::Subscribe),
         "Subscribes to topics.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         GET,
+        Does::Runs,
         |values| consumer(values, Step::Subscription),
         "The topics of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         DELETE,
+        Does::Changes,
         |values| consumer(values, Step::Unsubscribe),
         "Ends the subscription.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/assignments"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::Assign),
         "Takes partitions.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/assignments"],
         GET,
+        Does::Runs,
         |values| consumer(values, Step::Assignment),
         "The partitions of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::Seek),
         "Goes to offsets.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions/beginning"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::SeekBeginning),
         "Goes to the first records.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions/end"],
         POST,
+        Does::Changes,
         |values| consumer(values, Step::SeekEnd),
         "Goes behind the last records.",
     ),
-    row(&["/v3/clusters"], GET, |_| Any::Confluent(Target::Clusters), "The clusters."),
+    row(&["/v3/clusters"], GET, Does::Runs, |_| Any::Confluent(Target::Clusters), "The clusters."),
     row(
         &["/v3/clusters/{cluster}"],
         GET,
+        Does::Runs,
         |values| Any::Confluent(Target::Cluster(values.text("cluster"))),
         "A cluster.",
     ),
-    row(&["/v3/clusters/{cluster}/topics"], GET, |values| in_cluster(values, Topic::All), "The topics of a cluster."),
+    row(
+        &["/v3/clusters/{cluster}/topics"],
+        GET,
+        Does::Runs,
+        |values| in_cluster(values, Topic::All),
+        "The topics of a cluster.",
+    ),
     row(
         &["/v3/clusters/{cluster}/topics/{topic}"],
         GET,
+        Does::Runs,
         |values| in_cluster(values, Topic::One(values.text("topic"))),
         "A topic.",
     ),
     row(
         &["/v3/clusters/{cluster}/topics/{topic}/partitions"],
         GET,
+        Does::Runs,
         |values| in_cluster(values, Topic::Partitions(values.text("topic"))),
         "The partitions of a topic.",
     ),
     row(
         &["/v3/clusters/{cluster}/topics/{topic}/partitions/{partition}"],
         GET,
+        Does::Runs,
         |values| in_cluster(values, Topic::Partition(values.text("topic"), values.text("partition"))),
         "A partition.",
     ),
     row(
         &["/v3/clusters/{cluster}/topics/{topic}/records"],
         POST,
+        Does::Changes,
         |values| in_cluster(values, Topic::Records(values.text("topic"))),
         "Records for a topic, each answered as it is taken.",
     ),
     row(
         &["/v3/clusters/{cluster}/topics/{topic}/records:batch"],
         POST,
+        Does::Changes,
         |values| in_cluster(values, Topic::Batch(values.text("topic"))),
         "Records for a topic, answered together.",
     ),

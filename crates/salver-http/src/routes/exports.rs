@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, When};
+use super::{Does, Methods, Row, Target as Any, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,36 +18,32 @@ pub(crate) enum Target<'p> {
 }
 
 pub(super) const ROWS: &[Row] = &[
-    Row {
-        paths: &["/api/export", "/api/export/"],
-        methods: Methods::POST,
-        when: When::Always,
-        does: Does::Asks,
-        target: |_| Any::Exports(Target::Open),
-        summary: "A session of streams over one snapshot of an entry.",
-    },
-    Row {
-        paths: &["/api/export/{id}"],
-        methods: Methods::GET,
-        when: When::Always,
-        does: Does::Runs,
-        target: |values| Any::Exports(Target::One(values.text("id"))),
-        summary: "All rows of an entry; of a session, how it stands.",
-    },
-    Row {
-        paths: &["/api/export/{id}"],
-        methods: Methods::DELETE,
-        when: When::Always,
-        does: Does::Asks,
-        target: |values| Any::Exports(Target::End(values.text("id"))),
-        summary: "The end of a session.",
-    },
-    Row {
-        paths: &["/api/export/{id}/{stream}"],
-        methods: Methods::GET,
-        when: When::Always,
-        does: Does::Runs,
-        target: |values| Any::Exports(Target::Stream(values.text("id"), values.text("stream"))),
-        summary: "Rows of one stream of a session, from an offset.",
-    },
+    row(
+        &["/api/export", "/api/export/"],
+        Methods::POST,
+        Does::Asks,
+        |_| Any::Exports(Target::Open),
+        "A session of streams over one snapshot of an entry.",
+    ),
+    row(
+        &["/api/export/{id}"],
+        Methods::GET,
+        Does::Runs,
+        |values| Any::Exports(Target::One(values.text("id"))),
+        "All rows of an entry; of a session, how it stands.",
+    ),
+    row(
+        &["/api/export/{id}"],
+        Methods::DELETE,
+        Does::Asks,
+        |values| Any::Exports(Target::End(values.text("id"))),
+        "The end of a session.",
+    ),
+    row(
+        &["/api/export/{id}/{stream}"],
+        Methods::GET,
+        Does::Runs,
+        |values| Any::Exports(Target::Stream(values.text("id"), values.text("stream"))),
+        "Rows of one stream of a session, from an offset.",
+    ),
 ];

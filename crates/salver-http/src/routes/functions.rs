@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, When};
+use super::{Does, Methods, Row, Target as Any, Values, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,17 +23,7 @@ pub(crate) enum Target<'p> {
     Result(Cow<'p, str>),
 }
 
-const fn row(
-    paths: &'static [&'static str],
-    methods: Methods,
-    does: Does,
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths, methods, when: When::Always, does, target, summary }
-}
-
-fn named<'p>(values: &Values<'p>) -> Any<'p> {
+fn named<'p>(values: Values<'_, 'p>) -> Any<'p> {
     Any::Functions(Target::Named(values.text("file"), values.text("function")))
 }
 

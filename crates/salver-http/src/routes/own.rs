@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, When};
+use super::{Does, Methods, Row, Target as Any, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,16 +31,6 @@ pub(crate) enum Target<'p> {
     Look(Cow<'p, str>, Cow<'p, str>),
     /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
     Administer,
-}
-
-const fn row(
-    paths: &'static [&'static str],
-    methods: Methods,
-    does: Does,
-    target: for<'p> fn(&super::Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths, methods, when: When::Always, does, target, summary }
 }
 
 const GET: Methods = Methods::GET;

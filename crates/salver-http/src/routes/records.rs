@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, When};
+use super::{Does, Methods, Row, Target as Any, Values, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,29 +68,19 @@ const POST: Methods = Methods::POST;
 const CHANGE: Methods = Methods::PUT.and(Methods::PATCH).and(Methods::DELETE);
 const DEFINE: Methods = Methods::PUT.and(Methods::DELETE);
 
-const fn row(
-    path: &'static [&'static str],
-    methods: Methods,
-    does: Does,
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths: path, methods, when: When::Always, does, target, summary }
-}
-
-fn table<'p>(values: &Values<'p>) -> Any<'p> {
+fn table<'p>(values: Values<'_, 'p>) -> Any<'p> {
     Any::Records(Target::Table(values.text("table")))
 }
 
-fn by_key<'p>(values: &Values<'p>) -> Any<'p> {
+fn by_key<'p>(values: Values<'_, 'p>) -> Any<'p> {
     Any::Records(Target::Row(values.text("table"), values.raw("id")))
 }
 
-fn schema_table<'p>(values: &Values<'p>) -> Any<'p> {
+fn schema_table<'p>(values: Values<'_, 'p>) -> Any<'p> {
     Any::Records(Target::SchemaTable(values.text("table")))
 }
 
-fn schema_column<'p>(values: &Values<'p>) -> Any<'p> {
+fn schema_column<'p>(values: Values<'_, 'p>) -> Any<'p> {
     Any::Records(Target::SchemaColumn(values.text("table"), values.text("column")))
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, When};
+use super::{Does, Methods, Row, Target as Any, row};
 
 /// What these doors are asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,16 +31,6 @@ pub(crate) enum Target<'p> {
 
 const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
-
-const fn row(
-    paths: &'static [&'static str],
-    methods: Methods,
-    does: Does,
-    target: for<'p> fn(&Values<'p>) -> Any<'p>,
-    summary: &'static str,
-) -> Row {
-    Row { paths, methods, when: When::Always, does, target, summary }
-}
 
 pub(super) const ROWS: &[Row] = &[
     row(&["/api/streams"], GET, Does::Reads, |_| Any::Streams(Target::All), "The streams."),

@@ -132,7 +132,7 @@ fn page() -> String {
     for (family, title) in titles {
         write!(page, "\n## {title}\n\n| method | path | does | what |\n|---|---|---|---|\n").unwrap();
         for row in rows() {
-            let own = (row.target)(&Values(Params::default())).family();
+            let own = (row.target)(Values(&Params::default())).family();
             if own != family && !(own == Family::Tinybird && family == Family::Streams) {
                 continue;
             }

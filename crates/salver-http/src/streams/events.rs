@@ -10,7 +10,7 @@ use salver_model::ports::EventStream;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Result};
 
-use super::asked::{number, value};
+use super::parameters::{number, value};
 use super::position::Position;
 use super::{event_json, respond};
 use crate::body::Body;

@@ -9,8 +9,8 @@ use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Name, Result};
 use serde_json::{Value as Json, json};
 
-use super::asked::value;
 use super::events::{Page, written};
+use super::parameters::value;
 use super::position::Position;
 use super::respond;
 use crate::body::Body;

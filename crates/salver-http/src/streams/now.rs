@@ -20,6 +20,7 @@ use super::append::{conclude, finished};
 use super::problem;
 use crate::app::App;
 use crate::body::Body;
+use crate::policy::Admitted;
 use crate::receive::Incoming;
 
 /// An append that says nothing but its events, and which stream it is for.
@@ -44,8 +45,8 @@ pub(crate) enum Begun {
 pub(crate) struct Taken(pub(crate) Bytes);
 
 impl Plan {
-    /// The plan for an append to the stream called `name`, when it is so plain that it can be taken at once.
-    pub(crate) fn of<B>(app: &App, request: &Request<B>, name: &str) -> Option<Self> {
+    /// The plan for an append to the stream called `name`, when it is let in and so plain that it can be taken at once.
+    pub(crate) fn of<B>(app: &App, _: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {
         let stream = app.service.streams().iter().position(|stream| stream.spec().name.as_str() == name)?;
         let spec = app.service.streams()[stream].spec();
         let picks_header = [&spec.key, &spec.id, &spec.time].iter().any(|pick| matches!(pick, Some(Pick::Header(_))));

@@ -20,8 +20,8 @@ use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result, Share};
 use tokio::sync::watch;
 
-use super::asked::{number, unknown, value};
 use super::matches::Matcher;
+use super::parameters::{number, unknown, value};
 use super::position::Position;
 use super::{event_json, respond};
 use crate::body::{self, Body, Broken, Idle, Outlet};

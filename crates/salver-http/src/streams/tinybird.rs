@@ -12,7 +12,7 @@ use serde_json::json;
 use super::append::intake::Intake;
 use super::append::tally::Tally;
 use super::append::{ask, take};
-use super::asked::value;
+use super::parameters::value;
 use super::respond;
 use crate::body::Body;
 use crate::exchange::{Exchange, parameters};

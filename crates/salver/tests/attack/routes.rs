@@ -166,7 +166,7 @@ fn what_is_got_has_a_head() {
             assert_eq!(whole.header(name), head.header(name), "{name}: {at}");
         }
         // What is said of a method names it.
-        let is_fixed = !moves.contains(&row.path.as_str()) && whole.status != 405;
+        let is_fixed = !moves.iter().any(|path| row.path.ends_with(path)) && whole.status != 405;
         if is_fixed && let (Some(whole), Some(head)) = (whole.header("content-length"), head.header("content-length")) {
             assert_eq!(whole, head, "{at}");
         }

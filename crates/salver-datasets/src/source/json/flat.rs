@@ -79,6 +79,8 @@ fn members(text: &str, fields: &[FieldRef], is_row: bool, out: &mut Vec<u8>) -> 
     match text.as_bytes().first() {
         Some(b'{') => {
             let Members(members) = serde_json::from_str(text)?;
+            // Where the next member most likely is: wide rows are not looked through for each.
+            let mut expected = 0;
             out.push(b'{');
             for (place, (name, own)) in members.iter().enumerate() {
                 let name = if is_row && name.is_empty() { UNNAMED } else { name };
@@ -87,8 +89,13 @@ fn members(text: &str, fields: &[FieldRef], is_row: bool, out: &mut Vec<u8>) -> 
                 }
                 serde_json::to_writer(&mut *out, name)?;
                 out.push(b':');
-                let field = fields.iter().find(|field| field.name() == name);
-                value(own.get(), field.map_or(&DataType::Null, |field| field.data_type()), out)?;
+                let is_own = |field: &&FieldRef| field.name() == name;
+                let at = match fields.get(expected).filter(is_own) {
+                    Some(_) => Some(expected),
+                    None => fields.iter().position(|field| is_own(&field)),
+                };
+                expected = at.map_or(expected, |at| at + 1);
+                value(own.get(), at.map_or(&DataType::Null, |at| fields[at].data_type()), out)?;
             }
             out.push(b'}');
             Ok(())

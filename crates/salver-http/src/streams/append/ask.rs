@@ -12,8 +12,8 @@ use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result, suggest};
 
 use crate::exchange::Exchange;
-use crate::streams::asked::{boolean, number};
 use crate::streams::moment;
+use crate::streams::parameters::{boolean, number};
 
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
 const HEADERS: [&str; 5] = ["salver-key", "salver-id", "salver-partition", "salver-time", "salver-header-..."];

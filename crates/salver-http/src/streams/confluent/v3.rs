@@ -7,7 +7,7 @@ mod metadata;
 mod record;
 mod records;
 
-use http::Response;
+use http::{Response, StatusCode};
 
 use super::append::append;
 use super::{Failure, origin, topic, topic_name};
@@ -25,6 +25,10 @@ pub(super) async fn answer(
     topic: Topic<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
+    let takes_records = matches!(topic, Topic::Records(_) | Topic::Batch(_));
+    if takes_records && exchange.media_type().is_some_and(|given| given != "application/json") {
+        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
+    }
     match topic {
         Topic::Records(topic) => records::answer(exchange, cluster, &topic, body),
         Topic::Batch(topic) => batch::answer(exchange, cluster, &topic, body).await,

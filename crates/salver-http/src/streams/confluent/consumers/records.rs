@@ -11,8 +11,8 @@ use super::{Failure, topic};
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, State, Wants};
 use crate::exchange::{Exchange, parameters};
-use crate::streams::asked::value;
 use crate::streams::events::PAGE_BYTES_MAX;
+use crate::streams::parameters::value;
 use crate::streams::{base64, raw, respond};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");

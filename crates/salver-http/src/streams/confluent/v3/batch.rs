@@ -26,9 +26,6 @@ pub(super) async fn answer(
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
-    if exchange.media_type().is_some_and(|given| given != "application/json") {
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
-    }
     let stream = topic(exchange, name)?;
     let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let entries = entries(&body)?;

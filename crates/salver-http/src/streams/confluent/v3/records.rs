@@ -32,9 +32,6 @@ pub(super) fn answer(
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Failure> {
-    if exchange.media_type().is_some_and(|given| given != "application/json") {
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
-    }
     let conversation = Conversation {
         stream: Arc::clone(topic(exchange, name)?),
         cluster: cluster.to_owned(),
