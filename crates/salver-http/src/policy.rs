@@ -91,7 +91,7 @@ pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'
             None => Identity::new(),
             Some(auth) => {
                 let address = app.gate.address(peer, &head.headers);
-                match auth.identify(&app.service, address, &head.headers).await {
+                match Box::pin(auth.identify(&app.service, address, &head.headers)).await {
                     Err(_) if lets_strangers_in(app, asked) => Identity::new(),
                     Err(error) => return Ok(Admission::Refused(error, pass)),
                     Ok(proved) => proved,

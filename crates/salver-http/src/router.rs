@@ -202,7 +202,7 @@ async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a
     if *exchange.method != Method::POST {
         return Ok(exchange);
     }
-    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    let body = Box::pin(receive::whole(exchange.app, exchange.headers, body)).await?;
     Ok(exchange.with_body(body))
 }
 
@@ -219,6 +219,12 @@ async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target
     if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
         return Ok(respond::finished(exchange, &finished));
     }
+    // What is there already is answered without a place for what else may have to be done.
+    Box::pin(make(app, exchange, target)).await
+}
+
+/// Makes the answer of one of Salver's own doors, or waits for who makes it.
+async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
     let snapshot = app.service.catalog().snapshot();
     match target {
         own::Target::Index => return index::answer(exchange).await,

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use http::Response;
+use http::{HeaderValue, Response};
+use salver_formats::Coding;
 use salver_model::ports::Database;
-use salver_model::records::{Condition, DatabaseSchema, Document, DocumentBody, RecordQuery, TableKind};
-use salver_model::{Result, Version};
+use salver_model::records::{Condition, Document, DocumentBody, RecordQuery, TableKind};
+use salver_model::{Code, Result, Version};
 
 use super::databases::fingerprint;
 use super::keys::Keys;
@@ -14,79 +15,126 @@ use super::{respond, tag};
 use crate::body::Body;
 use crate::exchange::Exchange;
 
-/// The version of an answer, when the database can tell it at once. What is computed may differ though no row does.
-pub(super) fn version(
-    database: &Arc<dyn Database>,
-    schema: &DatabaseSchema,
-    table: &str,
-    of: impl FnOnce(u64) -> Version,
-) -> Option<Version> {
-    let is_stored = schema.table(table).is_some_and(|table| table.kind == TableKind::Table);
-    if !is_stored { None } else { database.version().map(of) }
-}
-
-/// Makes an answer of a read, unless the client has it: `answer` is what its tag names beside the row.
-struct Reading<'a> {
+/// A read of rows, as a request asks for it.
+pub(super) struct Reading<'a> {
     exchange: &'a Exchange<'a>,
     database: &'a Arc<dyn Database>,
+    query: RecordQuery,
+    /// What the tag of the answer names beside the row.
     answer: Option<Version>,
+    /// Whether nothing but one row makes the answer, by which it is known then: to find it costs as little as to ask
+    /// for the version of the database.
+    is_row: bool,
     xml: bool,
 }
 
 impl<'a> Reading<'a> {
-    /// Prepares a read of `table` that shows rows of tables only, and of no other than those joined by `joins`.
+    /// The read that a request asks for: of the rows of a table, or of those whose keys are `id`.
     ///
-    /// A record alone is known by its row: to find it costs as little as to ask for the version.
-    fn new(
+    /// # Errors
+    /// What is wrong with the query string.
+    pub(super) fn of(
         exchange: &'a Exchange<'a>,
         database: &'a Arc<dyn Database>,
         table: &str,
-        query: &query::Ask,
-        alone: bool,
-    ) -> Self {
-        let schema = database.schema();
-        let is_view = |name: &String| schema.table(name).is_some_and(|table| table.kind == TableKind::View);
+        id: Option<&str>,
+    ) -> Result<Self> {
+        let purpose = if id.is_some() { Purpose::Read } else { Purpose::List };
+        let query = query::read(exchange.query, table, purpose, database.spec())?.query;
+        let is_row = id.is_some_and(is_one) && query.joins.is_empty();
+        Ok(Self::new(exchange, database, query, is_row))
+    }
+
+    fn new(exchange: &'a Exchange<'a>, database: &'a Arc<dyn Database>, query: RecordQuery, is_row: bool) -> Self {
         // The version is taken before anything is read: what is read may be newer than its tag, never older.
-        let answer =
-            if alone || query.query.joins.iter().flatten().any(is_view) || conditions_name_views(&schema, query) {
-                None
-            } else {
-                version(database, &schema, table, |version| fingerprint(exchange, schema.stamp(), version))
-            };
-        Self { exchange, database, answer, xml: query::wants_xml(exchange.query) }
+        let answer = if is_row { None } else { version(exchange, database, &query) };
+        Self { exchange, database, query, answer, is_row, xml: query::wants_xml(exchange.query) }
     }
 
     /// 304, when the client's tag names this very answer.
-    fn unchanged(&self) -> Option<Response<Body>> {
+    pub(super) fn unchanged(&self) -> Option<Response<Body>> {
         let known = tag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
         Some(respond::not_modified(known))
     }
 
-    /// The answer. `rows_only` says that nothing but the row itself makes it.
-    async fn finish(&self, document: Document, rows_only: bool) -> Result<Response<Body>> {
+    /// The answer, when the database has it in microseconds; `None` means "use [`Reading::answer`]", which gives the
+    /// same.
+    pub(super) fn now(&self, id: Option<&str>) -> Option<Result<Response<Body>>> {
+        if !self.query.joins.is_empty() || id.is_some_and(|id| !is_one(id) || id.contains('%')) {
+            return None;
+        }
+        let document = match self.database.read_now(self.exchange.caller, &self.query, id)? {
+            Ok(document) => document,
+            // Names that are not there may be there in a newer schema.
+            Err(error) if matches!(error.code, Code::UnknownTable | Code::UnknownColumn | Code::NoPrimaryKey) => {
+                return None;
+            }
+            Err(error) => return Some(Err(error)),
+        };
+        match self.tag(&document) {
+            Err(known) => Some(Ok(respond::not_modified(known))),
+            Ok(tag) => respond::whole(self.exchange, document, self.xml, tag),
+        }
+    }
+
+    /// The answer.
+    async fn answer(&self, id: Option<&str>) -> Result<Response<Body>> {
+        let caller = self.exchange.caller;
+        let work = async {
+            let Some(id) = id else { return self.database.list(caller, &self.query).await };
+            let keys = Keys::read(id, &self.database.schema(), &self.query.table)?;
+            self.database.read(caller, &self.query, &keys.keys, keys.many).await
+        };
+        let document = self.exchange.app.service.bounded(caller, work).await?;
+        self.finish(document).await
+    }
+
+    async fn finish(&self, document: Document) -> Result<Response<Body>> {
+        match self.tag(&document) {
+            Err(known) => Ok(respond::not_modified(known)),
+            Ok(tag) => respond::document(self.exchange, document, self.xml, tag).await,
+        }
+    }
+
+    /// The entity tag of the answer.
+    ///
+    /// # Errors
+    /// The client's own tag, where it has the answer.
+    fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
         // A tag for compressed bytes and one for plain ones: small answers are never compressed.
         let is_small = matches!(&document.body, DocumentBody::Whole(bytes) if bytes.len() < 1_024);
-        let coding = if is_small { salver_formats::Coding::Identity } else { self.exchange.coding() };
+        let coding = if is_small { Coding::Identity } else { self.exchange.coding() };
         // The tag of a row says nothing of what is joined to it.
-        let row = document.tag.as_deref().filter(|_| rows_only || self.answer.is_some());
-        if let (true, Some(row)) = (rows_only, row)
+        let row = document.tag.as_deref().filter(|_| self.is_row || self.answer.is_some());
+        if let (true, Some(row)) = (self.is_row, row)
             && let Some(known) = tag::known_row(self.exchange.headers, row, coding)
         {
-            return Ok(respond::not_modified(known));
+            return Err(known);
         }
-        let tag = tag::of(row, self.answer, coding);
-        respond::document(self.exchange, document, self.xml, tag).await
+        Ok(tag::of(row, self.answer, coding))
     }
 }
 
-/// Whether a filter or an order looks into a view, or into the rows of a table by way of one.
-fn conditions_name_views(schema: &DatabaseSchema, ask: &query::Ask) -> bool {
+/// Whether a segment of a path is one key.
+fn is_one(id: &str) -> bool {
+    !id.contains(',') && !id.contains("%2C") && !id.contains("%2c")
+}
+
+/// The version of an answer, when the database can tell it at once and nothing but rows of tables is looked at. What is
+/// computed may differ though no row does.
+fn version(exchange: &Exchange<'_>, database: &Arc<dyn Database>, query: &RecordQuery) -> Option<Version> {
+    let schema = database.schema();
+    let is_stored = schema.table(&query.table).is_some_and(|table| table.kind == TableKind::Table);
+    let is_view = |name: &String| schema.table(name).is_some_and(|table| table.kind == TableKind::View);
     let has_views = || schema.tables().iter().any(|table| table.kind == TableKind::View);
-    looks_elsewhere(&ask.query) && has_views()
+    if !is_stored || query.joins.iter().flatten().any(is_view) || looks_elsewhere(query) && has_views() {
+        return None;
+    }
+    database.version().map(|version| fingerprint(exchange, schema.stamp(), version))
 }
 
 /// Whether a filter or an order looks into other tables.
-pub(super) fn looks_elsewhere(query: &RecordQuery) -> bool {
+fn looks_elsewhere(query: &RecordQuery) -> bool {
     fn condition(looked_at: &Condition) -> bool {
         match looked_at {
             Condition::All(parts) | Condition::Any(parts) => parts.iter().any(condition),
@@ -97,47 +145,28 @@ pub(super) fn looks_elsewhere(query: &RecordQuery) -> bool {
     query.filter.iter().chain(children).any(condition) || query.order.iter().any(|order| order.path.len() > 1)
 }
 
-/// `GET /records/{table}`
-pub(super) async fn list(exchange: &Exchange<'_>, table: &str) -> Result<Response<Body>> {
+/// `GET /records/{table}` and `GET /records/{table}/{id}`
+pub(super) async fn rows(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
     let (database, table) = exchange.database(table).await?;
-    let ask = query::read(exchange.query, table, Purpose::List, database.spec())?;
-    let reading = Reading::new(exchange, &database, table, &ask, false);
+    let reading = Reading::of(exchange, &database, table, id)?;
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
-    let (caller, query) = (reading.exchange.caller, &ask.query);
-    let document = match reading.database.read_now(caller, query, None) {
-        Some(document) => document?,
-        None => exchange.app.service.bounded(caller, reading.database.list(caller, query)).await?,
-    };
-    reading.finish(document, false).await
-}
-
-/// `GET /records/{table}/{id}`
-pub(super) async fn by_key(exchange: &Exchange<'_>, table: &str, id: &str) -> Result<Response<Body>> {
-    let (database, table) = exchange.database(table).await?;
-    let ask = query::read(exchange.query, table, Purpose::Read, database.spec())?;
-    let keys = Keys::read(id, &database.schema(), table)?;
-    let alone = ask.query.joins.is_empty() && !keys.many;
-    let reading = Reading::new(exchange, &database, table, &ask, alone);
-    if let Some(response) = reading.unchanged() {
-        return Ok(response);
+    match reading.now(id) {
+        Some(answered) => answered,
+        None => reading.answer(id).await,
     }
-    let work = database.read(reading.exchange.caller, &ask.query, &keys.keys, keys.many);
-    let document = exchange.app.service.bounded(reading.exchange.caller, work).await?;
-    reading.finish(document, alone).await
 }
 
 /// `GET /geojson/{table}` and `GET /geojson/{table}/{id}`
 pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
     let (database, table) = exchange.database(table).await?;
     let purpose = if id.is_some() { Purpose::MapRow } else { Purpose::Map };
-    let ask = query::read(exchange.query, table, purpose, database.spec())?;
-    let reading = Reading::new(exchange, &database, table, &ask, false);
+    let geo = query::read(exchange.query, table, purpose, database.spec())?.into_geo();
+    let reading = Reading::new(exchange, &database, geo.query.clone(), false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
-    let geo = ask.into_geo();
     let keys = id.map(|id| Keys::read(id, &database.schema(), table)).transpose()?;
     if let Some(keys) = keys.as_ref().filter(|keys| keys.many) {
         return Err(salver_model::Error::new(
@@ -146,10 +175,7 @@ pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&st
         ));
     }
     let key = keys.as_ref().and_then(|keys| keys.keys.first());
-    let document = exchange
-        .app
-        .service
-        .bounded(reading.exchange.caller, database.geojson(reading.exchange.caller, &geo, key))
-        .await?;
-    reading.finish(document, false).await
+    let work = database.geojson(exchange.caller, &geo, key);
+    let document = exchange.app.service.bounded(exchange.caller, work).await?;
+    reading.finish(document).await
 }

@@ -34,21 +34,18 @@ pub(super) async fn document(
     xml: bool,
     tag: Option<HeaderValue>,
 ) -> Result<Response<Body>> {
-    let status = if document.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
     let coding = exchange.coding();
-    let told = document.told;
+    let about = About { undone: document.undone, told: document.told, xml, tag };
     let (body, coding) = match document.body {
+        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES_MAX => {
+            return about.whole(bytes, coding);
+        }
         DocumentBody::Whole(bytes) => {
             let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
-            if coding == Coding::Identity || bytes.len() <= INLINE_BYTES_MAX {
-                let (bytes, coding) = respond::compress(coding, bytes);
-                (Body::Full(bytes.into()), coding)
-            } else {
-                let packed = tokio::task::spawn_blocking(move || respond::compress(coding, bytes)).await;
-                let broken = |error| Error::internal("the compressor broke down").with_source(error);
-                let (bytes, coding) = packed.map_err(broken)?;
-                (Body::Full(bytes.into()), coding)
-            }
+            let packed = tokio::task::spawn_blocking(move || respond::compress(coding, bytes)).await;
+            let broken = |error| Error::internal("the compressor broke down").with_source(error);
+            let (bytes, coding) = packed.map_err(broken)?;
+            (Body::Full(bytes.into()), coding)
         }
         DocumentBody::Stream(stream) => {
             let service = std::sync::Arc::clone(&exchange.app.service);
@@ -57,17 +54,52 @@ pub(super) async fn document(
             (body::pieces(pieces, coding, exchange.app.service.limits().query_ms_max, failed), coding)
         }
     };
-    let mut response = exit::reply(status, body);
-    let headers = response.headers_mut();
-    *headers = head(tag);
-    if xml {
-        headers.insert(header::CONTENT_TYPE, XML);
+    Ok(about.reply(body, coding))
+}
+
+/// The same of one that is there as a whole, without waiting; `None` for one that comes in pieces.
+pub(super) fn whole(
+    exchange: &Exchange<'_>,
+    document: Document,
+    xml: bool,
+    tag: Option<HeaderValue>,
+) -> Option<Result<Response<Body>>> {
+    let DocumentBody::Whole(bytes) = document.body else { return None };
+    let about = About { undone: document.undone, told: document.told, xml, tag };
+    // Small bodies are not compressed, so that nothing is asked of the client for them.
+    let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
+    Some(about.whole(bytes, coding))
+}
+
+/// What an answer says beside its body.
+struct About {
+    undone: bool,
+    told: Option<String>,
+    xml: bool,
+    tag: Option<HeaderValue>,
+}
+
+impl About {
+    fn whole(self, bytes: Vec<u8>, coding: Coding) -> Result<Response<Body>> {
+        let bytes = if self.xml { XmlWriter::whole(&bytes)? } else { bytes };
+        let (bytes, coding) = respond::compress(coding, bytes);
+        Ok(self.reply(Body::Full(bytes.into()), coding))
     }
-    encoded(headers, coding);
-    if let Some(told) = told {
-        super::problem::tell(&told, headers);
+
+    fn reply(self, body: Body, coding: Coding) -> Response<Body> {
+        let status = if self.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
+        let mut response = exit::reply(status, body);
+        let headers = response.headers_mut();
+        *headers = head(self.tag);
+        if self.xml {
+            headers.insert(header::CONTENT_TYPE, XML);
+        }
+        encoded(headers, coding);
+        if let Some(told) = self.told {
+            super::problem::tell(&told, headers);
+        }
+        response
     }
-    Ok(response)
 }
 
 /// The head of JSON with this tag, and with what browsers are told: a copy costs less than putting it together again.

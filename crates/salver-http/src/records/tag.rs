@@ -4,8 +4,6 @@
 //! names everything another answer follows from, at one version of the database; where a database tells its version in
 //! microseconds, `If-None-Match` compares it and nothing is read.
 
-use std::fmt::Write as _;
-
 use http::{HeaderMap, HeaderValue, header};
 use salver_formats::Coding;
 use salver_model::{Code, Error, Result, Version};
@@ -21,7 +19,8 @@ pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> 
     text.push('"');
     text.push_str(row.unwrap_or_default());
     if let Some(answer) = answer {
-        let _ = write!(text, "-{answer}");
+        text.push('-');
+        text.push_str(&answer.text());
     }
     if coding != Coding::Identity {
         text.push('-');

@@ -11,7 +11,7 @@ use crate::scope::Scope;
 
 /// The entity tag of a whole row as JSON, with its marks.
 pub(crate) fn tag(row: &[u8]) -> String {
-    Version::of(&row).to_string()
+    Version::of(&row).text()
 }
 
 /// Appends what JSON does not tell of a row's values, where it is anything: which null is none but NaN or infinite, and
