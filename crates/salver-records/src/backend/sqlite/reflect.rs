@@ -61,6 +61,7 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
     };
     if kind == TableKind::View {
         table.key = table.column("id").into_iter().collect();
+        undeclare(connection, &mut table)?;
         return Ok(table);
     }
     table.key = key.into_iter().filter_map(|(_, name)| table.column(&name)).collect();
@@ -92,6 +93,24 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         table.columns[only].has_default = true;
     }
     Ok(table)
+}
+
+/// Takes `BLOB` from the columns of a view that are not declared so: SQLite says it of every expression that may give
+/// anything, and of columns without a type.
+fn undeclare(connection: &Connection, view: &mut TableInfo) -> rusqlite::Result<()> {
+    if view.columns.iter().all(|column| column.native != "BLOB") {
+        return Ok(());
+    }
+    let mut sql = "SELECT * FROM ".to_owned();
+    Dialect::Sqlite.name(&view.real_name, &mut sql);
+    let statement = connection.prepare(&sql)?;
+    for (column, origin) in view.columns.iter_mut().zip(statement.columns()) {
+        if column.native == "BLOB" && origin.decl_type().is_none_or(str::is_empty) {
+            column.native = String::new();
+            column.kind = declared("").kind;
+        }
+    }
+    Ok(())
 }
 
 /// Whether rows have nulls in their primary key, which SQLite lets in for any but the number of the row: they have no

@@ -57,6 +57,28 @@ async fn tables_views_and_columns_are_reflected() {
     assert_eq!(named(&tables, "words").columns.len(), 1, "hidden columns are not there");
 }
 
+/// SQLite says `BLOB` of all that may be anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn views_over_columns_without_a_type_have_none() {
+    let fixture = Fixture::new(
+        "CREATE TABLE t (a INT, c, b BLOB); \
+         CREATE VIEW v AS SELECT a, c, b, coalesce(a, c) AS f, a + 1 AS n, 'x' || a AS s FROM t;",
+    );
+    let tables = fixture.open().reflect().await.unwrap();
+    let columns = &named(&tables, "v").columns;
+    let kinds: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.kind, &*column.native)).collect();
+    use ColumnKind::{Blob, Clob, Double, Integer};
+    let expected = [
+        ("a", Integer, "INT"),
+        ("c", Clob, ""),
+        ("b", Blob, "BLOB"),
+        ("f", Clob, ""),
+        ("n", Double, "NUM"),
+        ("s", Clob, "TEXT"),
+    ];
+    assert_eq!(kinds, expected);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_are_reflected() {
     let fixture = Fixture::new(RICH);
