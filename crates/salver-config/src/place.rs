@@ -45,19 +45,21 @@ impl fmt::Display for Place {
 pub(crate) struct Lines<'a> {
     path: Arc<PathBuf>,
     text: &'a str,
+    /// The bytes at which lines begin.
+    starts: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(path: Arc<PathBuf>, text: &'a str) -> Self {
-        Self { path, text }
+        let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { path, text, starts }
     }
 
     /// The place of the byte at `offset`.
     pub(crate) fn place(&self, offset: usize) -> Place {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-        Place::File(Arc::clone(&self.path), line, before[line_start..].chars().count() + 1)
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let before = &self.text[self.starts[line - 1]..offset];
+        Place::File(Arc::clone(&self.path), line, before.chars().count() + 1)
     }
 }

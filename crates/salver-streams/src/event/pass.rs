@@ -304,7 +304,8 @@ impl Walk<'_> {
             }
             self.digits()?;
         }
-        Ok(if kind == Kinds::INT { whole_number_kind(&self.text[start..self.at]) } else { kind })
+        let text = &self.text[start..self.at];
+        Ok(if kind == Kinds::INT { whole_number_kind(text) } else { float_kind(text) })
     }
 
     /// At least one digit.
@@ -332,5 +333,14 @@ pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
         return Kinds::INT;
     }
     let digits = text.strip_prefix(b"-").unwrap_or(text).len();
-    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { Kinds::FLOAT }
+    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { float_kind(text) }
+}
+
+/// What column any other number needs: one beyond floats is kept as text.
+pub(super) fn float_kind(text: &[u8]) -> Kinds {
+    // Shorter ones have less than three digits in the exponent.
+    let is_small = text.len() < 5;
+    let is_beyond = || std::str::from_utf8(text).is_ok_and(|text| text.parse().is_ok_and(f64::is_infinite));
+    let may_be_beyond = !is_small && (text.len() > 300 || text.iter().any(|byte| matches!(byte, b'e' | b'E')));
+    if may_be_beyond && is_beyond() { Kinds::TEXT } else { Kinds::FLOAT }
 }

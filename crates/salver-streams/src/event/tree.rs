@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::limits::{EVENT_COLUMNS_MAX, EVENT_DEPTH_MAX};
 use serde::{Deserialize, Serialize};
 
-use super::pass::whole_number_kind;
+use super::pass::{float_kind, whole_number_kind};
 use super::reader::Reader;
 use super::shape::{OWN_COLUMNS, UNNAMED};
 
@@ -243,5 +243,5 @@ fn column_name(name: &str) -> &str {
 }
 
 fn number_kind(text: &[u8]) -> Kinds {
-    if text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) { Kinds::FLOAT } else { whole_number_kind(text) }
+    if text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) { float_kind(text) } else { whole_number_kind(text) }
 }
