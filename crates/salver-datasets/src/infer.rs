@@ -6,7 +6,7 @@ mod time;
 use arrow::datatypes::{DataType, TimeUnit};
 
 pub(crate) use merge::{is_plain_form, merge_schemas, plain};
-pub(crate) use time::{parse_date, parse_timestamp};
+pub(crate) use time::{parse_date, parse_timestamp, to_nanos};
 
 /// The zone of timestamps whose text has an offset: they are kept as UTC.
 pub(crate) const UTC: &str = "UTC";

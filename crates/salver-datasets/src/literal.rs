@@ -60,8 +60,7 @@ pub(crate) fn convert(
             _ => return Err(wrong("write `true` or `false`")),
         },
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            let number = number::float(value).ok_or_else(|| wrong("write a number"))?;
-            float(data_type, number)?
+            return float(data_type, op, number::float(value).ok_or_else(|| wrong("write a number"))?);
         }
         DataType::Decimal32(precision, scale)
         | DataType::Decimal64(precision, scale)
@@ -110,7 +109,7 @@ pub(crate) fn convert(
 }
 
 /// The comparison with a number that the column's type may not be able to hold.
-fn place(op: Comparison, position: Position, scalar: impl FnOnce(i256) -> Result<ArrayRef>) -> Result<Literal> {
+fn place<T>(op: Comparison, position: Position<T>, scalar: impl FnOnce(T) -> Result<ArrayRef>) -> Result<Literal> {
     use Comparison::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     Ok(match (position, op) {
         (Position::At(number), _) => Literal::Scalar(op, scalar(number)?),
@@ -149,13 +148,13 @@ pub(crate) fn string(data_type: &DataType, text: &str) -> ArrayRef {
     }
 }
 
-fn float(data_type: &DataType, number: f64) -> Result<ArrayRef> {
-    Ok(match data_type {
-        DataType::Float64 => Arc::new(Float64Array::from(vec![number])),
-        // The nearest value of the column's own type: what the client sees there is what it may ask for.
-        DataType::Float32 => Arc::new(Float32Array::from(vec![number as f32])),
-        _ => cast(&(Arc::new(Float64Array::from(vec![number])) as ArrayRef), data_type)?,
-    })
+/// The comparison with a float.
+fn float(data_type: &DataType, op: Comparison, number: f64) -> Result<Literal> {
+    if *data_type == DataType::Float32 {
+        return place(op, number::single(number), |number| Ok(Arc::new(Float32Array::from(vec![number]))));
+    }
+    let number = Arc::new(Float64Array::from(vec![number])) as ArrayRef;
+    Ok(Literal::Scalar(op, if *data_type == DataType::Float64 { number } else { cast(&number, data_type)? }))
 }
 
 /// The range of a type that is a whole number inside.

@@ -18,7 +18,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectMeta;
 use parquet::arrow::RowNumber;
-use salver_model::{Code, Error, Result, Value};
+use salver_model::{Code, Error, Result};
 
 use crate::hold::{Files, Number, OpenedReaders};
 use crate::residency::ParquetFile;
@@ -71,7 +71,7 @@ impl ParquetTable {
             .with_virtual_columns(vec![row])
             .build();
         let plain = TableSchema::builder(file_schema).with_table_partition_cols(partitions.clone()).build();
-        let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file, &partitions));
+        let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file));
         Ok(Self {
             files: made.collect::<Result<_>>()?,
             held,
@@ -106,7 +106,7 @@ fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + S
     Error::new(Code::Source, format!("`{name}` can't be read")).with_source(cause)
 }
 
-fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Result<PartitionedFile> {
+fn partitioned(number: usize, file: &ParquetFile) -> Result<PartitionedFile> {
     // The engine's names of places have no `..`.
     let path = match file.path.components().any(|part| part == Component::ParentDir) {
         true => file.path.canonicalize().map_err(|error| unreadable(file, error))?,
@@ -116,23 +116,9 @@ fn partitioned(number: usize, file: &ParquetFile, partitions: &[FieldRef]) -> Re
     let about = std::fs::metadata(&file.path).map_err(|error| unreadable(file, error))?;
     let last_modified = about.modified().map_err(|error| unreadable(file, error))?.into();
     let meta = ObjectMeta { location, last_modified, size: about.len(), e_tag: None, version: None };
-    let mut values = partitions
-        .iter()
-        .zip(&file.partition_values)
-        .map(|(field, value)| partition_value(field, value))
-        .collect::<datafusion::common::Result<Vec<_>>>()
-        .map_err(|error| unreadable(file, error))?;
+    let mut values = file.partition_values.clone();
     values.push(ScalarValue::UInt32(u32::try_from(number).ok()));
     Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values).with_extension(Number(number)))
-}
-
-fn partition_value(field: &Field, value: &Value) -> datafusion::common::Result<ScalarValue> {
-    let text = match value {
-        Value::Null => return ScalarValue::try_from(field.data_type()),
-        Value::Text(text) | Value::Bare(text) => text.clone(),
-        other => other.to_string(),
-    };
-    ScalarValue::try_from_string(text, field.data_type())
 }
 
 /// A [`ParquetTable`] with its own columns, or with [`FILE`] and [`ROW`] behind them.

@@ -1,15 +1,14 @@
 //! Hive partitions: directory names like `year=2026` as columns.
 
-use std::iter::repeat_n;
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, Date32Array, Int64Array, StringArray, new_null_array};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::ScalarValue;
 use salver_model::spec::DatasetSpec;
-use salver_model::{Code, Error, Result, Value};
+use salver_model::{Code, Error, Result};
 
 use crate::infer::{is_code, parse_date};
-use crate::source::Input;
+use crate::source::declared::from_text;
+use crate::source::{Input, Outline};
 
 /// What Hive writes for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -17,18 +16,19 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// The partition columns of a dataset and their values for each file.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// The columns: Int64, Date32 or Utf8.
+    /// The columns: of the types that are declared, else Int64, Date32 or Utf8.
     pub(crate) fields: Vec<Field>,
     /// For each file, in their order.
-    pub(crate) values: Vec<Vec<Value>>,
+    pub(crate) values: Vec<Vec<ScalarValue>>,
 }
 
 impl Partitions {
-    /// The partitions of `inputs`; a column that the files themselves have is left to them.
+    /// The partitions of `inputs`, which have these outlines; a column that all files themselves have is left to them.
     ///
     /// # Errors
-    /// [`Code::Source`] when files have different keys.
-    pub(crate) fn of(inputs: &[Input], spec: &DatasetSpec, files: &Schema) -> Result<Self> {
+    /// [`Code::Source`] when files have different keys, or a value that is not of the declared type, or when some have
+    /// a column of a key and others have none.
+    pub(crate) fn of(inputs: &[Input], spec: &DatasetSpec, outlines: &[Outline]) -> Result<Self> {
         let Some(first) = inputs.first() else { return Ok(Self::default()) };
         for input in inputs {
             let is_same = input.partitions.len() == first.partitions.len()
@@ -47,29 +47,44 @@ impl Partitions {
         }
         let mut partitions = Self { fields: Vec::new(), values: vec![Vec::new(); inputs.len()] };
         for (index, (key, _)) in first.partitions.iter().enumerate() {
-            let is_taken = files.field_with_name(key).is_ok() || partitions.fields.iter().any(|f| f.name() == key);
-            if is_taken {
+            if partitions.fields.iter().any(|field| field.name() == key) {
                 continue;
             }
-            let texts: Vec<Option<&str>> = inputs.iter().map(|input| text(&input.partitions[index].1)).collect();
-            let declared = spec.schema.iter().find(|column| column.name == *key).map(|column| &column.data_type);
-            let data_type = type_of(&texts, declared);
-            for (values, text) in partitions.values.iter_mut().zip(texts) {
-                values.push(match (text, &data_type) {
-                    (None, _) => Value::Null,
-                    (Some(text), DataType::Int64) => text.parse().map_or(Value::Null, Value::Int),
-                    (Some(text), _) => Value::Text(text.to_owned()),
-                });
+            let has = |outline: &Outline| outline.schema.field_with_name(key).is_ok();
+            if let Some(with) = outlines.iter().position(has) {
+                let Some(without) = outlines.iter().position(|outline| !has(outline)) else { continue };
+                let (with, without) = (&inputs[with].label, &inputs[without].label);
+                let message = format!("`{with}` has a column `{key}`, as its directory says, and `{without}` has none");
+                return Err(Error::new(Code::Source, message)
+                    .with_hint("give all files the column or none, or set `partitions = false`"));
             }
-            partitions.fields.push(Field::new(key, data_type, true));
+            let texts: StringArray = inputs.iter().map(|input| text(&input.partitions[index].1)).collect();
+            let declared = spec.schema.iter().find(|column| column.name == *key);
+            let data_type = declared.map_or_else(|| guess(&texts), |column| column.data_type.clone());
+            let misfit = |file: usize, is: &str| {
+                let label = &inputs[file].label;
+                Error::new(Code::Source, format!("`{label}`: its partition column `{key}` is {is}"))
+                    .with_hint(format!("declare `{key}` in `schema` as what it is, or rename the directory"))
+            };
+            let column = from_text(&texts, &data_type)
+                .map_err(|file| misfit(file, &format!("`{}`, which is not {data_type}", texts.value(file))))?;
+            let nullable = declared.is_none_or(|column| column.nullable);
+            if let Some(file) = (0..inputs.len()).find(|file| !nullable && column.is_null(*file)) {
+                return Err(misfit(file, "null, but was declared not nullable"));
+            }
+            for (file, values) in partitions.values.iter_mut().enumerate() {
+                let value = ScalarValue::try_from_array(&column, file);
+                values.push(value.map_err(|cause| Error::internal("a partition's value is none").with_source(cause))?);
+            }
+            partitions.fields.push(Field::new(key, data_type, nullable));
         }
         Ok(partitions)
     }
 
     /// The columns for `rows` rows of a file.
-    pub(crate) fn columns(&self, file: usize, rows: usize) -> Vec<ArrayRef> {
+    pub(crate) fn columns(&self, file: usize, rows: usize) -> Result<Vec<ArrayRef>> {
         let values = self.values.get(file).map(Vec::as_slice).unwrap_or_default();
-        self.fields.iter().zip(values).map(|(field, value)| constant(field.data_type(), value, rows)).collect()
+        values.iter().map(|value| constant(value, rows)).collect()
     }
 }
 
@@ -82,17 +97,17 @@ fn text(value: &str) -> Option<&str> {
     (value != NULL && !value.is_empty()).then_some(value)
 }
 
-fn type_of(texts: &[Option<&str>], declared: Option<&DataType>) -> DataType {
-    let all = |fits: fn(&str) -> bool| texts.iter().flatten().all(|text| fits(text));
-    let is_int = || all(|text| text.parse::<i64>().is_ok());
-    let is_date = || all(|text| parse_date(text).is_some());
-    match declared {
-        Some(DataType::Utf8) => DataType::Utf8,
-        _ if texts.iter().all(Option::is_none) => DataType::Utf8,
-        None if texts.iter().flatten().any(|text| is_padded(text)) => DataType::Utf8,
-        _ if is_int() => DataType::Int64,
-        _ if is_date() => DataType::Date32,
-        _ => DataType::Utf8,
+/// The type of texts: whole numbers, days, or what they are.
+fn guess(texts: &StringArray) -> DataType {
+    let all = |fits: fn(&str) -> bool| texts.iter().flatten().all(fits);
+    if texts.null_count() == texts.len() || texts.iter().flatten().any(is_padded) {
+        DataType::Utf8
+    } else if all(|text| text.parse::<i64>().is_ok()) {
+        DataType::Int64
+    } else if all(|text| parse_date(text).is_some()) {
+        DataType::Date32
+    } else {
+        DataType::Utf8
     }
 }
 
@@ -102,14 +117,7 @@ fn is_padded(text: &str) -> bool {
 }
 
 /// A partition column of a file, for `rows` rows.
-pub(crate) fn constant(data_type: &DataType, value: &Value, rows: usize) -> ArrayRef {
-    match (data_type, value) {
-        (DataType::Int64, Value::Int(value)) => Arc::new(Int64Array::from_value(*value, rows)),
-        (DataType::Date32, Value::Text(text)) => match parse_date(text) {
-            Some(days) => Arc::new(Date32Array::from_value(days, rows)),
-            None => new_null_array(data_type, rows),
-        },
-        (DataType::Utf8, Value::Text(text)) => Arc::new(StringArray::from_iter_values(repeat_n(text, rows))),
-        _ => new_null_array(data_type, rows),
-    }
+pub(crate) fn constant(value: &ScalarValue, rows: usize) -> Result<ArrayRef> {
+    let column = value.to_array_of_size(rows);
+    column.map_err(|cause| Error::internal("a partition's value makes no column").with_source(cause))
 }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
-use salver_model::{Value, Version};
+use datafusion::common::ScalarValue;
+use salver_model::Version;
 
 pub use budget::{Budget, Reservation};
 pub(crate) use conform::{batch_of, conform};
@@ -58,9 +59,8 @@ pub struct ParquetFile {
     pub bytes: u64,
     /// Its columns with wide values.
     pub wide: Vec<WideColumn>,
-    /// The values of the partition columns, in their order: `Null`, `Int` for Int64, and `Text` for Date32
-    /// (`2026-01-31`) and Utf8.
-    pub partition_values: Vec<Value>,
+    /// The values of the partition columns, in their order.
+    pub partition_values: Vec<ScalarValue>,
 }
 
 /// A dataset as read.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::basic::Type as PhysicalType;
@@ -130,7 +130,10 @@ impl FileColumns {
         let columns = self.wanted.columns.iter().zip(self.wanted.schema.fields()).map(|(column, field)| {
             match column.checked_sub(sources.own) {
                 None => own.next().ok_or_else(|| Error::internal(format!("`{}` was not read", field.name()))),
-                Some(partition) => Ok(constant(field.data_type(), sources.value(file, partition), rows)),
+                Some(partition) => match sources.value(file, partition) {
+                    Some(value) => constant(value, rows),
+                    None => Ok(new_null_array(field.data_type(), rows)),
+                },
             }
         });
         batch_of(&self.wanted.schema, columns.collect::<Result<_>>()?, rows)

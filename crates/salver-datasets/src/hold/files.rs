@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, FieldRef, SchemaRef};
-use salver_model::{Error, Result, Value};
+use datafusion::common::ScalarValue;
+use salver_model::{Error, Result};
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -43,7 +44,7 @@ struct Source {
     path: PathBuf,
     stamp: Option<Stamp>,
     /// The values of the partition columns.
-    values: Vec<Value>,
+    values: Vec<ScalarValue>,
 }
 
 /// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the
@@ -158,8 +159,8 @@ impl Sources {
     }
 
     /// The value of a partition column, by its index among them, in a file.
-    pub(super) fn value(&self, file: usize, partition: usize) -> &Value {
-        self.files.get(file).and_then(|file| file.values.get(partition)).unwrap_or(&Value::Null)
+    pub(super) fn value(&self, file: usize, partition: usize) -> Option<&ScalarValue> {
+        self.files.get(file)?.values.get(partition)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Dates and timestamps as ISO 8601 writes them. Byte positions are fixed, so nothing is searched for.
 
+use std::borrow::Cow;
+
 /// A timestamp as text gave it, in UTC when it had a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
@@ -87,6 +89,18 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Instant> {
 }
 
 /// Seconds east of UTC; the inner `None` for no zone, the outer for what is not one.
+/// The text of a time without what is finer than nanoseconds, and whether that was anything.
+pub(crate) fn to_nanos(text: &str) -> (Cow<'_, str>, bool) {
+    let Some(point) = text.find(['.', ',']) else { return (Cow::Borrowed(text), false) };
+    let (before, fraction) = text.split_at(point + 1);
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    if digits <= 9 {
+        return (Cow::Borrowed(text), false);
+    }
+    let is_finer = fraction[9..digits].bytes().any(|digit| digit != b'0');
+    (Cow::Owned([before, &fraction[..9], &fraction[digits..]].concat()), is_finer)
+}
+
 fn offset(rest: &[u8]) -> Option<Option<i32>> {
     let rest = rest.strip_prefix(b" ").filter(|tail| !tail.is_empty()).unwrap_or(rest);
     let (sign, digits) = match rest {

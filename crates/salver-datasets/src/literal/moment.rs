@@ -9,17 +9,17 @@ use salver_model::Result;
 
 use super::cast;
 use super::number::Position;
-use crate::infer::{UTC, parse_timestamp};
+use crate::infer::{UTC, parse_timestamp, to_nanos};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
 /// Where text stands among the values of a type; `None` for what is no date or time.
 pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
-    let text = text.trim();
+    let (text, is_finer) = to_nanos(text.trim());
     let nanos = match data_type {
-        DataType::Time32(_) | DataType::Time64(_) => i128::from(read(text, &DataType::Time64(TimeUnit::Nanosecond))?),
-        DataType::Timestamp(_, zone) => moment(text, zone.as_deref())?,
-        _ => moment(text, None)?,
+        DataType::Time32(_) | DataType::Time64(_) => i128::from(read(&text, &DataType::Time64(TimeUnit::Nanosecond))?),
+        DataType::Timestamp(_, zone) => moment(&text, zone.as_deref())?,
+        _ => moment(&text, None)?,
     };
     let unit = match data_type {
         DataType::Date32 => DAY_NS,
@@ -37,7 +37,7 @@ pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
     Some(match number {
         number if number < *range.start() => Position::Below,
         number if number > *range.end() => Position::Above,
-        number if nanos.rem_euclid(unit) == 0 => Position::At(i256::from_i128(number)),
+        number if nanos.rem_euclid(unit) == 0 && !is_finer => Position::At(i256::from_i128(number)),
         number => Position::Behind(i256::from_i128(number)),
     })
 }
@@ -121,6 +121,9 @@ mod tests {
             (seconds, "9999-12-31T23:59:59", at(253_402_300_799)),
             (DataType::Timestamp(TimeUnit::Nanosecond, None), "9999-12-31", Some(Position::Above)),
             (DataType::Timestamp(TimeUnit::Second, Some("Europe/Berlin".into())), "1970-01-01T01:00:01", at(1)),
+            (DataType::Timestamp(TimeUnit::Nanosecond, None), "1970-01-01T00:00:00.0000000010", at(1)),
+            (DataType::Timestamp(TimeUnit::Nanosecond, None), "1969-12-31T23:59:59.9999999981Z", behind(-2)),
+            (DataType::Time64(TimeUnit::Nanosecond), "00:00:00.0000000011", behind(1)),
             (DataType::Time32(TimeUnit::Second), "00:00:01.5", behind(1)),
             (DataType::Time64(TimeUnit::Nanosecond), "00:00:00.000000001", at(1)),
         ] {

@@ -6,13 +6,14 @@ use salver_model::Value;
 /// The base of digits.
 const TEN: i256 = i256::from_i128(10);
 
-/// Where a number lies among the multiples of `10^-scale` in a range.
+/// Where a number lies among those of a type: the multiples of `10^-scale` in a range, each given as a count of
+/// `10^-scale`, or floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Position {
-    /// On one of them, given as a count of `10^-scale`.
-    At(i256),
+pub(crate) enum Position<T = i256> {
+    /// On one of them.
+    At(T),
     /// Between this one and the next.
-    Behind(i256),
+    Behind(T),
     /// Below all.
     Below,
     /// Above all.
@@ -45,6 +46,20 @@ pub(crate) fn position(value: &Value, scale: u32, min: i256, max: i256) -> Optio
         Position::Behind(number) if number >= max => Position::Above,
         other => other,
     })
+}
+
+/// The position of `number` among floats of 32 bits. It is on the nearest when it is the same, or reads as the shortest
+/// text of it, which is what clients see: `0.1` is on one, and `16777217` is between two.
+pub(crate) fn single(number: f64) -> Position<f32> {
+    let nearest = number as f32;
+    let is_shown = || format!("{nearest}").parse() == Ok(number);
+    if number.is_nan() || f64::from(nearest) == number || is_shown() {
+        Position::At(nearest)
+    } else if f64::from(nearest) < number {
+        Position::Behind(nearest)
+    } else {
+        Position::Behind(nearest.next_down())
+    }
 }
 
 /// `value` as a float; `None` when it is no number.
@@ -111,16 +126,33 @@ mod tests {
     use arrow::datatypes::i256;
     use salver_model::Value;
 
-    use super::position;
+    use super::{Position, position, single};
+
+    #[test]
+    fn floats_of_32_bits_are_what_is_shown_of_them() {
+        for (number, expected) in [
+            (0.1, Position::At(0.1)),
+            (f64::from(0.1_f32), Position::At(0.1)),
+            (0.100_000_000_001, Position::Behind(0.1_f32.next_down())),
+            (16_777_216.0, Position::At(16_777_216.0)),
+            (16_777_217.0, Position::Behind(16_777_216.0)),
+            (-16_777_217.0, Position::Behind((-16_777_216.0_f32).next_down())),
+            (1e39, Position::Behind(f32::MAX)),
+            (-1e39, Position::Behind(f32::NEG_INFINITY)),
+            (f64::INFINITY, Position::At(f32::INFINITY)),
+        ] {
+            assert_eq!(single(number), expected, "{number}");
+        }
+    }
 
     /// The position and its number.
     fn place(value: &Value, scale: u32, min: i128, max: i128) -> Option<(&'static str, i128)> {
         let number = |number: i256| number.to_i128().unwrap_or(i128::MAX);
         Some(match position(value, scale, i256::from_i128(min), i256::from_i128(max))? {
-            super::Position::At(at) => ("At", number(at)),
-            super::Position::Behind(at) => ("Behind", number(at)),
-            super::Position::Below => ("Below", 0),
-            super::Position::Above => ("Above", 0),
+            Position::At(at) => ("At", number(at)),
+            Position::Behind(at) => ("Behind", number(at)),
+            Position::Below => ("Below", 0),
+            Position::Above => ("Above", 0),
         })
     }
 

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StringArray, StringBuilder, StructArray,
+    new_null_array,
+};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Fields, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::json::writer::{EncoderOptions, make_encoder};
 use arrow::util::display::array_value_to_string;
 use salver_model::{Code, Error, Result};
 
@@ -71,18 +76,49 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
         let first = (0..column.len()).find(|row| !column.is_null(*row));
         return first.map_or_else(|| Ok(new_null_array(wanted, column.len())), |row| Err(misfit(row)));
     }
+    if wanted.is_string() && column.data_type().is_nested() {
+        let texts = written(column).map_err(|cause| unmade(column, field, label).with_source(cause))?;
+        return cast_with_options(&texts, wanted, &CastOptions::default())
+            .map_err(|cause| unmade(column, field, label).with_source(cause));
+    }
     let options = CastOptions { safe: true, ..CastOptions::default() };
-    let cast = cast_with_options(column, wanted, &options).map_err(|cause| {
-        let message = format!("`{label}`: column `{name}` is {} and can't be made {wanted}", column.data_type());
-        Error::new(Code::Source, message)
-            .with_hint(format!("declare `{name}` in `schema` with another type"))
-            .with_source(cause)
-    })?;
+    // Of a number arrow makes the machine's bytes.
+    let is_number_as_bytes = column.data_type().is_numeric() && wanted.is_binary();
+    if is_number_as_bytes && let Some(row) = (0..column.len()).find(|row| !column.is_null(*row)) {
+        return Err(misfit(row));
+    }
+    let cast =
+        cast_with_options(column, wanted, &options).map_err(|cause| unmade(column, field, label).with_source(cause))?;
     let unfit = |cause| Error::internal("a column can't be compared with what it was cast to").with_source(cause);
     match loss::first(column, &cast).map_err(unfit)? {
         Some(row) => Err(misfit(row)),
         None => Ok(cast),
     }
+}
+
+fn unmade(column: &ArrayRef, field: &Field, label: &str) -> Error {
+    let (name, own, wanted) = (field.name(), column.data_type(), field.data_type());
+    Error::new(Code::Source, format!("`{label}`: column `{name}` is {own} and can't be made {wanted}"))
+        .with_hint(format!("declare `{name}` in `schema` with another type"))
+}
+
+/// Lists and structs as JSON, as they come from files of JSON.
+fn written(column: &ArrayRef) -> Result<StringArray, ArrowError> {
+    let options = EncoderOptions::default().with_explicit_nulls(true);
+    let field = Arc::new(Field::new("", column.data_type().clone(), true));
+    let mut encoder = make_encoder(&field, column, &options)?;
+    let mut texts = StringBuilder::with_capacity(column.len(), 0);
+    let mut text = Vec::new();
+    for row in 0..column.len() {
+        if column.is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        text.clear();
+        encoder.encode(row, &mut text);
+        texts.append_value(str::from_utf8(&text).map_err(|cause| ArrowError::ExternalError(Box::new(cause)))?);
+    }
+    Ok(texts.finish())
 }
 
 /// A column whose structs have the members that are wanted, by name: of files that are joined some may lack.

@@ -130,7 +130,7 @@ impl Loading<'_> {
         let outlines = self.outlines(look != Look::Beginning)?;
         let merged = self.merged(&outlines)?;
         let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
-        let partitions = Partitions::of(self.inputs, self.spec, &merged)?;
+        let partitions = Partitions::of(self.inputs, self.spec, &outlines)?;
         let is_plain = self.is_plain(&outlines);
         let columns = self.declared(&merged, &partitions)?;
         let fields = columns.fields().iter().cloned().chain(partitions.fields.iter().cloned().map(Arc::new));
@@ -229,10 +229,12 @@ impl Loading<'_> {
     /// Whether nothing is declared that the files aren't already.
     fn is_plain(&self, outlines: &[Outline]) -> bool {
         self.spec.schema.iter().all(|column| {
-            outlines.iter().all(|outline| {
-                outline.schema.field_with_name(&column.name).is_ok_and(|field| {
-                    plain(field.data_type()) == column.data_type && (column.nullable || !field.is_nullable())
-                })
+            outlines.iter().zip(self.inputs).all(|(outline, input)| {
+                let is_partition = input.partitions.iter().any(|(key, _)| *key == column.name);
+                is_partition && outline.schema.field_with_name(&column.name).is_err()
+                    || outline.schema.field_with_name(&column.name).is_ok_and(|field| {
+                        plain(field.data_type()) == column.data_type && (column.nullable || !field.is_nullable())
+                    })
             })
         })
     }
@@ -275,7 +277,7 @@ impl Loading<'_> {
             let mut first_row = 0;
             source::read(input, self.spec, &reading, &mut |batch| {
                 let mut columns = conform(&batch, &plan.columns, &input.label, first_row)?;
-                columns.extend(plan.partitions.columns(index, batch.num_rows()));
+                columns.extend(plan.partitions.columns(index, batch.num_rows())?);
                 first_row += batch.num_rows() as u64;
                 collector.push(batch_of(&plan.schema, columns, batch.num_rows())?)
             })?;

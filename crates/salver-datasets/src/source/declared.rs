@@ -12,13 +12,17 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, TimeUnit};
 
 use super::decimal;
-use crate::infer::{UTC, parse_timestamp};
+use crate::infer::{UTC, parse_timestamp, to_nanos};
 
 /// Values of the type that is `wanted`, whose nulls are those of `texts`.
 ///
 /// # Errors
 /// The row of the first text that is no such value, or of which a part would be lost.
 pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
+    if wanted.is_temporal() {
+        // Arrow cuts what is finer than nanoseconds.
+        all(texts, |text| !to_nanos(text).1)?;
+    }
     match wanted {
         wanted if decimal::scale_of(wanted).is_some() => decimal::decimals(texts, wanted),
         wanted if wanted.is_floating() => floats(texts, wanted),

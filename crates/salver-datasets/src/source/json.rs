@@ -87,7 +87,8 @@ fn syntax_error(input: &Input, at: Position, row: &[u8], cause: &serde_json::Err
 
 /// Gives the rows to `sink`, with the types of `reading.schema`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
-    let own: Vec<_> = reading.schema.fields().iter().map(|field| exact::field_as_decoded(&nullable(field))).collect();
+    let decoded = |field: &Arc<Field>| exact::field_as_decoded(&nullable(field), is_declared(spec, field));
+    let own: Vec<_> = reading.schema.fields().iter().map(decoded).collect();
     // The decoder would pass over a name that is not its column's.
     let is_slow = own.iter().any(|field| field.name() == UNNAMED);
     let schema = Arc::new(Schema::new(own));
@@ -111,6 +112,10 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: S
             return Ok(());
         }
     }
+}
+
+fn is_declared(spec: &DatasetSpec, field: &Field) -> bool {
+    spec.schema.iter().any(|column| column.name == *field.name())
 }
 
 /// Whether nulls are allowed is checked where all formats meet.
@@ -169,7 +174,7 @@ impl Block<'_> {
     fn exact(&self, batch: RecordBatch, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (column, field) in batch.columns().iter().zip(wanted.fields()) {
-            let is_declared = self.spec.schema.iter().any(|column| column.name == *field.name());
+            let is_declared = is_declared(self.spec, field);
             match exact::exactly(column, field.data_type(), is_declared) {
                 Some(exact) => columns.push(exact),
                 None if is_declared => return Err(self.misfit(column, field)),
@@ -212,9 +217,8 @@ impl Block<'_> {
             }
             let Ok(members) = serde_json::from_slice::<Members<'_>>(&text) else { continue };
             for field in wanted.fields() {
-                let is_declared = self.spec.schema.iter().any(|column| column.name == *field.name());
-                let one = Arc::new(Schema::new(vec![exact::field_as_decoded(&nullable(field))]));
-                let Some(cell) = members.get(field.name()).filter(|_| is_declared) else { continue };
+                let one = Arc::new(Schema::new(vec![exact::field_as_decoded(&nullable(field), true)]));
+                let Some(cell) = members.get(field.name()).filter(|_| is_declared(self.spec, field)) else { continue };
                 let alone = format!("{{{}:{cell}}}", serde_json::Value::from(field.name().as_str()));
                 let decoder = self.decoder(&one);
                 if decoder.is_ok_and(|decoder| run(decoder, alone.as_bytes(), 1).is_none()) {

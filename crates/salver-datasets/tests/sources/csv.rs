@@ -227,6 +227,13 @@ fn declared_values_are_whole_or_refused() {
         ("2026-01-31", DataType::Date64, Some("2026-01-31T00:00:00")),
         ("2026-01-31T10:20:30.123", DataType::Date64, Some("2026-01-31T10:20:30.123")),
         ("2026-01-31T10:20:30.1239", DataType::Date64, None),
+        (
+            "2026-01-31T10:20:30.1234567890",
+            DataType::Timestamp(TimeUnit::Nanosecond, None),
+            Some("2026-01-31T10:20:30.123456789"),
+        ),
+        ("2026-01-31T10:20:30.1234567891", DataType::Timestamp(TimeUnit::Nanosecond, None), None),
+        ("10:20:30.1234567891", DataType::Time64(TimeUnit::Nanosecond), None),
         ("10:20:30.5", DataType::Time64(TimeUnit::Microsecond), Some("10:20:30.500")),
         ("10:20:30.5", DataType::Time32(TimeUnit::Second), None),
         ("1e39", DataType::Float32, None),

@@ -90,9 +90,10 @@ fn a_declared_type_cuts_nothing() {
     ]));
     let seconds = DataType::Timestamp(TimeUnit::Second, None);
     let spans: ArrayRef = Arc::new(DurationMillisecondArray::from(vec![1_500]));
-    let refused: [(ArrayRef, DataType, &str); 18] = [
+    let refused: [(ArrayRef, DataType, &str); 19] = [
         (Arc::new(Float64Array::from(vec![1.5, 1.005])), DataType::Decimal128(10, 2), "`1.005` is not"),
         (Arc::new(Float64Array::from(vec![1.5])), seconds.clone(), "`1.5` is not"),
+        (Arc::new(Int64Array::from(vec![7])), DataType::Binary, "`7` is not"),
         (spans, DataType::Duration(TimeUnit::Second), "row 1"),
         (
             Arc::new(TimestampMicrosecondArray::from(vec![86_401_000_000])),
@@ -121,8 +122,13 @@ fn a_declared_type_cuts_nothing() {
         let wrong = load(&spec).unwrap_err();
         assert!(wrong.message.contains(told), "{wrong:?}");
     }
+    let nested = of(&[("a", Arc::new(Float64Array::from(vec![None, Some(1.5)]))), ("b", texts("\"x\""))]);
+    let lists: ArrayRef =
+        Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None]), None, Some(vec![])]));
     for (rows, declared, shown) in [
         (Arc::new(Float64Array::from(vec![2.0, -3.0])) as ArrayRef, DataType::Int64, "x:Int64\n2\n-3"),
+        (nested, DataType::Utf8, "x:Utf8\n{\"a\":null,\"b\":\"\\\"x\\\"\"}\n{\"a\":1.5,\"b\":null}"),
+        (lists, DataType::Utf8, "x:Utf8\n[1,null]\n~\n[]"),
         (Arc::new(Int64Array::from(vec![1, 0])), DataType::Boolean, "x:Boolean\ntrue\nfalse"),
         (
             Arc::new(Float64Array::from(vec![1_577_836_800.5, 1.0])),
@@ -134,6 +140,18 @@ fn a_declared_type_cuts_nothing() {
         spec.schema = vec![column("x", declared)];
         spec.residency = Residency::Always;
         assert_eq!(show(&load(&spec).unwrap()), shown);
+    }
+}
+
+/// A column of text that has nothing in it takes the type that it has elsewhere.
+#[test]
+fn empty_columns_of_text_join_anything() {
+    for other in ["{\"v\":{\"a\":1}}", "{\"v\":[1]}", "{\"v\":true}"] {
+        let made = Made::new();
+        made.file("a.csv", "v\n\"\"\n");
+        made.file("b.ndjson", other);
+        let shown = show(&load(&made.spec(&["a.csv", "b.ndjson"])).unwrap());
+        assert_eq!(shown.lines().nth(1), Some("~"), "{shown}");
     }
 }
 

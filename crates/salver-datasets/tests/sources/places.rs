@@ -1,8 +1,10 @@
 //! Files, directories, globs, lists, partitions, and what a directory offers.
 
+use arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use salver_datasets::Content;
-use salver_model::spec::SourceFormat;
-use salver_model::{Code, Value};
+use salver_model::Code;
+use salver_model::spec::{ColumnSpec, DatasetSpec, Residency, SourceFormat};
 
 use crate::made::{Made, load, parquet_of, probe, sample, show, wait};
 
@@ -93,8 +95,46 @@ fn partitions_keep_the_zeros_of_codes() {
     made.file("p/zip=99999/month=12/x.csv", "n\n2\n");
     let mut spec = made.spec(&["p"]);
     assert_eq!(show(&load(&spec).unwrap()), "n:Int64|zip:Utf8|month:Int64\n1|01234|1\n2|99999|12");
-    spec.schema = vec![crate::made::column("zip", arrow::datatypes::DataType::Int64)];
+    spec.schema = vec![crate::made::column("zip", DataType::Int64)];
     assert_eq!(show(&load(&spec).unwrap()), "n:Int64|zip:Int64|month:Int64\n1|1234|1\n2|99999|12");
+}
+
+#[test]
+fn a_column_of_a_key_is_in_all_files_or_in_none() {
+    let made = Made::new();
+    made.file("p/k=1/a.csv", "v,k\n1,9\n");
+    assert_eq!(show(&load(&made.spec(&["p"])).unwrap()), "v:Int64|k:Int64\n1|9");
+    made.file("p/k=2/a.csv", "v\n5\n");
+    let refused = load(&made.spec(&["p"])).unwrap_err().message;
+    assert!(refused.contains("k=1/a.csv` has a column `k`") && refused.contains("k=2/a.csv` has none"), "{refused}");
+}
+
+#[test]
+fn partitions_have_the_types_that_are_declared() {
+    let made = Made::new();
+    made.file("p/k=01/x.parquet", parquet_of(&sample()));
+    made.file("p/k=2.50/x.parquet", parquet_of(&sample().slice(0, 1)));
+    let mut spec = made.spec(&["p"]);
+    let declared = |spec: &mut DatasetSpec, data_type, nullable| {
+        spec.schema = vec![ColumnSpec { nullable, ..crate::made::column("k", data_type) }];
+        load(spec)
+    };
+    let shown = show(&declared(&mut spec, DataType::Decimal128(5, 2), false).unwrap());
+    assert!(shown.contains("|k:Decimal128(5, 2)") && shown.contains("|1.00\n") && shown.ends_with("|2.50"), "{shown}");
+    let shown = show(&declared(&mut spec, DataType::Float64, true).unwrap());
+    assert!(shown.contains("|1.0\n") && shown.ends_with("|2.5"), "{shown}");
+    for narrow in [DataType::Int64, DataType::Date32, DataType::Decimal128(5, 0), DataType::Boolean] {
+        let refused = declared(&mut spec, narrow.clone(), true).unwrap_err().message;
+        assert!(refused.contains("k=") && refused.contains("partition column `k` is `"), "{narrow}: {refused}");
+    }
+    spec.residency = Residency::Never;
+    let loaded = declared(&mut spec, DataType::Decimal128(5, 2), true).unwrap();
+    let Content::Parquet { files, kept: None, .. } = &loaded.content else { panic!("copied") };
+    let values: Vec<_> = files.iter().map(|file| file.partition_values.clone()).collect();
+    assert_eq!(values, [100, 250].map(|value| vec![ScalarValue::Decimal128(Some(value), 5, 2)]));
+    made.file("p/k=__HIVE_DEFAULT_PARTITION__/x.parquet", parquet_of(&sample()));
+    let refused = declared(&mut spec, DataType::Utf8, false).unwrap_err();
+    assert!(refused.message.contains("null, but was declared not nullable"));
 }
 
 #[cfg(unix)]
@@ -124,14 +164,14 @@ fn partitions_of_parquet_stay_with_the_file() {
     let mut spec = made.spec(&["p"]);
     let loaded = load(&spec).unwrap();
     assert!(show(&loaded).ends_with("|2025\n1|ann|0.5|2026"));
-    spec.residency = salver_model::spec::Residency::Never;
+    spec.residency = Residency::Never;
     let loaded = load(&spec).unwrap();
     let Content::Parquet { schema, files, partition_columns, kept } = &loaded.content else { panic!() };
     assert_eq!(schema.fields().len(), 4);
     assert_eq!(partition_columns.len(), 1);
     assert!(kept.is_none());
     let values: Vec<_> = files.iter().map(|file| (file.rows, file.partition_values.clone())).collect();
-    assert_eq!(values, [(3, vec![Value::Int(2025)]), (1, vec![Value::Int(2026)])]);
+    assert_eq!(values, [(3, vec![ScalarValue::from(2025_i64)]), (1, vec![ScalarValue::from(2026_i64)])]);
     assert_eq!((loaded.rows, loaded.memory_bytes), (4, 0));
 }
 

@@ -18,10 +18,10 @@ use super::super::declared;
 use super::decimal;
 
 /// The type as the decoder is asked for it.
-pub(super) fn as_decoded(data_type: &DataType) -> DataType {
-    let field = |field: &FieldRef| Arc::new(field_as_decoded(field));
+pub(super) fn as_decoded(data_type: &DataType, is_declared: bool) -> DataType {
+    let field = |field: &FieldRef| Arc::new(field_as_decoded(field, is_declared));
     match data_type {
-        own if is_read_from_text(own) => DataType::Utf8,
+        own if is_read_from_text(own, is_declared) => DataType::Utf8,
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(field).collect()),
         DataType::List(item) => DataType::List(field(item)),
         DataType::LargeList(item) => DataType::LargeList(field(item)),
@@ -31,10 +31,12 @@ pub(super) fn as_decoded(data_type: &DataType) -> DataType {
     }
 }
 
-/// Whether the decoder loses something of values of a type. Floats of 64 bits it reads as they are; see [`exactly`].
-fn is_read_from_text(data_type: &DataType) -> bool {
-    use DataType::{Binary, Date32, Date64, Duration, Float16, Float32, Interval, Time32, Time64, Timestamp};
+/// Whether the decoder loses something of values of a type. Floats of 64 bits it reads as they are, but text of a
+/// number beyond them, which only a declared column takes, as infinite; see [`exactly`].
+fn is_read_from_text(data_type: &DataType, is_declared: bool) -> bool {
+    use DataType::{Binary, Date32, Date64, Duration, Float16, Float32, Float64, Interval, Time32, Time64, Timestamp};
     data_type.is_integer()
+        || (*data_type == Float64 && is_declared)
         || decimal::scale_of(data_type).is_some()
         || matches!(
             data_type,
@@ -51,8 +53,8 @@ fn is_read_from_text(data_type: &DataType) -> bool {
         )
 }
 
-pub(super) fn field_as_decoded(field: &Field) -> Field {
-    field.clone().with_data_type(as_decoded(field.data_type()))
+pub(super) fn field_as_decoded(field: &Field, is_declared: bool) -> Field {
+    field.clone().with_data_type(as_decoded(field.data_type(), is_declared))
 }
 
 /// What was decoded as the type that is wanted; nothing where a value does not fit. Where a column `is_declared` whole
@@ -79,7 +81,9 @@ pub(super) fn exactly(decoded: &ArrayRef, wanted: &DataType, is_declared: bool) 
             let all = decoded.as_string::<i32>().iter().map(bytes).collect::<Result<Vec<_>, ()>>().ok()?;
             Arc::new(all.iter().map(Option::as_deref).collect::<BinaryArray>())
         }
-        (own, DataType::Utf8) if is_read_from_text(own) => declared::from_text(decoded.as_string(), own).ok()?,
+        (own, DataType::Utf8) if is_read_from_text(own, is_declared) => {
+            declared::from_text(decoded.as_string(), own).ok()?
+        }
         (DataType::Struct(fields), DataType::Struct(_)) => Arc::new(members(decoded.as_struct(), fields, is_declared)?),
         (DataType::List(item), DataType::List(_)) => Arc::new(items(decoded.as_list::<i32>(), item, &inner)?),
         (DataType::LargeList(item), DataType::LargeList(_)) => Arc::new(items(decoded.as_list::<i64>(), item, &inner)?),
