@@ -3,6 +3,7 @@
 
 mod again;
 mod checkpoint;
+mod correlated;
 mod exact;
 mod frugal;
 mod functions;

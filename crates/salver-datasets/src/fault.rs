@@ -43,7 +43,8 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
             (Code::InvalidSql, OUTER.0.to_owned(), OUTER.1)
         }
         DataFusionError::NotImplemented(message) => {
-            (Code::InvalidSql, without_insides(message), "write the query another way")
+            let (message, instead) = lacking(message);
+            (Code::InvalidSql, message, instead)
         }
         DataFusionError::ExecutionJoin(_) => {
             return Error::internal("the query hit a fault of the engine")
@@ -74,8 +75,8 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
             Error::new(Code::InvalidSql, OUTER.0).with_hint(OUTER.1)
         }
         DataFusionError::NotImplemented(message) => {
-            Error::new(Code::InvalidSql, format!("not supported: {}", without_insides(message)))
-                .with_hint("write it another way")
+            let (message, instead) = lacking(message);
+            Error::new(Code::InvalidSql, message).with_hint(instead)
         }
         DataFusionError::ArrowError(error, _) => Error::new(Code::InvalidSql, arrow_message(error)),
         DataFusionError::Execution(message) => Error::new(Code::InvalidSql, first_line(message)),
@@ -244,6 +245,34 @@ const OUTER: (&str, &str) = (
      (partition by k order by x) as n`, and filter by `n`",
 );
 
+/// What the engine says of what it can't do, what is said of it, and what to write instead.
+const LACKING: [(&str, &str, &str); 3] = [
+    (
+        "retract_batch",
+        "the aggregate can't be computed over a frame that moves on",
+        "begin the frame with `unbounded preceding`; for `bool_or` write `max(x::int)`, for `string_agg` \
+         `array_to_string(array_agg(x) over (...), ',')`",
+    ),
+    (
+        "Conflicting ordering requirements",
+        "aggregates that want their rows in different orders can't be computed together",
+        "compute each in a subquery with the same groups, and join them",
+    ),
+    (
+        "ANY in LIKE",
+        "`like any` is not supported",
+        "write a pattern of alternatives, as in `x ~ '^(n|s)'`, or `x like 'n%' or x like 's%'`",
+    ),
+];
+
+/// What the engine can't do, and what to write instead.
+fn lacking(message: &str) -> (String, &'static str) {
+    match LACKING.iter().find(|(theirs, ..)| message.contains(theirs)) {
+        Some((_, own, instead)) => ((*own).to_owned(), instead),
+        None => (format!("not supported: {}", without_insides(message)), "write it another way"),
+    }
+}
+
 fn names_outer(message: &str) -> bool {
     ["OuterReferenceColumn", "outer_ref(", "does not support logical expression", "Correlated scalar subquery"]
         .iter()
@@ -258,6 +287,8 @@ fn unfit(message: &str) -> Option<Error> {
     let (name, types) = call.split_once('(')?;
     let hint = match name {
         "avg" if types.starts_with("Interval") => "write `sum(x) / count(x)`",
+        "percentile_cont" => "ask for one share at a time, as in `percentile_cont(0.25) within group (order by x)`",
+        "date_trunc" => "write the zone apart, as in `date_trunc('day', x at time zone 'America/New_York')`",
         _ => "cast what it is given, as in `x::bigint` or `x::text`",
     };
     let message = format!("`{name}` does not take ({types}");

@@ -20,6 +20,7 @@ mod nearest;
 mod nested;
 mod quotient;
 mod rounded;
+mod singles;
 mod sliding;
 mod spans;
 mod stamps;

@@ -17,6 +17,9 @@ use salver_model::limits::SQL_LOOKED_UP_MAX;
 
 /// What goes before the numbers of the columns that are made.
 const COLUMN: &str = "__salver_hoisted_";
+/// The values among which one is looked for. Where they are of the table that is read around them they would have the
+/// name of what is looked for, and each would equal itself.
+const SOUGHT: &str = "__salver_sought";
 
 /// Stands before the rules of the engine.
 #[derive(Debug)]
@@ -72,7 +75,9 @@ fn in_numbers(look_up: InSubquery, input: &DFSchema) -> Result<Expr> {
             "`in` of a query that is a column's value looks it up in more than {SQL_LOOKED_UP_MAX} steps"
         );
     }
-    let value = Expr::Column(query.schema().columns().swap_remove(0));
+    let own = Expr::Column(query.schema().columns().swap_remove(0));
+    let query = Arc::new(LogicalPlanBuilder::from(query).project(vec![own.alias(SOUGHT)])?.build()?);
+    let value = Expr::Column(Column::new_unqualified(SOUGHT));
     let outer = left.as_ref().clone().transform_up(|part| match part {
         Expr::Column(column) => {
             let field = Arc::clone(input.field_from_column(&column)?);

@@ -15,6 +15,7 @@ use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizer
 use datafusion::physical_plan::ExecutionPlan;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
+use super::correlated::Correlated;
 use super::exact::{Exact, Mixed};
 use super::hoisted::Hoisted;
 use super::lateral::Lateral;
@@ -26,7 +27,7 @@ use super::work::Work;
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
-    let before = [own(Arc::new(Hoisted)), own(Arc::new(Lateral)), own(Arc::new(Mixed))];
+    let before = [own(Arc::new(Hoisted)), own(Arc::new(Lateral)), own(Arc::new(Mixed)), own(Arc::new(Correlated))];
     let analyzers = before.into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;

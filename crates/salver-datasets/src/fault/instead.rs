@@ -51,7 +51,8 @@ const INSTEAD: &[(&[&str], &str)] = &[
     (&["range_agg", "int4range", "int8range", "numrange", "tsrange", "tstzrange", "daterange"], COMPARE),
     (&["lower_inc", "upper_inc", "isempty"], COMPARE),
     (&["xmlagg", "xmlelement", "xmlforest", "xpath"], "ask for JSON"),
-    (&["to_ascii", "unistr", "normalize", "casefold"], "write `translate(x, 'äöü', 'aou')` or `lower(x)`"),
+    (&["unistr"], "write the signs themselves, or `chr(97)`"),
+    (&["to_ascii", "normalize", "casefold"], "write `translate(x, 'äöü', 'aou')` or `lower(x)`"),
     (
         &["get_byte", "set_byte", "get_bit", "set_bit", "bit_count"],
         "write `encode(x, 'hex')`, and take it apart as text",

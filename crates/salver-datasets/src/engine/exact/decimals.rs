@@ -1,4 +1,4 @@
-//! Comparisons of wide decimals with numbers as they are written. The engine gives both sides a type that has the
+//! Comparisons of wide decimals and whole numbers with numbers as they are written. The engine gives both sides a type that has the
 //! digits of both, and there is none of more than 76: `d < 1` would be refused where `d` has all its digits behind the
 //! point. So the number becomes one of the other side's type: itself, the one below it, or the least or greatest.
 
@@ -26,6 +26,11 @@ impl Decimals {
         match *data_type {
             DataType::Decimal128(precision, scale @ 0..) => Some(Self { precision, scale, is_long: false }),
             DataType::Decimal256(precision, scale @ 0..) => Some(Self { precision, scale, is_long: true }),
+            // As many digits as the greatest has.
+            DataType::Int8 | DataType::UInt8 => Some(Self { precision: 3, scale: 0, is_long: false }),
+            DataType::Int16 | DataType::UInt16 => Some(Self { precision: 5, scale: 0, is_long: false }),
+            DataType::Int32 | DataType::UInt32 => Some(Self { precision: 10, scale: 0, is_long: false }),
+            DataType::Int64 | DataType::UInt64 => Some(Self { precision: 20, scale: 0, is_long: false }),
             _ => None,
         }
     }

@@ -4,13 +4,18 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{Column, DFSchema, Result, ScalarValue, plan_err};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     Cast, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, TryCast, col, lit, not, when,
 };
+
+use super::has_columns;
+
+/// The values among which one is looked for.
+const SOUGHT: &str = "__salver_sought";
 
 /// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for
 /// unknown.
@@ -28,6 +33,11 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
             match absence(&term) {
                 Some(one) if !one.subquery.outer_ref_columns.is_empty() && may_be_unknown(one, &filter)? => {
                     terms.push(absent(one.clone(), filter.input.schema())?);
+                    changed = true;
+                }
+                // The engine looks for nulls only where it joins by a column.
+                Some(one) if !has_columns(&one.expr) && may_be_unknown(one, &filter)? => {
+                    terms.push(in_words(InSubquery { negated: true, ..one.clone() })?);
                     changed = true;
                 }
                 _ => terms.push(term),
@@ -64,7 +74,13 @@ fn absence(term: &Expr) -> Option<&InSubquery> {
 fn absent(one: InSubquery, rows: &DFSchema) -> Result<Expr> {
     let InSubquery { expr, subquery, .. } = one;
     let Subquery { subquery: values, spans, .. } = subquery;
-    let column = Expr::from(values.schema().qualified_field(0));
+    // The engine lets go of a limit below a condition of each row.
+    if values.exists(|node| Ok(matches!(node, LogicalPlan::Limit(_))))? {
+        return plan_err!("`not in` of a query that belongs to each row can't have a `limit`");
+    }
+    let own = Expr::from(values.schema().qualified_field(0));
+    // Under a name that nothing around has: else it would be taken for a column of the same table there.
+    let column = Expr::Column(Column::new_unqualified(SOUGHT));
     let sought = expr.transform_up(|part| match part {
         Expr::Column(column) => {
             let field = rows.qualified_field_from_column(&column)?.1;
@@ -73,7 +89,8 @@ fn absent(one: InSubquery, rows: &DFSchema) -> Result<Expr> {
         other => Ok(Transformed::no(other)),
     })?;
     let may_be = Expr::IsNotFalse(Box::new(column.eq(sought.data)));
-    let plan = LogicalPlanBuilder::from(Arc::unwrap_or_clone(values)).filter(may_be)?.build()?;
+    let values = LogicalPlanBuilder::from(Arc::unwrap_or_clone(values)).project(vec![own.alias(SOUGHT)])?;
+    let plan = values.filter(may_be)?.build()?;
     let outer_ref_columns = plan.all_out_ref_exprs();
     let subquery = Subquery { subquery: Arc::new(plan), outer_ref_columns, spans };
     Ok(Expr::Exists(Exists { subquery, negated: true }))

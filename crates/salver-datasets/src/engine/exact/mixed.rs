@@ -14,7 +14,8 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 
 use super::{
-    call, decimals, is_comparison, membership, moments, multiplied, quotient, rewritten, stamps, texts, untyped,
+    call, decimals, is_comparison, membership, moments, multiplied, quotient, rewritten, singles, stamps, texts,
+    untyped,
 };
 
 /// Stands before the rule that gives the sides of operators one type.
@@ -52,6 +53,7 @@ fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
     let expr = texts::written(expr, &type_of)?.transform_data(|expr| Ok(stamps::compared(expr, &type_of)))?;
     let expr = expr.transform_data(|expr| Ok(decimals::compared(expr, &type_of)))?;
+    let expr = expr.transform_data(|expr| Ok(singles::compared(expr, &type_of)))?;
     expr.transform_data(|expr| numbers(expr, &type_of))
 }
 

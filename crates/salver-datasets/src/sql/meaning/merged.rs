@@ -1,5 +1,5 @@
 //! The columns of `using` in right and full joins: the one that both sides have is that of the side which is there. The
-//! engine takes the left one, which is null where the left side is missing.
+//! engine takes the left one, which is null where the left side is missing. In a `where` it takes neither, in no join.
 
 use std::ops::ControlFlow;
 
@@ -18,14 +18,18 @@ use super::{Flow, refused};
 struct Merged {
     name: Ident,
     value: Expr,
+    /// Whether the engine finds it by itself but in a `where`.
+    is_found: bool,
 }
 
 /// Those of a `select`, written out.
 pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
-    let merged = of_tables(&select.from)?;
+    let mut merged = of_tables(&select.from)?;
     if merged.is_empty() {
         return Ok(());
     }
+    select.selection.iter_mut().try_for_each(|condition| write_out(condition, &merged))?;
+    merged.retain(|column| !column.is_found);
     for item in &mut select.projection {
         match item {
             SelectItem::Wildcard(options) => replace(options, &merged),
@@ -41,7 +45,7 @@ pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     if let GroupByExpr::Expressions(groups, _) = &mut select.group_by {
         groups.iter_mut().try_for_each(|group| write_out(group, &merged))?;
     }
-    let conditions = [&mut select.prewhere, &mut select.selection, &mut select.having, &mut select.qualify];
+    let conditions = [&mut select.prewhere, &mut select.having, &mut select.qualify];
     conditions.into_iter().flatten().try_for_each(|condition| write_out(condition, &merged))?;
     match VisitMut::visit(&mut select.distinct, &mut Names(&merged)) {
         ControlFlow::Continue(()) => {}
@@ -59,7 +63,8 @@ pub(super) fn of_order(query: &mut Query) -> Result<(), Box<Error>> {
     let Some(OrderByKind::Expressions(keys)) = query.order_by.as_mut().map(|order| &mut order.kind) else {
         return Ok(());
     };
-    let merged = of_tables(&select.from)?;
+    let mut merged = of_tables(&select.from)?;
+    merged.retain(|column| !column.is_found);
     for key in keys {
         match &key.expr {
             Expr::Identifier(name) if is_column(name, &select.projection) => {}
@@ -130,7 +135,7 @@ fn replace(options: &mut WildcardAdditionalOptions, merged: &[Merged]) {
     }
 }
 
-/// The columns that right and full joins of these tables merge.
+/// The columns that joins of these tables merge.
 fn of_tables(tables: &[TableWithJoins]) -> Result<Vec<Merged>, Box<Error>> {
     let mut merged = Vec::new();
     for table in tables {
@@ -146,11 +151,17 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
         let (constraint, keeps_left) = match &join.join_operator {
             JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (constraint, false),
             JoinOperator::FullOuter(constraint) => (constraint, true),
-            JoinOperator::Join(constraint)
-            | JoinOperator::Inner(constraint)
-            | JoinOperator::Left(constraint)
-            | JoinOperator::LeftOuter(constraint) => {
+            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => {
                 not_again(constraint, &merged)?;
+                found(constraint, &join.relation, &mut merged);
+                continue;
+            }
+            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
+                not_again(constraint, &merged)?;
+                // Behind other joins it is theirs.
+                if number == 0 {
+                    found(constraint, &table.relation, &mut merged);
+                }
                 continue;
             }
             _ => continue,
@@ -168,7 +179,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
                     } else {
                         right
                     };
-                    merged.push(Merged { name: name.clone(), value });
+                    merged.push(Merged { name: name.clone(), value, is_found: false });
                 }
             }
             JoinConstraint::Natural => {
@@ -183,6 +194,18 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
     Ok(merged)
 }
 
+/// Adds what a join merges that the engine finds, as the columns of a side that has them in every row.
+fn found(constraint: &JoinConstraint, side: &TableFactor, merged: &mut Vec<Merged>) {
+    let JoinConstraint::Using(columns) = constraint else { return };
+    for name in columns.iter().filter_map(only) {
+        if find(merged, name).is_none()
+            && let Ok(value) = column(side, name)
+        {
+            merged.push(Merged { name: name.clone(), value, is_found: true });
+        }
+    }
+}
+
 /// Those of joins in parentheses.
 fn within(factor: &TableFactor) -> Result<Vec<Merged>, Box<Error>> {
     match factor {
@@ -194,8 +217,10 @@ fn within(factor: &TableFactor) -> Result<Vec<Merged>, Box<Error>> {
 /// Refuses to join by a column that is merged already: the engine would take the left one of it.
 fn not_again(constraint: &JoinConstraint, merged: &[Merged]) -> Result<(), Box<Error>> {
     let again = match constraint {
-        JoinConstraint::Using(columns) => columns.iter().filter_map(only).find(|name| find(merged, name).is_some()),
-        JoinConstraint::Natural => merged.first().map(|column| &column.name),
+        JoinConstraint::Using(columns) => {
+            columns.iter().filter_map(only).find(|name| find(merged, name).is_some_and(|column| !column.is_found))
+        }
+        JoinConstraint::Natural => merged.iter().find(|column| !column.is_found).map(|column| &column.name),
         _ => None,
     };
     match again {

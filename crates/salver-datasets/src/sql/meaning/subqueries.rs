@@ -73,11 +73,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         | Expr::IsNotUnknown(_)
         | Expr::Case { .. } => outside_queries(expr, &mut row_as_value)?,
         Expr::Subquery(query) => first(query),
-        // Whether there is one does not hang on their order, nor on how many are asked for.
-        Expr::Exists { subquery, .. } if is_limited_to_some(subquery) => {
-            subquery.order_by = None;
-            subquery.limit_clause = None;
-        }
+        Expr::Exists { .. } => exists(expr)?,
         Expr::Function(function) if matches!(function.args, FunctionArguments::Subquery(_)) => {
             if !function.name.to_string().eq_ignore_ascii_case("array") {
                 return Ok(());
@@ -88,6 +84,22 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             }
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Whether there is a row does not hang on their order, nor on how many are asked for; but for how many are skipped,
+/// which the engine passes over.
+fn exists(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Exists { subquery, negated } = expr else { return Ok(()) };
+    let skipped = skipped(subquery);
+    if skipped.is_none() && !is_limited_to_some(subquery) {
+        return Ok(());
+    }
+    (subquery.order_by, subquery.limit_clause) = (None, None);
+    if let Some(skipped) = skipped {
+        let not = if *negated { "not " } else { "" };
+        *expr = expression(&format!("({not}__1 > {skipped})"), vec![number_of_rows(subquery.clone())?])?;
     }
     Ok(())
 }
@@ -339,6 +351,27 @@ fn whole(expr: &Expr) -> Option<u32> {
         },
         _ => None,
     }
+}
+
+/// How many rows a query skips, where it has an offset and a limit above 0 at most.
+fn skipped(query: &Query) -> Option<u32> {
+    let Some(LimitClause::LimitOffset { limit, offset: Some(offset), limit_by }) = &query.limit_clause else {
+        return None;
+    };
+    let is_some = limit.as_ref().is_none_or(|limit| whole(limit) != Some(0));
+    if is_some && limit_by.is_empty() { whole(&offset.value) } else { None }
+}
+
+/// How many rows a query has.
+fn number_of_rows(mut query: Box<Query>) -> Result<Expr, Box<Error>> {
+    if query.with.is_none()
+        && let SetExpr::Select(select) = &mut *query.body
+        && is_plain(select)
+    {
+        select.projection = vec![SelectItem::UnnamedExpr(expression("count(*)", Vec::new())?)];
+        return Ok(Expr::Subquery(query));
+    }
+    value("count(*)", &query)
 }
 
 /// Whether a query has a limit above 0 at most.

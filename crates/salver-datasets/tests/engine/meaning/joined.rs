@@ -48,6 +48,19 @@ impl Queries {
 
     fn table(&mut self) -> From {
         let name = self.name();
+        self.table_named(&name)
+    }
+
+    /// The table of a query within another. Now and then it has the name of one around it, which is hidden then.
+    fn table_within(&mut self, outer: &[String]) -> From {
+        if self.percent(80) {
+            return self.table();
+        }
+        let name = self.any(outer).split('.').next().unwrap_or_default().to_owned();
+        self.table_named(&name)
+    }
+
+    fn table_named(&mut self, name: &str) -> From {
         let column = |column: &str| format!("{name}.{column}");
         if self.percent(50) {
             let text = format!("n as {name}");
@@ -102,19 +115,30 @@ impl Queries {
             return self.any(columns);
         }
         let one = self.number(columns, depth - 1);
-        match self.dice.below(6) {
+        match self.dice.below(7) {
             0 => format!("{one} {} {}", self.one(&["+", "-", "*"]), self.number(columns, depth - 1)),
             1 => format!("coalesce({one}, {})", self.one(&["0", "7"])),
             2 => format!("case when {} then {one} else {} end", self.plain_condition(columns), self.any(columns)),
             3 => format!("nullif({one}, {})", self.any(columns)),
             4 => format!("abs({one})"),
+            5 => format!("coalesce(({})::int, 2)", self.member(columns)),
             _ => self.one_of_query(columns),
         }
     }
 
+    /// Whether a value is among those of a query.
+    fn member(&mut self, columns: &[String]) -> String {
+        let sought = match self.dice.below(6) {
+            0 => self.one(&["1", "7", "null::bigint"]).to_owned(),
+            1 => format!("{} + 0", self.any(columns)),
+            _ => self.number(columns, 1),
+        };
+        format!("{sought} {}in ({})", self.one(&["", "not "]), self.many_of_query(columns))
+    }
+
     /// A query that gives one value, which may depend on the row around it.
     fn one_of_query(&mut self, outer: &[String]) -> String {
-        let from = self.table();
+        let from = self.table_within(outer);
         let (item, filter) = (self.any(&from.numbers), self.bound(&from, outer));
         match self.dice.below(4) {
             0 | 1 => {
@@ -161,11 +185,11 @@ impl Queries {
                 format!("({one} {} {})", self.one(&["and", "or"]), self.condition(from, depth - 1))
             }
             4 => format!("not ({})", self.condition(from, depth - 1)),
-            5 => format!("{}exists ({})", self.one(&["", "not "]), self.many_of_query(columns)),
-            6 => {
-                let one = self.number(columns, 1);
-                format!("{one} {}in ({})", self.one(&["", "not "]), self.many_of_query(columns))
+            5 => {
+                let (not, skip) = (self.one(&["", "not "]), self.one(&["", "", " limit 1", " offset 1"]));
+                format!("{not}exists ({}{skip})", self.many_of_query(columns))
             }
+            6 => self.member(columns),
             7 => format!("{} {} {}", self.any(columns), self.one(&["=", "<", ">="]), self.one_of_query(columns)),
             _ => {
                 let (one, operator) = (self.any(columns), self.one(&["=", "<", ">=", "<>"]));
@@ -175,7 +199,7 @@ impl Queries {
     }
 
     fn many_of_query(&mut self, outer: &[String]) -> String {
-        let from = self.table();
+        let from = self.table_within(outer);
         format!("select {} from {} where {}", self.any(&from.numbers), from.text, self.bound(&from, outer))
     }
 

@@ -1,0 +1,73 @@
+//! Names of their own for the columns that a subquery compares with the row around it. The engine looks for those
+//! columns by their bare names beside what the subquery selects, so that in
+//! `exists (select i.id from i join k on ... where k.id = c.id)` it would compare `i.id`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, Result};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::optimizer::AnalyzerRule;
+
+/// What goes before the numbers of the names.
+const OWN: &str = "__salver_own_";
+
+/// Stands before the rules of the engine.
+#[derive(Debug)]
+pub(super) struct Correlated;
+
+impl AnalyzerRule for Correlated {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let mut names = 0;
+        let named = plan.transform_up_with_subqueries(|plan| match plan {
+            LogicalPlan::Filter(filter) if names_outer(&filter.predicate)? => named(filter, &mut names),
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(named.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "correlated"
+    }
+}
+
+/// Whether an expression names columns of the query around it.
+fn names_outer(expr: &Expr) -> Result<bool> {
+    expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))
+}
+
+/// The filter over a projection that gives its columns names.
+fn named(filter: Filter, names: &mut usize) -> Result<Transformed<LogicalPlan>> {
+    // What is computed of groups is found by where it stands.
+    if matches!(*filter.input, LogicalPlan::Aggregate(_)) {
+        return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+    }
+    let mut own: BTreeMap<Column, String> = BTreeMap::new();
+    let mut terms = Vec::new();
+    for term in split_conjunction_owned(filter.predicate) {
+        if !names_outer(&term)? {
+            terms.push(term);
+            continue;
+        }
+        let term = term.transform_up(|part| match part {
+            Expr::Column(column) => {
+                let name = own.entry(column).or_insert_with(|| {
+                    *names += 1;
+                    format!("{OWN}{names}")
+                });
+                Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name.as_str()))))
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        terms.push(term.data);
+    }
+    let input = LogicalPlanBuilder::from(Arc::unwrap_or_clone(filter.input));
+    let kept = input.schema().iter().map(Expr::from).collect::<Vec<_>>();
+    let made = own.into_iter().map(|(column, name)| Expr::Column(column).alias(name));
+    let input = input.project(kept.into_iter().chain(made))?.build()?;
+    let predicate = conjunction(terms).unwrap_or_else(|| lit(true));
+    Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?)))
+}

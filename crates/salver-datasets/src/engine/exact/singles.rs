@@ -1,0 +1,51 @@
+//! Floats of 32 bits beside whole numbers: as floats of 64 bits, as PostgreSQL compares them. The engine would round the
+//! whole numbers to 32 bits, so that `16777217` was equal to `16777216`.
+
+use arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
+
+use super::is_comparison;
+
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+
+/// Whole numbers up to here are floats of 32 bits.
+const EXACT_MAX: u64 = 1 << f32::MANTISSA_DIGITS;
+
+/// Whether an expression may be a whole number that 32 bits round.
+fn is_rounded(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    match expr {
+        Expr::Negative(inner) if matches!(**inner, Expr::Literal(..)) => is_rounded(inner, type_of),
+        Expr::Literal(ScalarValue::Int32(Some(number)), _) => u64::from(number.unsigned_abs()) > EXACT_MAX,
+        Expr::Literal(ScalarValue::Int64(Some(number)), _) => number.unsigned_abs() > EXACT_MAX,
+        _ => type_of(expr).is_some_and(|own| own.is_integer() && !matches!(own.primitive_width(), Some(1 | 2))),
+    }
+}
+
+/// A comparison whose floats of 32 bits have 64 where that tells them from whole numbers.
+pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let is_single = |part: &Expr| type_of(part) == Some(DataType::Float32);
+    let differ = |parts: &[&Expr]| {
+        parts.iter().any(|part| is_rounded(part, type_of)) && parts.iter().any(|part| is_single(part))
+    };
+    let double = |part: Expr| if is_single(&part) { cast(part, DataType::Float64) } else { part };
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(op) && differ(&[&left, &right]) => {
+            let (left, right) = (Box::new(double(*left)), Box::new(double(*right)));
+            Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if differ(&[&expr, &low, &high]) => {
+            let [expr, low, high] = [expr, low, high].map(|part| Box::new(double(*part)));
+            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
+        }
+        Expr::InList(InList { expr, list, negated })
+            if differ(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
+        {
+            let list = list.into_iter().map(double).collect();
+            Transformed::yes(Expr::InList(InList { expr: Box::new(double(*expr)), list, negated }))
+        }
+        other => Transformed::no(other),
+    }
+}
