@@ -101,21 +101,12 @@ struct Modules {
 }
 
 impl Modules {
-    /// Notes the names that the source of a module brings in from this crate.
+    /// Notes the names that the source of a module brings in.
     fn bring_in(&mut self, module: &[String], text: &str) {
         for (at, _) in text.match_indices("use ").filter(|(at, _)| starts_word(text, *at)) {
             let tree = &text[at + "use ".len()..];
-            for (mut path, name) in expand(&tree[..tree.find(';').unwrap_or(tree.len())]) {
-                let up = path.iter().take_while(|part| *part == "super").count();
-                let from = match path.first().map(String::as_str) {
-                    Some("crate") => &[],
-                    _ => &module[..module.len().saturating_sub(up)],
-                };
-                path.retain(|part| !matches!(part.as_str(), "crate" | "self" | "super"));
-                let path = [from, &path].concat();
-                if path.len() > from.len() && self.paths.contains(&path[..=from.len()]) {
-                    self.brought_in.insert([module, &[name]].concat(), path);
-                }
+            for (path, name) in expand(&tree[..tree.find(';').unwrap_or(tree.len())]) {
+                self.brought_in.insert([module, &[name]].concat(), absolute(module, path));
             }
         }
     }
@@ -137,19 +128,24 @@ impl Modules {
 
 /// The paths that begin with `crate::` or `super::` in the source of a module, and where.
 fn uses(text: &str, module: &[String]) -> Vec<(usize, Path)> {
-    let mut found = Vec::new();
-    for start in ["crate::", "super::"] {
-        for (at, _) in text.match_indices(start).filter(|(at, _)| starts_word(text, *at)) {
-            let mut tail = &text[at..];
-            let mut from = if start == "crate::" { &[] } else { module };
-            while let Some(rest) = tail.strip_prefix(start) {
-                tail = rest;
-                from = &from[..from.len().saturating_sub(1)];
-            }
-            found.extend(expand(tree_at(tail)).into_iter().map(|(path, _)| (at, [from, &path].concat())));
+    let starts = ["crate::", "super::"].into_iter().flat_map(|start| text.match_indices(start));
+    let starts = starts.filter(|(at, _)| starts_word(text, *at));
+    let paths = |at: usize| expand(tree_at(&text[at..])).into_iter().map(move |(path, _)| (at, absolute(module, path)));
+    starts.flat_map(|(at, _)| paths(at)).collect()
+}
+
+/// A path that stands in a module, from the root of the crate.
+fn absolute(module: &[String], path: Path) -> Path {
+    let mut whole = module.to_vec();
+    for name in path {
+        match name.as_str() {
+            "crate" => whole.clear(),
+            "super" => drop(whole.pop()),
+            "self" => {}
+            _ => whole.push(name),
         }
     }
-    found
+    whole
 }
 
 /// Whether what stands at `at` is the first name of a path.
@@ -160,7 +156,7 @@ fn starts_word(text: &str, at: usize) -> bool {
 /// The path, or the tree of paths, with which the text begins.
 fn tree_at(text: &str) -> &str {
     let path = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(text.len());
-    if !text[path..].starts_with('{') || !(path == 0 || text[..path].ends_with("::")) {
+    if !text[..path].ends_with("::") || !text[path..].starts_with('{') {
         return text[..path].trim_end_matches(':');
     }
     let mut depth = 0usize;
@@ -289,11 +285,11 @@ mod tests {
     fn a_circle_among_the_children_of_a_module() {
         let tree = Tree::of(&[
             ("crates/x/src/lib.rs", "mod a;"),
-            ("crates/x/src/a.rs", "mod b; mod c; mod d; mod e; use c::{inner::Deep as Thing, self}; use self::e::E;"),
+            ("crates/x/src/a.rs", "mod b; mod c; mod d; mod e; use c::{inner::Deep as Thing, self};"),
             ("crates/x/src/a/b.rs", "mod inner; use super::{d::{self, D}, Thing};"),
             ("crates/x/src/a/c.rs", "mod inner;"),
             ("crates/x/src/a/c/inner.rs", "fn c(_: super::super::d::D) {}"),
-            ("crates/x/src/a/d.rs", "fn d() { crate::a::b::inner::go::<E>() }"),
+            ("crates/x/src/a/d.rs", "use super::{super::a::b::inner::go, own};"),
             ("crates/x/src/a/e.rs", "use super::b;"),
         ]);
         let complaints = check(&tree, &Exceptions::default());
