@@ -5,9 +5,9 @@
 
 use salver_model::limits::EVENT_DEPTH_MAX;
 
+use super::kinds::{Kinds, whole_number_kind};
 use super::plan::{NONE, Plan};
 use super::scan::{blank_end, plain_end};
-use super::tree::{Kinds, WHOLE_DIGITS_MAX};
 
 /// A value that is whole and well-formed.
 #[derive(Clone, Copy, Debug)]
@@ -319,18 +319,4 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-/// What column a number without point and exponent needs: `-0` and what no decimal holds are floats.
-pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
-    let is_int = match text.len() {
-        2 => text != b"-0",
-        0..19 => true,
-        _ => std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()),
-    };
-    if is_int {
-        return Kinds::INT;
-    }
-    let digits = text.strip_prefix(b"-").unwrap_or(text).len();
-    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { Kinds::FLOAT }
 }
