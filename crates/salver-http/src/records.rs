@@ -9,6 +9,7 @@ mod body;
 mod bulk;
 mod columns;
 mod databases;
+mod head;
 mod hooks;
 mod json;
 mod keys;

@@ -8,7 +8,7 @@ use salver_model::records::{DocumentBody, RecordQuery};
 
 use super::databases::fingerprint;
 use super::query::{self, Purpose};
-use super::{problem, read, respond as leaving, tag};
+use super::{head, problem, read, tag};
 use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::exit;
@@ -71,7 +71,7 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option
     let tag = tag::of(row, answer, coding);
     let (bytes, coding) = respond::compress(coding, bytes);
     let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from(bytes)));
-    *response.headers_mut() = leaving::head(tag);
-    leaving::encoded(response.headers_mut(), coding);
+    *response.headers_mut() = head::head(tag);
+    head::encoded(response.headers_mut(), coding);
     Some(response)
 }
