@@ -22,6 +22,7 @@ mod turn;
 mod unfixed;
 mod wide;
 mod work;
+mod work_state;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};

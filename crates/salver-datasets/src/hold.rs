@@ -13,6 +13,7 @@ mod files;
 mod head;
 mod held;
 mod lanes;
+mod opened;
 mod parquet;
 mod resident;
 mod scan;

@@ -53,7 +53,7 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
         Err(unloaded) => {
             let status = alongside(output.as_mut(), started.end()).await;
             listen(output).await;
-            drop(loaded.send(Err(unloaded.into_error(&start, status, &tail.text()))));
+            drop(loaded.send(Err(unloaded.into_error(&start.spec, status, &tail.text()))));
         }
     }
 }

@@ -14,6 +14,7 @@ mod argument;
 mod batch;
 mod call;
 mod environment;
+mod failure;
 mod frame;
 mod gathered;
 mod json;

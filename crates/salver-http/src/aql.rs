@@ -2,10 +2,11 @@
 //! one entry, with bind variables (<https://docs.arango.ai/arangodb/stable/aql/>).
 //!
 //! A text becomes tokens (`lexer`), these a statement (`parser`, with the words of `syntax`), and that a query of the
-//! model (`compile`, with `condition` for what stands behind FILTER, and `kind` for what is never equal). Whatever is
-//! AQL but not understood here is said to be so; nothing is left out in silence.
+//! model (`compile`, with `condition` for what stands behind FILTER, `columns` for what a field is, and `kind` for what
+//! is never equal). Whatever is AQL but not understood here is said to be so; nothing is left out in silence.
 
 mod bind;
+mod columns;
 mod compile;
 mod condition;
 mod kind;

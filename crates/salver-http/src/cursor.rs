@@ -8,6 +8,7 @@ mod answer;
 mod body;
 mod catalog;
 mod export;
+mod id;
 mod problem;
 mod query;
 mod step;

@@ -1,12 +1,13 @@
 //! The doors of exports: everything an entry has, in one body that can be gone on with, or in streams that are read by
 //! offset from one snapshot.
 //!
-//! `whole` is `GET /api/export/{name}`; `range` says which part of it is asked for, `work` makes bytes and `file`
-//! copies them. A session has N streams: `open` begins one, `batch` reads it, `state` tells of it and ends it; `revive`
-//! finds it by its token. What is kept between requests is in `export_state`.
+//! `whole` is `GET /api/export/{name}`; `range` says which part of it is asked for, `work` which rows that are, and
+//! `encode` makes their bytes; `file` copies them. A session has N streams: `open` begins one, `batch` reads it,
+//! `state` tells of it and ends it; `revive` finds it by its token. What is kept between requests is in `export_state`.
 
 mod ask;
 mod batch;
+mod encode;
 mod file;
 mod open;
 mod outlet;

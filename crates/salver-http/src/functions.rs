@@ -11,6 +11,7 @@ mod preference;
 mod pure;
 mod refusal;
 mod respond;
+mod standing;
 
 use std::sync::Arc;
 

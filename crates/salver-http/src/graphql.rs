@@ -1,9 +1,9 @@
 //! The GraphQL door: a document in, rows or a document out. Knows the language and the waist, but no HTTP.
 //!
 //! Suggested reading order: `graph` (what the names of the schema stand for) and `sdl` (the schema as text); then the
-//! way of a request: `request`, `bounds`, `lax` (ROAPI's shorthand), `compile` into a `plan`, `run` and `join` (one
-//! read for each level), `mutation` (changes, all of a document or none), and `answer` with `piece` and `write`, or
-//! `bare` for ROAPI's rows. `budget` is what all of that may take.
+//! way of a request: `request`, `bounds`, `lax` (ROAPI's shorthand), `compile` into a `plan` of `level`s, `run` and
+//! `join` (one read for each level), `mutation` (changes, all of a document or none), and `answer` with `piece` and
+//! `write`, or `bare` for ROAPI's rows. `budget` is what all of that may take.
 
 mod answer;
 mod bare;
@@ -20,6 +20,7 @@ mod groups;
 mod input;
 mod join;
 mod lax;
+mod level;
 mod mutation;
 mod naming;
 mod offload;

@@ -1,14 +1,15 @@
 //! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
 //!
 //! `databases` says which a caller has, `keys` reads the keys of a path, `query` the language of query strings, `body`
-//! what writes bring; `read`, `write`, `bulk`, `columns`, `openapi` and `account` answer. `hooks` calls functions around
-//! requests. `problem` tells errors, `respond` is the way to the one exit.
+//! what writes bring; `read`, `write`, `bulk`, `columns`, `openapi` and `account` answer. `hooks` calls functions
+//! around requests. `problem` tells errors, `respond` is the way to the one exit.
 
 mod account;
 mod body;
 mod bulk;
 mod columns;
 mod databases;
+mod head;
 mod hooks;
 mod json;
 mod keys;

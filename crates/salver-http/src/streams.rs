@@ -3,7 +3,7 @@
 //! Salver's own doors: `append` takes events (`now` does so at once when it can), `tail` follows
 //! a stream, `events` reads pages, `groups` remembers who has read what, `describe` tells how streams stand. Doors in
 //! other systems' shapes: `confluent`, `tinybird`, and `founding` at a route of the stream's own. They parse, ask the
-//! stream's port, and write; errors are told by `problem`, each in its door's language.
+//! stream's port, and write; errors are told in each door's language, Salver's own by `problem`.
 
 mod append;
 mod base64;
@@ -64,7 +64,12 @@ pub(crate) async fn answer_route(exchange: &Exchange<'_>, name: &str, body: Inco
 
 /// The answer that tells `error`, in the language of the doors that were asked.
 pub(crate) fn refuse(app: &App, family: Family, error: &Error) -> Response<Body> {
-    problem::respond(app, family, error)
+    problem::observe(app, error);
+    match family {
+        Family::ConfluentV2 | Family::ConfluentV3 => confluent::Failure::from(error).respond(family),
+        Family::Tinybird => tinybird::problem(error),
+        _ => problem::own(error),
+    }
 }
 
 /// That nothing is at this path.

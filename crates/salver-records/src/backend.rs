@@ -9,6 +9,8 @@
 //!   `Contention`, `Timeout`, `UnknownColumn`/`UnknownTable` when the schema moved; anything else is `Execution`, with
 //!   the database's own words only in the cause.
 
+pub(crate) mod holding;
+pub(crate) mod layout;
 pub(crate) mod lying;
 pub(crate) mod mysql;
 pub(crate) mod postgres;

@@ -9,6 +9,7 @@ mod equal;
 mod far;
 mod instant;
 mod mark;
+mod operand;
 mod related;
 mod rows;
 mod search;
@@ -24,10 +25,11 @@ use crate::statement::Bind;
 
 use compare::key_binds;
 
-pub(crate) use compare::{Operand, equals, test};
+pub(crate) use compare::{equals, test};
 pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
 pub(crate) use far::{Far, of_postgres as far_of_postgres};
-pub(crate) use mark::{Around, Mark};
+pub(crate) use mark::Mark;
+pub(crate) use operand::{Around, Operand};
 pub(crate) use related::{scalar, unrelated};
 pub(crate) use rows::filter;
 pub(crate) use search::search;

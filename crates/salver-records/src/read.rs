@@ -15,11 +15,14 @@ mod key;
 mod list;
 mod now;
 mod order;
+mod plan;
 mod point;
 mod root;
 mod rows;
+mod statements;
 mod stream;
 mod tag;
+mod together;
 
 use salver_model::Result;
 use salver_model::records::{Document, RecordQuery};

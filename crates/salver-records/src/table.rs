@@ -9,6 +9,7 @@ mod condition;
 mod decimal;
 mod hold;
 mod keyset;
+mod page;
 mod rows;
 mod select;
 mod stored;
@@ -91,7 +92,7 @@ impl RecordsTable {
         reads.extend(selected.total.clone());
         let sink = self.known.backend.read(reads, BatchSink::new(&selected, usize::MAX), None).await?;
         let total = sink.total().filter(|_| query.count);
-        let (batches, next) = keyset::page(query, &self.description, &selected, sink.finish()?)?;
+        let (batches, next) = page::page(query, &self.description, &selected, sink.finish()?)?;
         Ok(Rows { total, next, ..self.answer(&selected, Batches::Ready(batches)) })
     }
 

@@ -7,6 +7,7 @@
 //! makes rows of it.
 
 mod check;
+mod kinds;
 mod live;
 mod pass;
 mod pick;
@@ -23,9 +24,10 @@ mod tree;
 pub(crate) mod tests;
 
 pub(crate) use check::{Checker, Checks};
+pub(crate) use kinds::WHOLE_DIGITS_MAX;
 pub(crate) use live::LiveShape;
 pub(crate) use pick::{Picks, Time};
 pub(crate) use rule::Rule;
-pub(crate) use shape::{OWN_COLUMNS, Shape, UNNAMED};
+pub(crate) use shape::Shape;
 pub(crate) use split::{Splitter, Step};
-pub(crate) use tree::{LARGE_WHOLE, WHOLE_DIGITS_MAX};
+pub(crate) use tree::{LARGE_WHOLE, OWN_COLUMNS, UNNAMED};

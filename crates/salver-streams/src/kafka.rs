@@ -10,6 +10,7 @@ mod catch_up;
 mod checkpoint;
 mod delivery;
 mod drain;
+mod listener;
 mod partition;
 mod reports;
 mod session;
@@ -35,7 +36,7 @@ use salver_model::{Code, Error, Result};
 use self::checkpoint::Checkpoint;
 use self::delivery::{Answer, Wait};
 use self::drain::Drainer;
-use self::reports::Listener;
+use self::listener::Listener;
 use self::shared::{Ending, Shared};
 use crate::log::Log;
 

@@ -10,11 +10,12 @@ mod era;
 mod frames;
 mod held;
 mod layout;
-mod members;
+mod numbers;
 mod part;
 mod sidecar;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::sync::Arc;
 

@@ -208,7 +208,7 @@ fn fetch_stream(
             sink::fits(layout, &batch.bytes)?;
         }
         part.append(&batch)?;
-        state.done(stream, &part)?;
+        state.done(stream, part.progress())?;
         go_on(batch.rows);
     }
     Ok(())

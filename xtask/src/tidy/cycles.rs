@@ -1,8 +1,12 @@
-//! Circles among the top-level modules of a crate. Modules that use each other in a circle can only be read, tested and
-//! moved together, and the compiler does not mind them; so this does.
+//! Circles among the modules of a crate: among those below its root, and among those below any of its modules. Modules
+//! that use each other in a circle can only be read, tested and moved together, and the compiler does not mind them; so
+//! this does.
 //!
-//! Uses are told from the text (`crate::x`, `super::x`, and names that the crate root re-exports), not from a parse:
-//! enough for code that rustfmt has been over.
+//! What is used from anywhere below one module, and lies anywhere below a sibling of it, is a use of the sibling. A
+//! module and those below it are one thing: what they use of each other is no circle.
+//!
+//! Uses are told from the text (`crate::x`, `super::x`, and names that the modules on the way bring in with `use`), not
+//! from a parse: enough for code that rustfmt has been over.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +14,11 @@ use super::exceptions::Exceptions;
 use super::source::{blank, without_tests};
 use crate::tree::{File, Tree};
 
-/// Who uses whom, with one place where it happens.
+/// Who uses whom, with one place where it happens. Modules stand as `a::b`; all that one uses are its siblings.
 type Graph = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Names from the root of a crate down.
+type Path = Vec<String>;
 
 /// Checks every crate.
 pub(crate) fn check(tree: &Tree, exceptions: &Exceptions) -> Vec<String> {
@@ -50,81 +57,133 @@ fn describe(name: &str, circle: &[String], graph: &Graph) -> String {
     text
 }
 
-/// The path of a file's module below the crate, outermost first; empty for the root.
-fn module(folder: &str, file: &File) -> Vec<String> {
+/// The path of a file's module below the crate; empty for the root.
+fn module(folder: &str, file: &File) -> Path {
     let inside = file.path[folder.len()..].trim_start_matches("/src/").trim_end_matches(".rs");
     match inside {
-        "lib" | "main" => Vec::new(),
+        "lib" | "main" => Path::new(),
         _ => inside.split('/').map(str::to_owned).collect(),
     }
 }
 
 fn graph(folder: &str, files: &[&File]) -> Graph {
-    let modules: BTreeSet<String> = files.iter().filter_map(|file| module(folder, file).into_iter().next()).collect();
-    let mut exported = BTreeMap::new();
-    for file in files.iter().filter(|file| module(folder, file).is_empty()) {
-        for path in blank(&file.text).split(';').filter_map(|item| item.split_once("use ").map(|(_, tree)| tree)) {
-            for path in expand(path.trim().trim_start_matches("crate::").trim_start_matches("self::")) {
-                if let [first, .., last] = path.as_slice()
-                    && modules.contains(first)
-                {
-                    exported.insert(last.clone(), first.clone());
-                }
-            }
-        }
+    let sources: Vec<(&File, Path, String)> =
+        files.iter().map(|file| (*file, module(folder, file), without_tests(&blank(&file.text)))).collect();
+    let mut modules = Modules::default();
+    for (_, path, _) in &sources {
+        modules.paths.extend((1..=path.len()).map(|depth| path[..depth].to_vec()));
+    }
+    for (_, path, text) in &sources {
+        modules.bring_in(path, text);
     }
     let mut graph = Graph::new();
-    for file in files {
-        let path = module(folder, file);
-        let Some(user) = path.first() else { continue };
-        let text = without_tests(&blank(&file.text));
-        for (at, name) in uses(&text, path.len()) {
-            let used = if modules.contains(&name) { Some(&name) } else { exported.get(&name) };
-            if let Some(used) = used.filter(|used| *used != user) {
+    for (file, path, text) in &sources {
+        for (at, named) in uses(text, path) {
+            let used = modules.resolve(named);
+            let shared = path.iter().zip(&used).take_while(|(user, used)| user == used).count();
+            if shared < path.len().min(used.len()) {
                 let line = text[..at].matches('\n').count() + 1;
                 let place = format!("{}:{line}", file.path);
-                graph.entry(user.clone()).or_default().entry(used.clone()).or_insert(place);
+                let users = graph.entry(path[..=shared].join("::")).or_default();
+                users.entry(used[..=shared].join("::")).or_insert(place);
             }
         }
     }
     graph
 }
 
-/// The names that follow `crate::`, or as many `super::` as lead to the root, in the source of a module `depth` deep.
-fn uses(text: &str, depth: usize) -> Vec<(usize, String)> {
-    let root = "super::".repeat(depth);
-    let mut found = Vec::new();
-    for start in ["crate::", root.as_str()] {
-        for (at, _) in text.match_indices(start) {
-            let before = text[..at].chars().next_back();
-            if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {
-                continue;
-            }
-            let tail = &text[at + start.len()..];
-            if tail.starts_with('{') {
-                let tree = &tail[..tail.find(';').unwrap_or(tail.len())];
-                found.extend(expand(tree).into_iter().filter_map(|path| Some((at, path.into_iter().next()?))));
-            } else {
-                let name: String = tail.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                found.push((at, name));
+/// What paths lead to.
+#[derive(Default)]
+struct Modules {
+    paths: BTreeSet<Path>,
+    /// What the names stand for that modules bring in with `use`, by module and name.
+    brought_in: BTreeMap<Path, Path>,
+}
+
+impl Modules {
+    /// Notes the names that the source of a module brings in.
+    fn bring_in(&mut self, module: &[String], text: &str) {
+        for (at, _) in text.match_indices("use ").filter(|(at, _)| starts_word(text, *at)) {
+            let tree = &text[at + "use ".len()..];
+            for (path, name) in expand(&tree[..tree.find(';').unwrap_or(tree.len())]) {
+                self.brought_in.insert([module, &[name]].concat(), absolute(module, path));
             }
         }
     }
-    found
+
+    /// The module in which what stands at `path` is defined.
+    fn resolve(&self, mut path: Path) -> Path {
+        // A few names stand for names, never many; what is not a name but looks so must not lead round and round.
+        for _ in 0..8 {
+            let depth = (0..path.len()).take_while(|depth| self.paths.contains(&path[..=*depth])).count();
+            let Some(target) = path.get(..=depth).and_then(|named| self.brought_in.get(named)) else {
+                path.truncate(depth);
+                break;
+            };
+            path = [target, &path[depth + 1..]].concat();
+        }
+        path
+    }
 }
 
-/// The paths of a use tree: `a::{b, c::d}` gives `a b` and `a c d`. Renames and globs are kept as they stand.
-fn expand(tree: &str) -> Vec<Vec<String>> {
+/// The paths that begin with `crate::` or `super::` in the source of a module, and where.
+fn uses(text: &str, module: &[String]) -> Vec<(usize, Path)> {
+    let starts = ["crate::", "super::"].into_iter().flat_map(|start| text.match_indices(start));
+    let starts = starts.filter(|(at, _)| starts_word(text, *at));
+    let paths = |at: usize| expand(tree_at(&text[at..])).into_iter().map(move |(path, _)| (at, absolute(module, path)));
+    starts.flat_map(|(at, _)| paths(at)).collect()
+}
+
+/// A path that stands in a module, from the root of the crate.
+fn absolute(module: &[String], path: Path) -> Path {
+    let mut whole = module.to_vec();
+    for name in path {
+        match name.as_str() {
+            "crate" => whole.clear(),
+            "super" => drop(whole.pop()),
+            "self" => {}
+            _ => whole.push(name),
+        }
+    }
+    whole
+}
+
+/// Whether what stands at `at` is the first name of a path.
+fn starts_word(text: &str, at: usize) -> bool {
+    !text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$')
+}
+
+/// The path, or the tree of paths, with which the text begins.
+fn tree_at(text: &str) -> &str {
+    let path = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(text.len());
+    if !text[..path].ends_with("::") || !text[path..].starts_with('{') {
+        return text[..path].trim_end_matches(':');
+    }
+    let mut depth = 0usize;
+    let end = text[path..].find(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    end.map_or(text, |end| &text[..=path + end])
+}
+
+/// The paths of a use tree, each with the name it brings in: `a::{b, c::d as e}` gives `a b` as `b` and `a c d` as `e`.
+/// Globs are kept as they stand.
+fn expand(tree: &str) -> Vec<(Path, String)> {
     let (head, group) = match tree.split_once('{') {
         Some((head, rest)) => (head, Some(rest.rsplit_once('}').map_or(rest, |(inner, _)| inner))),
         None => (tree, None),
     };
-    let head: Vec<String> = head
-        .split("::")
-        .map(|part| part.rsplit(" as ").next().unwrap_or(part).trim().to_owned())
-        .filter(|part| !part.is_empty())
-        .collect();
-    let Some(group) = group else { return vec![head] };
+    let (head, renamed) = head.split_once(" as ").map_or((head, None), |(head, name)| (head, Some(name)));
+    let head: Path = head.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
+    let Some(group) = group else {
+        let name = renamed.map(|name| name.trim().to_owned()).or_else(|| head.last().cloned());
+        return vec![(head, name.unwrap_or_default())];
+    };
     let mut depth = 0usize;
     let parts = group.split(|c| {
         match c {
@@ -135,7 +194,19 @@ fn expand(tree: &str) -> Vec<Vec<String>> {
         c == ',' && depth == 0
     });
     let parts: Vec<&str> = parts.map(str::trim).filter(|part| !part.is_empty()).collect();
-    parts.into_iter().flat_map(expand).map(|tail| [head.clone(), tail].concat()).collect()
+    let mut paths: Vec<(Path, String)> = parts.into_iter().flat_map(expand).collect();
+    for (path, name) in &mut paths {
+        match (path.as_slice(), head.last()) {
+            ([only], Some(last)) if only == "self" => {
+                if name == "self" {
+                    name.clone_from(last);
+                }
+                path.clone_from(&head);
+            }
+            _ => *path = [head.as_slice(), path].concat(),
+        }
+    }
+    paths
 }
 
 /// The strongly connected components of more than one module, by Tarjan's algorithm.
@@ -187,9 +258,9 @@ mod tests {
 
     #[test]
     fn use_trees() {
-        let paths = expand("a::{b, c::{d, e as f}, g::*}");
-        let paths: Vec<String> = paths.iter().map(|path| path.join(" ")).collect();
-        assert_eq!(paths, ["a b", "a c d", "a c f", "a g *"]);
+        let paths = expand("a::{self, b, c::{d, e as f}, g::*}");
+        let paths: Vec<String> = paths.iter().map(|(path, name)| format!("{} as {name}", path.join(" "))).collect();
+        assert_eq!(paths, ["a as a", "a b as b", "a c d as d", "a c e as f", "a g * as *"]);
     }
 
     #[test]
@@ -208,6 +279,38 @@ mod tests {
         assert!(check(&tree, &allowed).is_empty());
         let stale = Exceptions::parse("[cycles]\nx = [[\"a\", \"b\", \"c\"], [\"a\", \"b\"]]").unwrap();
         assert_eq!(check(&tree, &stale).len(), 1);
+    }
+
+    #[test]
+    fn a_circle_among_the_children_of_a_module() {
+        let tree = Tree::of(&[
+            ("crates/x/src/lib.rs", "mod a;"),
+            ("crates/x/src/a.rs", "mod b; mod c; mod d; mod e; use c::{inner::Deep as Thing, self};"),
+            ("crates/x/src/a/b.rs", "mod inner; use super::{d::{self, D}, Thing};"),
+            ("crates/x/src/a/c.rs", "mod inner;"),
+            ("crates/x/src/a/c/inner.rs", "fn c(_: super::super::d::D) {}"),
+            ("crates/x/src/a/d.rs", "use super::{super::a::b::inner::go, own};"),
+            ("crates/x/src/a/e.rs", "use super::b;"),
+        ]);
+        let complaints = check(&tree, &Exceptions::default());
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains("circle: a::b, a::c, a::d\n"), "{complaints:?}");
+        assert!(complaints[0].contains("a::c uses a::d at crates/x/src/a/c/inner.rs:1"), "{complaints:?}");
+        let allowed = Exceptions::parse("[cycles]\nx = [[\"a::b\", \"a::c\", \"a::d\"]]").unwrap();
+        assert!(check(&tree, &allowed).is_empty());
+    }
+
+    #[test]
+    fn no_circle_of_a_module_and_those_below_it() {
+        let tree = Tree::of(&[
+            ("crates/x/src/lib.rs", "mod a; mod f; use a::b::B;"),
+            ("crates/x/src/a.rs", "mod b; mod c; use b::B; use crate::f::F; fn own(_: c::C) {}"),
+            ("crates/x/src/a/b.rs", "use super::own; pub(in super::super) struct B; pub(super) fn b() {}"),
+            ("crates/x/src/a/c.rs", "use super::{F, super::a::b::B, own}; use self::inner::Inner; mod inner;"),
+            ("crates/x/src/a/c/inner.rs", "use super::C; use crate::a::{own, b::b};"),
+            ("crates/x/src/f.rs", "use std::a::b;"),
+        ]);
+        assert_eq!(check(&tree, &Exceptions::default()), Vec::<String>::new());
     }
 
     #[test]

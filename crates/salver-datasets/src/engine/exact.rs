@@ -20,6 +20,7 @@ mod nearest;
 mod nested;
 mod quotient;
 mod rounded;
+mod same_floats;
 mod singles;
 mod sliding;
 mod spans;
@@ -47,8 +48,9 @@ use super::functions;
 
 pub(crate) use averages::avg;
 use extremes::{max, min};
-pub(crate) use floats::{one_of_each, unordered};
+pub(crate) use floats::unordered;
 pub(super) use mixed::Mixed;
+pub(crate) use same_floats::one_of_each;
 pub(crate) use sums::sum;
 
 /// Puts the aggregates of exact numbers in the place of the session's own, and says how operators are planned.

@@ -15,7 +15,7 @@ use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions}
 use datafusion::common::{DataFusionError, Result};
 use salver_model::limits::PROCESS_BYTES_BESIDE;
 
-use super::work::State;
+use super::work_state::State;
 
 /// How often the process is looked at while queries run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigOptions, ExtensionOptions};
@@ -17,6 +16,7 @@ use tokio::time::sleep;
 
 use super::pressure::Pressure;
 use super::turn;
+use super::work_state::State;
 
 /// How long work that ended is waited for: what computes looks whether it may every few milliseconds.
 const RELEASED_MAX: Duration = Duration::from_secs(1);
@@ -26,27 +26,6 @@ const LOOK: Duration = Duration::from_millis(1);
 /// One query's work. Clones are the same work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work(Arc<State>);
-
-#[derive(Debug, Default)]
-pub(super) struct State {
-    cancelled: AtomicBool,
-    planned: AtomicBool,
-    /// Whether it was ended because the process had too much in memory.
-    pressed: AtomicBool,
-}
-
-impl State {
-    /// Whether the work was ended.
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Ends the work because of the memory it takes.
-    pub(super) fn press(&self) {
-        self.pressed.store(true, Ordering::Relaxed);
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-}
 
 impl Work {
     /// Begins work for a query in `state`, whose functions and operators find it from now on.
@@ -78,7 +57,7 @@ impl Work {
 
     /// Ends the work: every checkpoint fails from now on.
     pub(crate) fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::Relaxed);
+        self.0.cancel();
     }
 
     /// Whether the work was ended.
@@ -100,12 +79,12 @@ impl Work {
 
     /// The plan is made: what is computed from now on does not become part of it.
     pub(crate) fn mark_planned(&self) {
-        self.0.planned.store(true, Ordering::Relaxed);
+        self.0.mark_planned();
     }
 
     /// Whether the plan is made.
     pub(crate) fn is_planned(&self) -> bool {
-        self.0.planned.load(Ordering::Relaxed)
+        self.0.is_planned()
     }
 
     /// Checks that somebody waits for the work still. Computations of many rows, or of long ones, do so every few
@@ -123,7 +102,7 @@ impl Work {
 
     /// What work ends with that was ended: because nobody waits for it, or because of the memory it takes.
     pub(super) fn stopped(&self) -> DataFusionError {
-        let error = if self.0.pressed.load(Ordering::Relaxed) {
+        let error = if self.0.is_pressed() {
             Error::new(Code::OutOfMemory, "the query was ended: with it the server has more in memory than it may")
                 .with_hint("ask for less: add a filter or a `limit`; or raise `limits.memory_bytes_max`")
         } else {

@@ -11,7 +11,7 @@ use salver_model::limits::{PIECE_BYTES_MAX, WAITING_DECODER_BYTES_MAX};
 use salver_model::{Error, Result};
 
 use super::file::Footer;
-use super::files::Sources;
+use super::opened::Sources;
 use crate::partitions::constant;
 use crate::residency::{batch_of, conform};
 use crate::source::parquet::unpacked_bytes;

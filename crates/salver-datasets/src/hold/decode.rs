@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::columns::{FileColumns, Wanted};
 use super::file::{OpenFile, Pages};
-use super::files::Opened;
+use super::opened::Opened;
 
 /// Rows to leave out that are worth a look into the index of pages.
 const WORTH_INDEX_ROWS: u64 = 4_096;

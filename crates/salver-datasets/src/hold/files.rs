@@ -1,19 +1,16 @@
 //! The files of a dataset, opened when its rows are first held and closed with the last who holds them.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, FieldRef, SchemaRef};
-use datafusion::common::ScalarValue;
-use salver_model::{Error, Result};
+use arrow::datatypes::{Field, SchemaRef};
+use salver_model::Result;
 use tempfile::TempDir;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-use super::file::OpenFile;
 use super::head;
+use super::opened::{Opened, Sources};
 use crate::residency::ParquetFile;
-use crate::stamp::{self, Stamp};
 
 /// The files of one version of a dataset.
 #[derive(Debug)]
@@ -25,38 +22,6 @@ pub(crate) struct Files {
     head: OnceLock<Option<RecordBatch>>,
 }
 
-/// What is known of the files since they were loaded.
-#[derive(Debug)]
-pub(super) struct Sources {
-    /// The dataset's columns.
-    pub(super) schema: SchemaRef,
-    /// How many of them are in the files; those behind are partition columns.
-    pub(super) own: usize,
-    /// The first row of each file, and last how many rows there are.
-    pub(super) starts: Vec<u64>,
-    files: Vec<Source>,
-    /// The directory of a converted copy, which must stay as long as it is read.
-    _kept: Option<Arc<TempDir>>,
-}
-
-#[derive(Debug)]
-struct Source {
-    path: PathBuf,
-    stamp: Option<Stamp>,
-    /// The values of the partition columns.
-    values: Vec<ScalarValue>,
-}
-
-/// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the
-/// others are opened when they are read, and fail when they were replaced by then.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    /// What they are.
-    pub(super) sources: Arc<Sources>,
-    kept: Vec<Arc<OpenFile>>,
-    _places: Option<OwnedSemaphorePermit>,
-}
-
 impl Files {
     /// The files that a dataset with the columns `schema`, of which the last are `partition_columns`, was loaded from.
     pub(crate) fn new(
@@ -66,23 +31,8 @@ impl Files {
         kept: Option<Arc<TempDir>>,
         places: Arc<Semaphore>,
     ) -> Result<Self> {
-        let mut starts = vec![0];
-        let mut rows = 0;
-        let mut sources = Vec::with_capacity(files.len());
-        for file in files {
-            rows += file.rows;
-            starts.push(rows);
-            let found = std::fs::metadata(&file.path).ok().filter(|about| about.len() == file.bytes);
-            let about = found.ok_or_else(|| stamp::changed(&stamp::name(&file.path)))?;
-            sources.push(Source {
-                path: file.path.clone(),
-                stamp: kept.is_none().then(|| Stamp::of(&about)),
-                values: file.partition_values.clone(),
-            });
-        }
-        let own = schema.fields().len().saturating_sub(partition_columns.len());
-        let sources = Sources { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept };
-        Ok(Self { sources: Arc::new(sources), opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
+        let sources = Arc::new(Sources::new(schema, files, partition_columns, kept)?);
+        Ok(Self { sources, opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
     }
 
     /// The first rows, read once. Blocks.
@@ -96,85 +46,11 @@ impl Files {
         if let Some(opened) = opened.upgrade() {
             return Ok(opened);
         }
-        let wanted = self.sources.files.len().min(self.places.available_permits());
+        let wanted = self.sources.count().min(self.places.available_permits());
         let places =
             u32::try_from(wanted).ok().and_then(|wanted| Arc::clone(&self.places).try_acquire_many_owned(wanted).ok());
-        let count = places.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let kept = self.sources.files[..count].iter().map(|file| file.open().map(Arc::new)).collect::<Result<_>>()?;
-        let new = Arc::new(Opened { sources: Arc::clone(&self.sources), kept, _places: places });
+        let new = Arc::new(Opened::new(&self.sources, places)?);
         *opened = Arc::downgrade(&new);
         Ok(new)
-    }
-}
-
-impl Opened {
-    /// A file by a number that may be wrong. Blocks.
-    pub(super) fn numbered(&self, number: usize) -> Result<Arc<OpenFile>> {
-        if number >= self.sources.count() {
-            return Err(Error::internal("a plan reads a file that its dataset does not have"));
-        }
-        self.file(number)
-    }
-
-    /// Refuses files of which too many are there to be kept open, when they are not those that were loaded.
-    pub(crate) fn check_others(&self) -> Result<()> {
-        let holds = |file: &Source| {
-            let about = std::fs::metadata(&file.path);
-            file.stamp.is_none_or(|stamp| about.is_ok_and(|about| stamp.is_of(&about)))
-        };
-        let others = self.sources.files.get(self.kept.len()..).unwrap_or_default();
-        match others.iter().find(|file| !holds(file)) {
-            None => Ok(()),
-            Some(file) => Err(stamp::changed(&stamp::name(&file.path))),
-        }
-    }
-}
-
-impl Source {
-    fn open(&self) -> Result<OpenFile> {
-        OpenFile::open(&self.path, self.stamp)
-    }
-}
-
-impl Sources {
-    /// How many files.
-    pub(super) fn count(&self) -> usize {
-        self.files.len()
-    }
-
-    /// How many rows.
-    pub(super) fn rows(&self) -> u64 {
-        self.starts.last().copied().unwrap_or(0)
-    }
-
-    /// Those of `columns` that are in files, though not every file may have them.
-    pub(super) fn fields(&self, columns: &[usize]) -> Vec<FieldRef> {
-        let own = columns.iter().filter(|column| **column < self.own);
-        own.filter_map(|column| self.schema.fields().get(*column).cloned()).collect()
-    }
-
-    /// The file that a row is in.
-    pub(super) fn file_of(&self, row: u64) -> usize {
-        self.starts.partition_point(|start| *start <= row).saturating_sub(1)
-    }
-
-    /// The value of a partition column, by its index among them, in a file.
-    pub(super) fn value(&self, file: usize, partition: usize) -> Option<&ScalarValue> {
-        self.files.get(file)?.values.get(partition)
-    }
-}
-
-impl Opened {
-    /// A file, by its number. Blocks.
-    pub(super) fn file(&self, number: usize) -> Result<Arc<OpenFile>> {
-        match self.kept(number) {
-            Some(open) => Ok(Arc::clone(open)),
-            None => self.sources.files[number].open().map(Arc::new),
-        }
-    }
-
-    /// A file, by its number, if it is kept open.
-    pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
-        self.kept.get(number)
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::columns::Wanted;
 use super::decode::Decoder;
-use super::files::Opened;
+use super::opened::Opened;
 
 /// Most rows that are kept.
 const HEAD_ROWS_MAX: u64 = 1_024;

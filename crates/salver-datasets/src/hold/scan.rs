@@ -23,7 +23,7 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use salver_model::Error;
 
 use super::file::OpenFile;
-use super::files::Opened;
+use super::opened::Opened;
 
 /// Which of a dataset's files a file of a plan is.
 #[derive(Clone, Copy, Debug)]

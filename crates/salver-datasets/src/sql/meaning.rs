@@ -10,6 +10,7 @@ mod calls;
 mod casts;
 mod columns;
 pub(super) mod compared;
+mod derived;
 mod json;
 mod made_json;
 mod merged;

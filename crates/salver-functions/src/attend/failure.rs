@@ -5,9 +5,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use salver_model::functions::Language;
+use salver_model::spec::FunctionSpec;
 use salver_model::{Code, Error};
 
-use super::start::Start;
+use crate::program::Program;
 
 /// Why a file is not loaded.
 #[derive(Debug)]
@@ -22,13 +23,13 @@ pub(super) enum Unloaded {
 
 impl Unloaded {
     /// The error for whoever asks for the file. `tail` is what the process wrote last.
-    pub(super) fn into_error(self, start: &Start, status: io::Result<ExitStatus>, tail: &str) -> Error {
-        let (name, file) = (&start.spec.name, start.spec.file.display());
+    pub(super) fn into_error(self, spec: &FunctionSpec, status: io::Result<ExitStatus>, tail: &str) -> Error {
+        let (name, file) = (&spec.name, spec.file.display());
         let hint = format!("correct {file}; it is loaded again when it changes");
         match self {
             Self::Said(why) => unavailable(format!("`{name}` can't be loaded: {}", why.trim())).with_hint(hint),
             Self::Unequipped(why) => {
-                unavailable(format!("`{name}` can't be run: {}", why.trim())).with_hint(install(start))
+                unavailable(format!("`{name}` can't be run: {}", why.trim())).with_hint(install(spec))
             }
             Self::Ended(why) => {
                 let how = status.ok().filter(|_| why.kind() == io::ErrorKind::UnexpectedEof).map(how);
@@ -43,20 +44,19 @@ impl Unloaded {
 }
 
 /// The error when a process can't be started at all.
-pub(super) fn unstarted(start: &Start, error: io::Error) -> Error {
-    let name = &start.spec.name;
-    let program = start.program.executable.display();
+pub(super) fn unstarted(spec: &FunctionSpec, program: &Program, error: io::Error) -> Error {
+    let (name, program) = (&spec.name, program.executable.display());
     let message = format!("`{name}` can't be run: the program `{program}` can't be started");
     let hint = match error.kind() {
-        io::ErrorKind::NotFound => install(start),
+        io::ErrorKind::NotFound => install(spec),
         _ => "see the cause in the server's log".to_owned(),
     };
     unavailable(message).with_hint(hint).with_source(error)
 }
 
 /// How to get what runs the language. It is tried again from time to time.
-fn install(start: &Start) -> String {
-    let package = match start.spec.language {
+fn install(spec: &FunctionSpec) -> String {
+    let package = match spec.language {
         Language::R => "r-base-core",
         Language::Python => "python3",
     };

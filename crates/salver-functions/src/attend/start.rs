@@ -46,7 +46,7 @@ pub(super) struct Started {
 impl Start {
     /// Starts the process.
     pub(super) fn spawn(&self) -> Result<Started> {
-        self.try_spawn().map_err(|error| unstarted(self, error))
+        self.try_spawn().map_err(|error| unstarted(&self.spec, &self.program, error))
     }
 
     fn try_spawn(&self) -> io::Result<Started> {

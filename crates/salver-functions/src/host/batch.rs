@@ -5,11 +5,11 @@ use std::os::unix::net::UnixStream;
 
 use salver_model::functions::ColumnKind;
 
+use super::failure::{OUT_OF_MEMORY, USER_CODE};
 use super::frame;
 use super::session::Session;
 use super::start::{self, Runtime};
 use super::value::{Inside, Kind, MISSING, Value};
-use super::worker::{OUT_OF_MEMORY, USER_CODE};
 use crate::wire::columns::{self, Column};
 
 /// Up to here every whole number is a double, and every double a whole number.

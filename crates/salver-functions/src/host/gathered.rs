@@ -6,12 +6,12 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Map, Value as Json};
 
 use super::argument;
+use super::failure::{USER_CODE, fail, fail_raised};
 use super::frame;
 use super::json;
 use super::session::Session;
 use super::start::Runtime;
 use super::value::{Inside, Kind, Value};
-use super::worker::{self, USER_CODE};
 use crate::wire::columns::take;
 
 /// What a guarded function works with. All that it builds up is here.
@@ -78,9 +78,9 @@ pub(super) fn answer(
     let Exchange { out, made, .. } = exchange;
     match (made, result) {
         (Some(Ok(())), _) => frame::send(&mut &*stream, out, &[]),
-        (Some(Err(unfit)), _) => worker::fail(stream, out, USER_CODE, unfit),
-        (None, Err(raised)) => worker::fail_raised(session, runtime, (stream, out), &raised.0),
-        (None, Ok(())) => worker::fail(stream, out, USER_CODE, "no answer was made"),
+        (Some(Err(unfit)), _) => fail(stream, out, USER_CODE, unfit),
+        (None, Err(raised)) => fail_raised(session, runtime, (stream, out), &raised.0),
+        (None, Ok(())) => fail(stream, out, USER_CODE, "no answer was made"),
     }
 }
 

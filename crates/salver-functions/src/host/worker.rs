@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::argument;
 use super::batch;
 use super::call::{Call, Fields};
+use super::failure::{OUT_OF_MEMORY, USER_CODE, WRONG_ARGUMENT, fail, fail_raised};
 use super::frame::{self, Frame, Reader};
 use super::gathered;
 use super::json::{self, Unfit};
@@ -22,11 +23,6 @@ use super::value::{Attribute, Inside, Kept, Kind, Value};
 const BODY: i32 = 0;
 const TEMPORARY_FILE: i32 = 2;
 const JSON: i32 = 3;
-
-/// Why a call failed, as in a frame `X`.
-pub(super) const USER_CODE: u8 = 0;
-pub(super) const OUT_OF_MEMORY: u8 = 1;
-const WRONG_ARGUMENT: u8 = 2;
 
 /// What a guarded function works with. All that it builds up is here.
 struct Exchange<'a> {
@@ -142,32 +138,6 @@ fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> i
         Ok(()) if !frame::fits(out, &[]) => fail(stream, out, USER_CODE, TOO_LARGE),
         Ok(()) => frame::send(&mut stream, out, &[]),
     }
-}
-
-/// Says that R raised an error.
-pub(super) fn fail_raised(
-    session: &Session,
-    runtime: Runtime,
-    (stream, out): (&UnixStream, &mut Vec<u8>),
-    raised: &str,
-) -> io::Result<()> {
-    let kind = if session.is_memory(raised) { OUT_OF_MEMORY } else { USER_CODE };
-    start::forget(session, runtime);
-    fail(stream, out, kind, if raised.is_empty() { "R left the function without an error" } else { raised })
-}
-
-/// Says that a call failed: what the client may know, and what the log may.
-pub(super) fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
-    let message = match kind {
-        OUT_OF_MEMORY => "the function ran out of memory",
-        WRONG_ARGUMENT => detail,
-        _ => "the function raised an error",
-    };
-    frame::begin(out, b'X');
-    out.push(kind);
-    frame::put(out, message.as_bytes());
-    frame::put(out, if kind == WRONG_ARGUMENT { b"" } else { detail.as_bytes() });
-    frame::send(&mut &*stream, out, &[])
 }
 
 /// Guarded: calls the function, and sends what it gives.

@@ -1,13 +1,13 @@
 //! A statement to a query of the model, with the columns of its entry and the values of its bind variables.
 
 use ahash::{AHashMap, AHashSet};
-use arrow::datatypes::{DataType, Schema};
-use salver_model::{ColumnPath, Filter, Item, Query, Sort, Value};
+use arrow::datatypes::Schema;
+use salver_model::{Filter, Item, Query, Sort, Value};
 
 use super::bind::Binds;
+use super::columns::Columns;
 use super::condition::filter;
-use super::kind::Kind;
-use super::syntax::{Answer, Collection, Operand, Path, Statement};
+use super::syntax::{Answer, Collection, Operand, Statement};
 use super::{BIND_PARAMETER_TYPE, Mistake, NUMBER_OUT_OF_RANGE};
 
 /// A statement as it can be run.
@@ -42,7 +42,7 @@ impl Statement {
 
 /// Makes a query of `statement` over an entry with the columns of `schema`.
 pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>) -> Result<Compiled, Mistake> {
-    let columns = Columns { schema };
+    let columns = Columns::of(schema);
     let filters = statement.filters.iter().map(|one| filter(one, false, columns, binds));
     let mut filters: Vec<Filter> = filters.collect::<Result<_, _>>()?;
     let sort = statement.sort.iter().map(|key| Sort {
@@ -64,39 +64,6 @@ pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>)
     Ok(Compiled { query, shape })
 }
 
-/// The columns a document has.
-#[derive(Clone, Copy)]
-pub(super) struct Columns<'s> {
-    schema: &'s Schema,
-}
-
-impl Columns<'_> {
-    /// The column of a field. `d["a.b"]` is the column of that name where there is one.
-    pub(super) fn path(self, path: &Path) -> ColumnPath {
-        let mut parts = path.iter().cloned();
-        ColumnPath { column: parts.next().unwrap_or_default(), fields: parts.collect() }
-    }
-
-    /// What a field holds; `None` when there is no such field, or when it is not always the same.
-    pub(super) fn kind(self, path: &Path) -> Option<Kind> {
-        let (first, below) = path.split_first()?;
-        let field = self.schema.field_with_name(first).ok()?;
-        let found = below.iter().try_fold(field.data_type(), |data_type, name| match data_type {
-            DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
-            _ => None,
-        });
-        found.and_then(Kind::of_column)
-    }
-
-    /// The columns that `is_kept` says, as items; what is not a column is no member of any document.
-    fn kept(self, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, Shape) {
-        let names = self.schema.fields().iter().map(|field| field.name().as_str()).filter(|name| is_kept(name));
-        let items: Vec<Item> = names.map(Item::column).collect();
-        let shape = if items.is_empty() { Shape::Empty } else { Shape::Objects };
-        (items, shape)
-    }
-}
-
 fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(Vec<Item>, Shape), Mistake> {
     Ok(match answer {
         Answer::Document => (Vec::new(), Shape::Objects),
@@ -114,13 +81,20 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
         }
         Answer::Keep(names) => {
             let names = texts(names, binds)?;
-            columns.kept(|column| names.contains(column))
+            kept(columns, |column| names.contains(column))
         }
         Answer::Unset(names) => {
             let names = texts(names, binds)?;
-            columns.kept(|column| !names.contains(column))
+            kept(columns, |column| !names.contains(column))
         }
     })
+}
+
+/// The columns that `is_kept` says, as items; what is not a column is no member of any document.
+fn kept(columns: Columns<'_>, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, Shape) {
+    let items: Vec<Item> = columns.names().filter(|name| is_kept(name)).map(Item::column).collect();
+    let shape = if items.is_empty() { Shape::Empty } else { Shape::Objects };
+    (items, shape)
 }
 
 /// The names that stand in KEEP and UNSET, alone or in lists.

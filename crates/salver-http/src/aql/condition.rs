@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use salver_model::{ColumnPath, Comparison, Filter, Value};
 
 use super::bind::Binds;
-use super::compile::Columns;
+use super::columns::Columns;
 use super::kind::Kind;
 use super::syntax::{Expression, Operand, Operator, Path};
 use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED, TOO_MUCH_NESTING};

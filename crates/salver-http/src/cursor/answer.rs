@@ -5,7 +5,7 @@ use salver_formats::Coding;
 use salver_model::limits::READY_BYTES_MAX;
 use salver_model::{Error, Result};
 
-use super::step::Id;
+use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{Facts, Given, Kind};
 use crate::exchange::Exchange;

@@ -1,16 +1,15 @@
 //! Goes on with a cursor, and ends it.
 
-use std::fmt;
 use std::time::Duration;
 
 use http::{Response, StatusCode};
 use salver_service::exports::{Refusal, Taken};
 
 use super::answer;
+use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{Cursor, Failure, Kind};
 use crate::exchange::Exchange;
-use crate::tokens::{ID_MAX, Owner};
 
 /// The first batch of a new cursor, which is kept only when there is a reason to come back.
 pub(super) async fn first(
@@ -106,32 +105,4 @@ fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Fa
         Err(refusal) => Err(refusal),
     }
     .map_err(Failure::of_refusal)
-}
-
-/// What a cursor is called before the caller who opened it: a number, since clients of ArangoDB may read it as one. For
-/// other callers it is no cursor's.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Id(u64);
-
-impl Id {
-    fn of(exchange: &Exchange<'_>, lease: u64) -> Self {
-        Self(exchange.app.tokens.masked(&Owner::of(exchange.caller), lease))
-    }
-
-    /// Reads an id in the one form it was written in; what is none is no cursor's.
-    fn read(text: &str) -> Result<Self, Failure> {
-        let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-        let id = text.parse().ok().filter(|id| is_number && *id <= ID_MAX).map(Self);
-        id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
-    }
-
-    fn lease(self, exchange: &Exchange<'_>) -> u64 {
-        exchange.app.tokens.masked(&Owner::of(exchange.caller), self.0)
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
 }

@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Result};
 
 use super::arguments::Arguments;
 use super::preference::Preference;
-use super::{arguments, jobs, pure, refusal, respond};
+use super::{arguments, jobs, pure, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
 use crate::exchange::{Exchange, header_fields};
@@ -84,7 +84,7 @@ pub(super) async fn application(
     if preference.is_async {
         return jobs::open(exchange, file, file.spec().name.to_string(), call, preference).await;
     }
-    Ok(ask(exchange.app, file, call).await)
+    Ok(respond::ask(exchange.app, file, call).await)
 }
 
 /// The request as whoever sees it gets it, but for its body.
@@ -98,12 +98,6 @@ fn whole(exchange: &Exchange<'_>, path: String) -> Call {
         holder: Some(exchange.caller.holder()),
         ..Call::default()
     }
-}
-
-/// What `file` answers.
-pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
-    let answered = file.call(call).await.and_then(|answer| respond::answer(app, answer));
-    answered.unwrap_or_else(|error| refusal::of_error(app, &error))
 }
 
 /// The file was loaded anew since the request came in.

@@ -10,7 +10,7 @@ use salver_model::limits::{CALLBACK_BYTES_MAX, CALLBACK_RETRY_MS, CALLBACK_TRIES
 use salver_model::ports::Delivery;
 use salver_model::{Code, Error, Result};
 
-use super::jobs;
+use super::standing::document;
 use crate::app::App;
 use crate::functions_state::{Callback, Job};
 use crate::tokens::beginning;
@@ -47,7 +47,7 @@ fn is_allowed(allowed: &[String], address: &str) -> bool {
 /// Tells that `job` is over, again and again for some time.
 pub(super) async fn tell(app: &App, job: &Job) {
     let (Some(callback), Some(callbacks)) = (&job.callback, &app.options.callbacks) else { return };
-    let document = Bytes::from(jobs::document(app, job).to_string());
+    let document = Bytes::from(document(app, job).to_string());
     let mut wait = Duration::from_millis(CALLBACK_RETRY_MS);
     for attempt in 1..=CALLBACK_TRIES_MAX {
         // Closed by nobody.

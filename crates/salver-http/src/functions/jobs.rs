@@ -4,17 +4,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use futures::future::maybe_done;
 use futures::{FutureExt, poll};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result};
-use serde_json::{Value as Json, json};
 use tokio::time::timeout;
 
 use super::preference::Preference;
+use super::standing::{document, state};
 use super::{callback, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
@@ -112,45 +111,6 @@ async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Resu
         Some(key) => pure::keep(app, &key, response),
         None => response,
     })
-}
-
-/// A job as JSON.
-pub(super) fn document(app: &App, job: &Job) -> Json {
-    let mut document = json!({
-        "id": job.id, "function": job.function, "state": state(job), "created": instant(job.created),
-        "started": job.begun.get().copied().map(instant),
-    });
-    if let Some(outcome) = job.outcome.get() {
-        document["finished"] = instant(outcome.at).into();
-        document["status"] = outcome.answer.status().as_u16().into();
-        document["result"] = format!("{}/api/jobs/{}/result", app.options.base_path, job.id).into();
-        if outcome.is_failure {
-            // Errors are written as JSON, so that this one can be read.
-            document["error"] = serde_json::from_slice(outcome.answer.body()).unwrap_or_default();
-        }
-    }
-    if let Some(callback) = &job.callback {
-        let state = match callback.told.get() {
-            None => "waiting",
-            Some(true) => "delivered",
-            Some(false) => "failed",
-        };
-        document["callback"] = json!({ "url": callback.address, "state": state });
-    }
-    document
-}
-
-fn state(job: &Job) -> &'static str {
-    match (job.outcome.get(), job.begun.get()) {
-        (Some(outcome), _) if outcome.is_failure => "failed",
-        (Some(_), _) => "done",
-        (None, Some(_)) => "running",
-        (None, None) => "queued",
-    }
-}
-
-fn instant(time: SystemTime) -> String {
-    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 fn location(app: &App, job: &Job) -> Result<HeaderValue> {

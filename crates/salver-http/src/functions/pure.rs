@@ -15,7 +15,7 @@ use salver_model::limits::CACHED_BODY_BYTES_MAX;
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 
-use super::asking::ask;
+use super::respond::ask;
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::{Finished, Flight};

@@ -7,12 +7,14 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
-use salver_model::functions::{Answer, AnswerBody};
+use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::observation::Observation;
+use salver_model::ports::Functions;
 use salver_model::records::DocumentStream;
 use salver_model::{Code, Error, Result};
 use tokio::io::AsyncReadExt;
 
+use super::refusal;
 use crate::app::App;
 use crate::body::{self, Body};
 use crate::caution;
@@ -24,6 +26,12 @@ const PIECE_BYTES: usize = 256 * 1024;
 /// Fields that are the connection's and not the answer's.
 const OF_THE_CONNECTION: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
+
+/// What `file` answers.
+pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+    let answered = file.call(call).await.and_then(|answer| self::answer(app, answer));
+    answered.unwrap_or_else(|error| refusal::of_error(app, &error))
+}
 
 /// The answer.
 ///

@@ -1,6 +1,8 @@
 //! What the names of the GraphQL schema stand for: tables, columns, relations. Made from a catalog snapshot; knows
 //! nothing of documents.
 
+mod writing;
+
 use std::sync::Arc;
 
 use ahash::{AHashMap, AHashSet};
@@ -9,9 +11,10 @@ use salver_model::ports::Database;
 use salver_model::{Description, Name};
 use salver_service::Snapshot;
 
-use crate::graphql::mutation::{MutationKind, Writing};
 use crate::graphql::naming::Names;
 use crate::graphql::scalar::Scalar;
+
+pub(crate) use writing::{MutationKind, Writing};
 
 /// Type names that no table may take.
 const RESERVED: [&str; 24] = [

@@ -3,10 +3,10 @@
 use salver_model::{Aggregate, AggregateFunction, Code, ColumnPath, Error, Filter, Item, Query, Result, Sort, suggest};
 
 use crate::graphql::collect::Collected;
-use crate::graphql::compile::{Compiler, field_plan};
 use crate::graphql::condition;
 use crate::graphql::graph::{ColumnField, TableType};
 use crate::graphql::input::{Arguments, Input};
+use crate::graphql::level::{Compiler, field_plan};
 use crate::graphql::plan::{FieldPlan, Level, Part, ValuePlan};
 
 /// The level of groups that `root` selects.

@@ -4,6 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::records::{treeql_code, treeql_message};
 use salver_model::{Code, Error};
 
+use super::head::head;
 use super::json::write_string;
 use crate::body::Body;
 use crate::exit;
@@ -65,7 +66,7 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
     write(error, &mut body);
     let mut response = exit::reply(status, Body::Full(body.into()));
     let headers = response.headers_mut();
-    *headers = super::respond::head(None);
+    *headers = head(None);
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }

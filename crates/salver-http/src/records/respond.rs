@@ -1,28 +1,23 @@
 //! Documents to answers: status, entity tag, compression, and XML for those who ask for it.
 
-use std::sync::LazyLock;
-
 use futures::StreamExt;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::observation::Observation;
 use salver_model::records::{Document, DocumentBody};
 use salver_model::{Error, Result};
 
+use super::head::{NO_CACHE, encoded, head};
 use super::json::as_php;
 use super::xml::XmlWriter;
 use crate::app::App;
 use crate::body::{self, Body};
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::{caution, respond};
+use crate::respond;
 
-/// The media type of everything that is not XML, as PHP-CRUD-API writes it.
-const JSON: &str = "application/json; charset=utf-8";
 /// The media type of XML.
 const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
-const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
-const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Bodies up to this size are compressed by the thread that answers the request.
 const INLINE_BYTES_MAX: usize = 256 * 1_024;
@@ -99,30 +94,6 @@ impl About {
             super::problem::tell(&told, headers);
         }
         response
-    }
-}
-
-/// The head of JSON with this tag, and with what browsers are told: a copy costs less than putting it together again.
-pub(super) fn head(tag: Option<HeaderValue>) -> HeaderMap {
-    static UNTAGGED: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data(JSON));
-    static TAGGED: LazyLock<HeaderMap> = LazyLock::new(|| {
-        let mut headers = UNTAGGED.clone();
-        headers.insert(header::CACHE_CONTROL, NO_CACHE);
-        // The place of the tag.
-        headers.insert(header::ETAG, HeaderValue::from_static("\"\""));
-        headers
-    });
-    let Some(tag) = tag else { return UNTAGGED.clone() };
-    let mut headers = TAGGED.clone();
-    headers.insert(header::ETAG, tag);
-    headers
-}
-
-/// Says how the body is compressed.
-pub(super) fn encoded(headers: &mut HeaderMap, coding: Coding) {
-    if coding != Coding::Identity {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
-        headers.insert(header::VARY, VARY);
     }
 }
 

@@ -19,6 +19,7 @@
 
 pub(super) mod ask;
 pub(super) mod intake;
+mod piece;
 pub(super) mod tally;
 mod unpack;
 

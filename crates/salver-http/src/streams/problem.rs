@@ -1,25 +1,12 @@
-//! Errors of the doors of streams, each in the language of its door, all by the one writer.
+//! Errors of the doors of streams in Salver's own language, by the one writer.
 
 use http::Response;
 use salver_model::Error;
 use salver_model::observation::Observation;
 
-use super::confluent::Failure;
-use super::tinybird;
 use crate::app::App;
 use crate::body::Body;
 use crate::problem;
-use crate::routes::Family;
-
-/// The answer that tells `error`, in the language of the door that was asked.
-pub(super) fn respond(app: &App, family: Family, error: &Error) -> Response<Body> {
-    observe(app, error);
-    match family {
-        Family::ConfluentV2 | Family::ConfluentV3 => Failure::from(error).respond(family),
-        Family::Tinybird => tinybird::problem(error),
-        _ => own(error),
-    }
-}
 
 /// Tells the operator of what is ours.
 pub(super) fn observe(app: &App, error: &Error) {

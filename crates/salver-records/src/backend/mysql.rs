@@ -31,7 +31,7 @@ use self::client::Client;
 pub(crate) use self::failure::is_nowhere;
 pub(crate) use self::hold::Snapshot;
 use self::pool::Pool;
-use crate::backend::snapshot::Places;
+use crate::backend::holding::Places;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 

@@ -33,7 +33,7 @@ pub(crate) use self::hold::Snapshot;
 use self::pool::{Lease, Pool};
 use self::shared::Shared;
 use self::target::Target;
-use crate::backend::snapshot::Places;
+use crate::backend::holding::Places;
 
 /// Most shared connections. One server process works through each. A second one answers a quarter more where many ask;
 /// four answer no more where the server has two processors, and each is one that lists and transactions don't have.

@@ -2,12 +2,16 @@
 //! moment share one fsync.
 
 mod connections;
+mod era;
 mod fault;
+mod feed;
+mod fill;
 mod functions;
 mod group;
 mod hold;
+mod holder;
 mod init;
-mod kept;
+mod job;
 mod kinds;
 mod load;
 mod location;
@@ -16,9 +20,11 @@ mod long;
 mod open;
 mod program;
 mod read;
+mod reader;
 mod reflect;
 mod rows;
 mod spool;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -37,12 +43,12 @@ use salver_model::{Error, Result, Shares};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::sqlite::connections::Connections;
-use crate::backend::sqlite::group::Waiting;
 pub(crate) use crate::backend::sqlite::hold::Snapshot;
+use crate::backend::sqlite::job::{Job, Waiting};
 use crate::backend::sqlite::location::Location;
 use crate::backend::sqlite::read::StopOnDrop;
 use crate::backend::sqlite::rows::Stop;
-use crate::backend::sqlite::writer::{Job, Queue};
+use crate::backend::sqlite::writer::Queue;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
@@ -137,7 +143,8 @@ impl Sqlite {
     }
 
     pub(crate) fn version(&self) -> Option<u64> {
-        self.connections.on_lane(|reader| self.connections.clock.version(&self.connections, reader))
+        let open = || self.connections.open_reader(Duration::ZERO).ok();
+        self.connections.on_lane(|reader| self.connections.clock.version(reader, open))
     }
 
     async fn on_reader<R: Send + 'static>(

@@ -8,8 +8,7 @@ use salver_model::{Caller, Rule, Value};
 
 use super::convert::is_too_long;
 use super::decimal::Decimal;
-use super::ground::{Ground, means};
-use super::record::Fields;
+use super::ground::{Fields, Ground, means};
 use crate::json::{Form, base64};
 use crate::moment;
 

@@ -6,10 +6,10 @@ use salver_model::Result;
 use salver_model::records::{Field, Operation};
 
 use super::admit::{Admission, found, refused};
-use super::ground::Ground;
+use super::ground::{Fields, Ground};
 use super::judged::{self, Judged};
 use super::plan::{Answer, Item, Plan};
-use super::record::{Fields, Values};
+use super::record::Values;
 use super::shown::{Shown, step};
 use crate::dialect::Dialect;
 use crate::json::{self, Form, JsonRow};

@@ -1,6 +1,8 @@
 //! What one change stands on: its table, proved to be there and writable for the caller, and which of its columns the
 //! client may write, which are set for it, and which are kept from it.
 
+use std::borrow::Cow;
+
 use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{BytesText, Change, ChangeKind, Field, Operation, TableInfo};
 use salver_model::spec::matches_pattern;
@@ -29,6 +31,9 @@ pub(crate) struct Ground<'a> {
     /// Columns the client can't write, whose values are passed over in silence: it may have read them.
     barred: Vec<usize>,
 }
+
+/// A record with its names resolved.
+pub(crate) type Fields<'r> = Vec<(usize, Cow<'r, Field>)>;
 
 /// The operation rules are asked for.
 pub(crate) fn operation(kind: &ChangeKind) -> Operation {

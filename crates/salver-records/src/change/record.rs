@@ -7,7 +7,7 @@ use salver_model::{Code, Error, Result, hexadecimal};
 
 use super::checks;
 use super::decimal::Decimal;
-use super::ground::{Ground, argument_count, invalid};
+use super::ground::{Fields, Ground, argument_count, invalid};
 use super::sanitize::Sanitizer;
 use crate::condition::{Operand, bind_for};
 use crate::dialect::{Dialect, is_untyped};
@@ -19,9 +19,6 @@ pub(crate) type Values = Vec<(usize, Bind)>;
 
 /// What to do with a reference to an earlier change.
 pub(crate) type Backs<'b> = dyn Fn(usize, &str) -> Result<Bind> + 'b;
-
-/// A record with its names resolved.
-pub(crate) type Fields<'r> = Vec<(usize, Cow<'r, Field>)>;
 
 impl Ground<'_> {
     /// The columns a record names that are the client's to write, cleaned and checked as the entry says.

@@ -4,9 +4,9 @@ use salver_model::Value;
 use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
-use super::compare::Operand;
 use super::far::{self, Far};
 use super::instant;
+use super::operand::Operand;
 use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;

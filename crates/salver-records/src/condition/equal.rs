@@ -3,8 +3,8 @@
 
 use salver_model::records::ColumnKind;
 
-use super::compare::Operand;
 use super::convert::{bind_for, place};
+use super::operand::Operand;
 use crate::dialect::{Dialect, Sql};
 use crate::json::base64;
 use crate::statement::Bind;

@@ -3,16 +3,13 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use super::compare::Operand;
+use super::operand::{Around, Operand};
 use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::statement::Bind;
 
 /// Characters, or bytes, of a long text that MySQL surely sorts by: it takes no more than 1,024 bytes of each.
 const SORTED_LENGTH: u32 = 255;
 const LONG: (&str, &str) = ("LEFT(", ", 255)");
-
-/// What stands before and behind an expression.
-pub(crate) type Around = (&'static str, &'static str);
 
 /// The form of a column's values in tokens.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@
 use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
-use super::compare::Operand;
 use super::convert::{bind_for, exact_bind, place};
+use super::operand::Operand;
 use crate::dialect::Dialect;
 use crate::dialect::like::{ILIKE, glob};
 use crate::dialect::{Sql, chain};

@@ -2,7 +2,7 @@
 
 use salver_model::records::{Operation, TableInfo};
 
-use super::compare::Operand;
+use super::operand::Operand;
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::dialect::like::escaped;

@@ -7,10 +7,11 @@ use salver_model::{Code, Error, Result};
 
 use super::document::ListSink;
 use super::join::{Shape, Template};
-use super::list::{self, Plan};
 use super::order::{By, Sort, order_by};
+use super::plan::Plan;
 use super::root::{ALIAS, Root};
 use super::rows::{Envelope, Rows};
+use super::statements;
 use crate::condition::{Ground, Operand};
 use crate::dialect::Sql;
 use crate::json::Form;
@@ -45,7 +46,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
         sql.push("SELECT COUNT(*) FROM (");
         rows(&root, &shown, &mut sql)?;
         sql.push(") AS q");
-        reads.push(list::read(sql, vec![ColumnKind::BigInt]));
+        reads.push(statements::read(sql, vec![ColumnKind::BigInt]));
     }
     let mut sql = scope.sql();
     let mut first = true;
@@ -59,7 +60,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
     sql.push(") AS ").push(ALIAS);
     order_by(&root.ground, table, ALIAS, (&root.order, false), &mut sql)?;
     root.bounds.write(&mut sql);
-    reads.push(list::read(sql, shown.iter().map(|index| table.columns[*index].kind).collect()));
+    reads.push(statements::read(sql, shown.iter().map(|index| table.columns[*index].kind).collect()));
     let members = shown.iter().enumerate().map(|(cell, index)| {
         let column = &table.columns[*index];
         (column.name.as_str(), Form::of(scope.spec(), table, column), cell)

@@ -7,9 +7,11 @@ use salver_model::records::{
 use salver_model::{Code, Error, Result, suggest};
 
 use super::document::ListSink;
-use super::list::{self, Plan};
+use super::list;
+use super::plan::{Plan, run};
 use super::root::Root;
 use super::rows::Envelope;
+use super::statements;
 use super::{key, order};
 use crate::condition::Ground;
 use crate::scope::Scope;
@@ -19,7 +21,7 @@ pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&Re
     let query = &asked.query;
     let Some(key) = key else {
         let plan = plan(scope, asked)?;
-        return list::run(scope, plan).await;
+        return run(scope, plan).await;
     };
     let keys = std::slice::from_ref(key);
     let table = key::table(scope, &query.table, keys)?;
@@ -51,9 +53,9 @@ fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<Plan> {
     let (mut parts, rows) = features(&root, query, geometry)?;
     let counts = query.page.is_some();
     if counts {
-        parts.reads.push(list::count(&root)?);
+        parts.reads.push(statements::count(&root)?);
     }
-    let read = list::select(&root, &parts, false)?;
+    let read = statements::select(&root, &parts, false)?;
     parts.reads.push(read);
     Ok(Plan { reads: parts.reads, sink: ListSink::features(rows, counts), small: false })
 }
@@ -63,14 +65,14 @@ fn features<'s>(
     root: &Root<'s>,
     query: &'s RecordQuery,
     geometry: Option<usize>,
-) -> Result<(list::Parts, super::rows::Rows)> {
+) -> Result<(statements::Parts, super::rows::Rows)> {
     let id = root.table.single_key();
     let scope = root.ground.scope;
     let seen =
         |index: &usize| scope.access.column(root.ground.operation, &root.table.name, &root.table.columns[*index].name);
     let (id, geometry) = (id.filter(seen), geometry);
     let forced: Vec<usize> = id.into_iter().chain(geometry).collect();
-    list::joined(root, query, &forced, |mut shape, fetched| {
+    statements::joined(root, query, &forced, |mut shape, fetched| {
         let mut take = |column: Option<usize>| {
             let cell = fetched.iter().position(|index| Some(*index) == column)?;
             shape.root.take(cell);

@@ -11,10 +11,12 @@ use salver_model::{Code, Error, Result, suggest};
 use self::item::Item;
 use super::document::ListSink;
 use super::join::{Shape, Template};
-use super::list::{self, Plan};
+use super::list::{ground, root};
 use super::order::direction;
+use super::plan::{Plan, run};
 use super::root::Root;
 use super::rows::{Envelope, Rows};
+use super::statements;
 use crate::condition::{Ground, Operand, test};
 use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
@@ -27,12 +29,12 @@ pub(crate) fn is_grouped(query: &RecordQuery) -> bool {
 /// Answers a list of groups.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
     let plan = plan(scope, query)?;
-    list::run(scope, plan).await
+    run(scope, plan).await
 }
 
 /// The statements of a list of groups.
 pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
-    let ground = list::ground(scope, Operation::List, query);
+    let ground = ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
     if query.after.is_some() || query.distinct || !query.joins.is_empty() || query.include.is_some() {
         return Err(Error::new(
@@ -43,7 +45,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     let items = items(&ground, table, query)?;
     let mut unordered = query.clone();
     unordered.order.clear();
-    let root = list::root(ground, table, &unordered)?;
+    let root = root(ground, table, &unordered)?;
     let mut reads = Vec::with_capacity(2);
     if query.page.is_some() {
         let mut sql = scope.sql();
@@ -51,7 +53,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
         sql.push("SELECT COUNT(*) FROM (SELECT COUNT(*) AS n");
         groups(&root, &items, query, &mut sql)?;
         sql.push(") AS q");
-        reads.push(list::read(sql, vec![ColumnKind::BigInt]));
+        reads.push(statements::read(sql, vec![ColumnKind::BigInt]));
     }
     let mut sql = scope.sql();
     let mut first = true;
@@ -62,7 +64,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     groups(&root, &items, query, &mut sql)?;
     order(&ground, table, &items, &query.order, &mut sql)?;
     root.bounds.write(&mut sql);
-    reads.push(list::read(sql, items.iter().map(|item| item.kind).collect()));
+    reads.push(statements::read(sql, items.iter().map(|item| item.kind).collect()));
     let members = items.iter().enumerate().map(|(cell, item)| (item.column.name.as_str(), item.form, cell));
     let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
     let sink = ListSink::records(Rows::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);

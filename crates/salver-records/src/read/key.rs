@@ -8,13 +8,14 @@ use salver_model::limits::{CHANGES_MAX, READ_BYTES_MAX};
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result, memory};
 
-use super::gather;
 use super::join::branch_fetch;
-use super::list::{self, Parts};
+use super::list;
 use super::point::{NoSuchKey, Point};
 use super::root::Root;
-use super::rows::Rows;
+use super::rows::{Envelope, Rows};
+use super::statements::{self, Parts, is_whole};
 use super::tag::{Seen, marks, tag, unmark};
+use super::together;
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for};
 use crate::gathered::Gathered;
@@ -52,11 +53,6 @@ pub(crate) fn is_plain(query: &RecordQuery) -> bool {
     is_whole(query) && query.filter.is_none()
 }
 
-/// Whether all columns are asked for, and nothing is joined.
-pub(crate) fn is_whole(query: &RecordQuery) -> bool {
-    query.include.is_none() && query.exclude.is_none() && query.joins.is_empty() && query.children.is_empty()
-}
-
 /// Answers a read by key.
 pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
     if let ([key], false) = (keys, many)
@@ -71,7 +67,7 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     // Upstream has no conditions here and passes them over.
     root.filters.extend(query.filter.as_ref().filter(|_| root.ground.strict));
     root.keys = Some(keys.iter().collect());
-    let (parts, rows) = list::joined(&root, query, &[], |shape, _| (shape, super::rows::Envelope::Record))?;
+    let (parts, rows) = statements::joined(&root, query, &[], |shape, _| (shape, Envelope::Record))?;
     // All of a row that is shown alone is what its tag is made of.
     let part = !many && keys.len() == 1 && !is_whole(query);
     let told =
@@ -89,7 +85,7 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
         Ok(None) => return Ok(None),
         Ok(Some(read)) => read,
     };
-    whole(gather::row(scope.backend, &point, read).await?, key).map(Some)
+    whole(together::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
 /// The document of one row as it is, known by its bytes and marks.
@@ -147,7 +143,7 @@ pub(crate) async fn fetch(
     if let Some(key) = root.table.single_key().filter(|_| whole.is_some() && keys.len() > 1) {
         branch_fetch(&mut parts.fetched, &[key]);
         key_cell = parts.fetched.iter().position(|index| *index == key);
-        let read = list::select(root, &parts, false)?;
+        let read = statements::select(root, &parts, false)?;
         parts.reads.push(read);
     } else {
         for key in keys {
@@ -156,7 +152,7 @@ pub(crate) async fn fetch(
             let possible = is_possible(scope, root.table, key);
             places.push(possible.then_some(parts.reads.len()));
             if possible {
-                let read = list::select(&one, &parts, false)?;
+                let read = statements::select(&one, &parts, false)?;
                 parts.reads.push(Read { point: joined == 0, ..read });
             }
         }

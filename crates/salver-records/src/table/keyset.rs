@@ -3,14 +3,9 @@
 //! What SQLite holds in a column of texts may be bytes as well, or text that is not UTF-8, and looks like a text that
 //! it is not. A cursor has such a value as it is stored; else pages would go round or leave rows out.
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Float32Type, Float64Type, Int32Type, Int64Type, Schema, UInt64Type};
-use arrow::record_batch::RecordBatch;
-use arrow::util::display::array_value_to_string;
-use salver_model::{Code, Comparison, Cursor, Description, Error, Query, Result, Value, Version};
+use salver_model::{Code, Comparison, Description, Error, Query, Result, Value, Version};
 
 use super::compare::{Operand, literal};
-use super::select::Selected;
 use super::{condition, stored};
 use crate::dialect::Sql;
 
@@ -27,7 +22,7 @@ pub(super) struct Key {
 }
 
 /// A number that tells queries apart, and the entries they are of, whatever page of them is asked for.
-fn fingerprint(query: &Query, about: &Description) -> u64 {
+pub(super) fn fingerprint(query: &Query, about: &Description) -> u64 {
     let whole = Query { offset: 0, limit: None, after: None, count: false, ..query.clone() };
     Version::of(&(about.name.as_str(), format!("{whole:?}"))).0
 }
@@ -97,61 +92,4 @@ fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
     }
     sql.push(")");
     Ok(())
-}
-
-/// Takes the row off that only tells whether there is a next page, and the columns that only the next page needs.
-pub(super) fn page(
-    query: &Query,
-    about: &Description,
-    selected: &Selected,
-    fetched: RecordBatch,
-) -> Result<(Vec<RecordBatch>, Option<Cursor>)> {
-    let limit = query.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let more = selected.paged && limit > 0 && fetched.num_rows() > limit;
-    let kept = fetched.slice(0, fetched.num_rows().min(limit));
-    let next = if more {
-        let last = kept.num_rows() - 1;
-        let of = |key: &Key| match kept.column(key.position).as_binary_opt::<i32>() {
-            // Nobody sorts by bytes: these are what is stored of a text.
-            Some(bytes) if key.operand.data_type == DataType::Utf8 => {
-                stored::value(bytes, kept.column(key.position + 1).as_boolean(), last)
-            }
-            _ => value(kept.column(key.position), last),
-        };
-        let values = selected.keys.iter().map(of).collect::<Result<Vec<_>>>()?;
-        if selected.keys.iter().zip(&values).any(|(key, value)| key.is_primary && *value == Value::Null) {
-            return Err(crate::read::null_key(about.name.as_str()));
-        }
-        Some(Cursor { version: about.version, query: fingerprint(query, about), position: 0, values })
-    } else {
-        None
-    };
-    Ok((vec![narrow(&kept, &selected.schema)?], next))
-}
-
-/// The batch without the columns behind those of `schema`.
-fn narrow(batch: &RecordBatch, schema: &std::sync::Arc<Schema>) -> Result<RecordBatch> {
-    let columns = batch.columns()[..schema.fields().len()].to_vec();
-    let options = arrow::record_batch::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(std::sync::Arc::clone(schema), columns, &options)
-        .map_err(|error| Error::internal("rows of a database don't fit their schema").with_source(error))
-}
-
-fn value(column: &dyn Array, row: usize) -> Result<Value> {
-    if column.is_null(row) {
-        return Ok(Value::Null);
-    }
-    Ok(match column.data_type() {
-        DataType::Boolean => Value::Bool(column.as_boolean().value(row)),
-        DataType::Int32 => Value::Int(i64::from(column.as_primitive::<Int32Type>().value(row))),
-        DataType::Int64 => Value::Int(column.as_primitive::<Int64Type>().value(row)),
-        DataType::UInt64 => Value::UInt(column.as_primitive::<UInt64Type>().value(row)),
-        DataType::Float32 => Value::Float(f64::from(column.as_primitive::<Float32Type>().value(row))),
-        DataType::Float64 => Value::Float(column.as_primitive::<Float64Type>().value(row)),
-        DataType::Utf8 => Value::Text(column.as_string::<i32>().value(row).to_owned()),
-        _ => Value::Text(
-            array_value_to_string(column, row)
-                .map_err(|error| Error::internal("a value of the last row can't be written").with_source(error))?,
-        ),
-    })
 }

@@ -5,9 +5,9 @@
 
 use salver_model::limits::EVENT_DEPTH_MAX;
 
+use super::kinds::{Kinds, float_kind, whole_number_kind};
 use super::plan::{NONE, Plan};
 use super::scan::{blank_end, plain_end};
-use super::tree::{Kinds, WHOLE_DIGITS_MAX};
 
 /// A value that is whole and well-formed.
 #[derive(Clone, Copy, Debug)]
@@ -320,27 +320,4 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-/// What column a number without point and exponent needs: `-0` and what no decimal holds are floats.
-pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
-    let is_int = match text.len() {
-        2 => text != b"-0",
-        0..19 => true,
-        _ => std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()),
-    };
-    if is_int {
-        return Kinds::INT;
-    }
-    let digits = text.strip_prefix(b"-").unwrap_or(text).len();
-    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { float_kind(text) }
-}
-
-/// What column any other number needs: one beyond floats is kept as text.
-pub(super) fn float_kind(text: &[u8]) -> Kinds {
-    // Shorter ones have less than three digits in the exponent.
-    let is_small = text.len() < 5;
-    let is_beyond = || std::str::from_utf8(text).is_ok_and(|text| text.parse().is_ok_and(f64::is_infinite));
-    let may_be_beyond = !is_small && (text.len() > 300 || text.iter().any(|byte| matches!(byte, b'e' | b'E')));
-    if may_be_beyond && is_beyond() { Kinds::TEXT } else { Kinds::FLOAT }
 }

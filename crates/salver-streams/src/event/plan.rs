@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use ahash::RandomState;
 use salver_model::limits::EVENT_COLUMNS_MAX;
 
+use super::kinds::Kinds;
 use super::reader::Text;
-use super::shape::{OWN_COLUMNS, UNNAMED};
-use super::tree::{Kinds, Node};
+use super::tree::{Node, OWN_COLUMNS, UNNAMED};
 
 /// The step at which everything is known: what lies below adds nothing.
 pub(super) const NONE: u32 = 0;

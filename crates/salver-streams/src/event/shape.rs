@@ -10,12 +10,6 @@ use super::plan::Plan;
 use super::reader::Reader;
 use super::tree::{Node, Widening};
 
-/// The columns that every stream has. A member of the same name stays in the event.
-pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
-
-/// The column of a member whose name is empty, as datasets call it.
-pub(crate) const UNNAMED: &str = "unnamed";
-
 /// What the events of a stream have looked like so far; never changes, a wider one takes its place.
 #[derive(Debug)]
 pub(crate) struct Shape {

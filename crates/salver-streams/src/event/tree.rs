@@ -8,81 +8,17 @@ use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::limits::{EVENT_COLUMNS_MAX, EVENT_DEPTH_MAX};
 use serde::{Deserialize, Serialize};
 
-use super::pass::{float_kind, whole_number_kind};
+use super::kinds::{Kinds, WHOLE_DIGITS_MAX, number_kind};
 use super::reader::Reader;
-use super::shape::{OWN_COLUMNS, UNNAMED};
 
-/// Digits of a whole number that a decimal of 128 bits holds in any case.
-pub(crate) const WHOLE_DIGITS_MAX: u8 = 38;
+/// The columns that every stream has. A member of the same name stays in the event.
+pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
+
+/// The column of a member whose name is empty, as datasets call it.
+pub(crate) const UNNAMED: &str = "unnamed";
+
 /// The type of whole numbers beyond `i64`.
 pub(crate) const LARGE_WHOLE: DataType = DataType::Decimal128(WHOLE_DIGITS_MAX, 0);
-
-/// A set of kinds of JSON values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Kinds(u8);
-
-impl Kinds {
-    pub(super) const NULL: Self = Self(1);
-    pub(super) const BOOL: Self = Self(2);
-    /// A number without point and exponent that is in the range of `i64`.
-    pub(super) const INT: Self = Self(4);
-    pub(super) const FLOAT: Self = Self(8);
-    pub(super) const TEXT: Self = Self(16);
-    pub(super) const OBJECT: Self = Self(32);
-    pub(super) const ARRAY: Self = Self(64);
-    /// A number without point and exponent beyond `i64`, of no more than [`WHOLE_DIGITS_MAX`] digits.
-    pub(super) const LARGE: Self = Self(128);
-    pub(super) const ALL: Self = Self(255);
-
-    const WORDS: [(&'static str, Self); 8] = [
-        ("null", Self::NULL),
-        ("bool", Self::BOOL),
-        ("int", Self::INT),
-        ("large", Self::LARGE),
-        ("float", Self::FLOAT),
-        ("text", Self::TEXT),
-        ("object", Self::OBJECT),
-        ("array", Self::ARRAY),
-    ];
-
-    #[inline]
-    pub(super) fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    pub(super) fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    pub(super) fn words(self) -> Vec<&'static str> {
-        Self::WORDS.iter().filter(|(_, kind)| self.has(*kind)).map(|(word, _)| *word).collect()
-    }
-
-    pub(super) fn named(word: &str) -> Option<Self> {
-        Self::WORDS.iter().find(|(own, _)| *own == word).map(|(_, kind)| *kind)
-    }
-}
-
-impl Serialize for Kinds {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.words().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Kinds {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = Vec::<String>::deserialize(deserializer)?;
-        words.iter().try_fold(Self::default(), |kinds, word| {
-            Self::named(word)
-                .map(|kind| kinds.with(kind))
-                .ok_or_else(|| serde::de::Error::custom(format!("no kind of value is called `{word}`")))
-        })
-    }
-}
 
 /// The values one place of events has had.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -240,8 +176,4 @@ fn may_be_column(name: &str, depth: usize) -> bool {
 /// What the column of a member is called: one whose name is empty gets a name.
 fn column_name(name: &str) -> &str {
     if name.is_empty() { UNNAMED } else { name }
-}
-
-fn number_kind(text: &[u8]) -> Kinds {
-    if text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) { float_kind(text) } else { whole_number_kind(text) }
 }

@@ -15,9 +15,8 @@ use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::{Offset, Timestamp, TopicPartitionList};
 use salver_model::streams::Placement;
 
-use super::delivery::WINDOW;
-use super::drain::LAG_MAX;
-use super::reports::Listener;
+use super::delivery::{LAG_MAX, WINDOW};
+use super::listener::Listener;
 use super::shared::{Ending, Shared};
 use super::topic::{Topic, number};
 use crate::log::frame::{Frame, Placed};
@@ -131,7 +130,7 @@ impl<'a> Walk<'a> {
     }
 
     fn read_on(&mut self, expected: &mut Expected) -> Result<(), String> {
-        let frames = super::drain::frames_at(&self.shared.log, self.next, READ_BYTES)?;
+        let frames = self.shared.frames_at(self.next, READ_BYTES)?;
         match frames.last() {
             Some(last) => self.next = last.head.end().max(self.next + 1),
             None => self.next = self.end,

@@ -11,6 +11,8 @@ use tokio::sync::{Notify, oneshot};
 
 /// Most events that are sent and not reported yet.
 pub(super) const WINDOW: u64 = 128 * 1024;
+/// Most events between the checkpoint and what is delivered: what a restart compares at most.
+pub(super) const LAG_MAX: u64 = 2_000_000;
 /// How many events' places are remembered: those in the window, and as many behind it.
 const REMEMBERED: usize = 2 * WINDOW as usize;
 /// How many events that were set aside are remembered with the reason.

@@ -10,15 +10,14 @@ use salver_model::{Error, Result};
 use tokio::task::JoinHandle;
 
 use super::checkpoint::Checkpoint;
-use super::reports::{Failure, Listener};
+use super::delivery::LAG_MAX;
+use super::listener::Listener;
+use super::reports::Failure;
 use super::session::Session;
 use super::shared::{Ending, Shared};
 use super::{catch_up, topic};
-use crate::log::Log;
 use crate::log::frame::Frame;
 
-/// Most events between the checkpoint and what is delivered: what a restart compares at most.
-pub(super) const LAG_MAX: u64 = 2_000_000;
 /// How long a close waits for what is still to be sent.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Between two checkpoints, and two attempts to reach a broker.
@@ -152,7 +151,7 @@ impl Drainer {
             // What is not written is gone when the process is killed, and its offsets are given to other events. It
             // must not be in Kafka before, or the table would not have what is there.
             let written = shared.log.written_end();
-            let frames = match frames_at(&shared.log, next, TAKE_BYTES) {
+            let frames = match shared.frames_at(next, TAKE_BYTES) {
                 Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= written).collect::<Vec<_>>(),
                 Err(why) => {
                     tracing::error!(stream = %shared.stream, why, "the log can't be read");
@@ -297,7 +296,7 @@ impl Drainer {
     }
 
     async fn set_aside(&self, offset: u64, code: RDKafkaErrorCode) {
-        let frames = frames_at(&self.shared.log, offset, 1).unwrap_or_default();
+        let frames = self.shared.frames_at(offset, 1).unwrap_or_default();
         let placed = frames.iter().flat_map(Frame::records).find(|placed| placed.offset == offset);
         if let Some(placed) = placed {
             self.shared.set_aside(&placed, &code.to_string()).await;
@@ -339,13 +338,4 @@ async fn write(shared: Arc<Shared>, delivered: u64, positions: Vec<u64>, is_clea
     let put = tokio::task::spawn_blocking(move || checkpoint.write(&shared.dir));
     put.await.map_err(|error| Error::internal("the checkpoint's writer failed").with_source(error))??;
     Ok(delivered)
-}
-
-/// Frames from `from` on, from memory or disk; where the log is damaged, from behind that.
-pub(super) fn frames_at(log: &Log, from: u64, bytes_max: usize) -> Result<Vec<Frame>, String> {
-    if let Some(frames) = log.recent(from, bytes_max) {
-        return Ok(frames);
-    }
-    let told = |error: Error| error.chain();
-    log.read(from, bytes_max).or_else(|_| log.read(log.good_from(from)?, bytes_max)).map_err(told)
 }

@@ -1,36 +1,20 @@
-//! What librdkafka reports: deliveries, failures, and how the brokers are.
+//! What librdkafka reports of a producer: deliveries, failures, and how the brokers are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
-use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::KafkaError;
 use rdkafka::message::{DeliveryResult, Message};
 use rdkafka::producer::ProducerContext;
 use rdkafka::types::RDKafkaErrorCode;
 
+use super::listener::log;
 use super::shared::Shared;
 
 /// An offset of the log travels with its record as a pointer would.
 const _: () = assert!(usize::BITS >= 64, "offsets of a log need 64 bits");
-
-/// Listens to clients that ask and read.
-#[derive(Debug)]
-pub(super) struct Listener;
-
-impl ClientContext for Listener {
-    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
-        log(level, facility, message);
-    }
-
-    fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(%error, reason, "Kafka's client");
-    }
-}
-
-impl ConsumerContext for Listener {}
 
 /// Listens to one producer of a stream.
 #[derive(Debug)]
@@ -148,15 +132,5 @@ impl ProducerContext for Reports {
                 self.break_off();
             }
         }
-    }
-}
-
-/// A broker that is away is told of once, by the drainer, and not with each attempt to reach it.
-fn log(level: RDKafkaLogLevel, facility: &str, message: &str) {
-    match level {
-        RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical => {
-            tracing::error!(facility, "Kafka's client: {message}");
-        }
-        _ => tracing::debug!(facility, "Kafka's client: {message}"),
     }
 }

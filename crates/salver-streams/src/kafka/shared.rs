@@ -14,7 +14,7 @@ use super::Aside;
 use super::delivery::Delivery;
 use super::settings::Settings;
 use crate::log::Log;
-use crate::log::frame::Placed;
+use crate::log::frame::{Frame, Placed};
 
 /// Whether the drainer goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +173,15 @@ impl Shared {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         self.delivery.set_aside(placed.offset, reason);
+    }
+
+    /// Frames of the log from `from` on, from memory or disk; where the log is damaged, from behind that.
+    pub(super) fn frames_at(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>, String> {
+        if let Some(frames) = self.log.recent(from, bytes_max) {
+            return Ok(frames);
+        }
+        let told = |error: Error| error.chain();
+        self.log.read(from, bytes_max).or_else(|_| self.log.read(self.log.good_from(from)?, bytes_max)).map_err(told)
     }
 
     /// Whether the drainer goes on.

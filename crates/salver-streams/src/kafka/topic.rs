@@ -6,7 +6,7 @@ use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, Top
 use rdkafka::error::{IsError, KafkaError};
 use rdkafka::types::{RDKafkaErrorCode, RDKafkaRespErr};
 
-use super::reports::Listener;
+use super::listener::Listener;
 
 /// How long a broker may take to answer.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);

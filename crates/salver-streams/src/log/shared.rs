@@ -18,9 +18,13 @@ use super::segment::Segment;
 use super::signal::Signal;
 use super::tail::{Refusal, Tail};
 use super::waiters::Waiters;
-use super::writer::{BATCH_BYTES_MAX, WAITING_BYTES_LARGE};
 use super::{Appended, LogOptions};
 use crate::clock::now_ms;
+
+/// Bytes of events that come onto the disk without delay.
+const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
+/// Most bytes that are written at once: who waits for the first of them waits for all.
+pub(super) const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// The middle of a log.
 #[derive(Debug)]

@@ -11,14 +11,10 @@ use super::bell::Sleep;
 use super::crowd::Crowd;
 use super::fault::Fault;
 use super::lock::lock;
-use super::shared::Shared;
+use super::shared::{BATCH_BYTES_MAX, Shared};
 
 /// How long events may be appended, and how long written, before they are on disk, when nobody waits for that.
 const DELAY: Duration = Duration::from_millis(50);
-/// Bytes of events that come onto the disk without delay.
-pub(super) const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
-/// Most bytes that are written at once: who waits for the first of them waits for all.
-pub(super) const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// How long after the last event the thread looks by itself for more, so that an append need not wake it.
 const LINGER: Duration = Duration::from_secs(1);
 /// The pause after a failure.

@@ -1,17 +1,20 @@
 //! JSON text into Arrow arrays, by the type a column has. What does not fit becomes null, in a text column its JSON
 //! text: rows can always be read, whatever was appended.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, StringArray};
+use ahash::RandomState;
+use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, StructArray};
 use arrow::array::{BooleanBufferBuilder, NullBufferBuilder, new_null_array};
-use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::{Error, Result};
 
-use super::members::Members;
-use crate::event::reader::Reader;
-use crate::event::{LARGE_WHOLE, WHOLE_DIGITS_MAX};
+use super::numbers::{float, int, large};
+use super::texts::{Texts, end_of, offsets};
+use crate::event::reader::{Reader, Text};
+use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS_MAX};
 
 /// Values of one place of many events.
 #[derive(Debug)]
@@ -35,14 +38,6 @@ enum Kind {
     },
     /// A type no shape has.
     Other(DataType),
-}
-
-/// Texts one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Texts {
-    /// Where each ends.
-    ends: Vec<i32>,
-    bytes: Vec<u8>,
 }
 
 impl Column {
@@ -73,12 +68,7 @@ impl Column {
         let is_valid = match (&mut self.kind, first) {
             (Kind::Text(texts), Some(b'"')) => match reader.string() {
                 Some(text) => {
-                    if text.is_escaped {
-                        text.unescape_into(&mut texts.bytes)
-                    } else {
-                        texts.bytes.extend(text.raw)
-                    }
-                    texts.end();
+                    texts.push_string(text);
                     true
                 }
                 None => false,
@@ -86,8 +76,7 @@ impl Column {
             (Kind::Text(texts), Some(_)) => match reader.skip() {
                 None | Some(b"null") => false,
                 Some(raw) => {
-                    texts.bytes.extend(raw);
-                    texts.end();
+                    texts.push(raw);
                     true
                 }
             },
@@ -134,7 +123,7 @@ impl Column {
             Kind::Int(values) => values.resize(length, 0),
             Kind::Large(values) => values.resize(length, 0),
             Kind::Float(values) => values.resize(length, 0.0),
-            Kind::Text(texts) => texts.ends.resize(length, end_of(texts.bytes.len())),
+            Kind::Text(texts) => texts.fill(length),
             Kind::Struct(members) => members.push_nulls(count),
             Kind::List { ends, values, .. } => ends.resize(length, end_of(values.len())),
             Kind::Other(_) => {}
@@ -145,8 +134,7 @@ impl Column {
     /// Adds a text.
     pub(super) fn push_text(&mut self, text: &[u8]) {
         if let Kind::Text(texts) = &mut self.kind {
-            texts.bytes.extend(text);
-            texts.end();
+            texts.push(text);
             self.nulls.append_non_null();
         } else {
             self.push_nulls(1);
@@ -160,10 +148,7 @@ impl Column {
             Kind::Int(values) => values.truncate(length),
             Kind::Large(values) => values.truncate(length),
             Kind::Float(values) => values.truncate(length),
-            Kind::Text(texts) => {
-                texts.ends.truncate(length);
-                texts.bytes.truncate(texts.ends.last().map_or(0, |end| *end as usize));
-            }
+            Kind::Text(texts) => texts.truncate(length),
             Kind::Struct(members) => members.truncate(length),
             Kind::List { ends, values, .. } => {
                 ends.truncate(length);
@@ -186,15 +171,7 @@ impl Column {
                 Arc::new(array.with_data_type(LARGE_WHOLE))
             }
             Kind::Float(values) => Arc::new(Float64Array::new(std::mem::take(values).into(), nulls)),
-            Kind::Text(texts) => {
-                let texts = std::mem::take(texts);
-                let (offsets, bytes) = (offsets(&texts.ends), Buffer::from_vec(texts.bytes));
-                match StringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone()) {
-                    Ok(array) => Arc::new(array),
-                    // Not all that streams carry was checked.
-                    Err(_) => Arc::new(lossy(&offsets, &bytes, |row| nulls.as_ref().is_none_or(|n| n.is_valid(row)))),
-                }
-            }
+            Kind::Text(texts) => Arc::new(std::mem::take(texts).finish(nulls)),
             Kind::Struct(members) => Arc::new(members.finish(length, nulls)?),
             Kind::List { item, ends, values } => {
                 let array = ListArray::try_new(Arc::clone(item), offsets(ends), values.finish()?, nulls);
@@ -206,49 +183,111 @@ impl Column {
     }
 }
 
-impl Texts {
-    fn end(&mut self) {
-        self.ends.push(end_of(self.bytes.len()));
-    }
+/// The columns of objects, each of which is a row.
+#[derive(Debug)]
+pub(super) struct Members {
+    fields: Fields,
+    members: Vec<Member>,
+    names: HashMap<Box<[u8]>, usize, RandomState>,
+    rows: usize,
 }
 
-/// A length as an offset of Arrow; a batch is made of few bytes, so that it fits.
-fn end_of(length: usize) -> i32 {
-    i32::try_from(length).unwrap_or(i32::MAX)
+/// A member that is known.
+#[derive(Debug)]
+struct Member {
+    /// `"name":`, as it mostly stands in a text.
+    lead: Box<[u8]>,
+    /// `None` for one that nobody wants.
+    column: Option<Column>,
 }
 
-fn offsets(ends: &[i32]) -> OffsetBuffer<i32> {
-    let all: Vec<i32> = std::iter::once(0).chain(ends.iter().copied()).collect();
-    OffsetBuffer::new(ScalarBuffer::from(all))
-}
-
-fn lossy(offsets: &OffsetBuffer<i32>, bytes: &Buffer, is_valid: impl Fn(usize) -> bool) -> StringArray {
-    let texts = offsets.windows(2).enumerate().map(|(row, ends)| {
-        let text = bytes.get(ends[0] as usize..ends[1] as usize)?;
-        is_valid(row).then(|| String::from_utf8_lossy(text))
-    });
-    texts.collect()
-}
-
-/// A whole number of the range of `i64`.
-fn int(text: &[u8]) -> Option<i64> {
-    if text.len() < 18 && text[0] != b'-' {
-        return text.iter().try_fold(0_i64, |value, byte| {
-            let digit = byte.wrapping_sub(b'0');
-            (digit < 10).then(|| value * 10 + i64::from(digit))
+impl Members {
+    /// Columns for those of `fields` that are wanted. The others are only known so that they can be gone over quickly.
+    pub(super) fn new(fields: &Fields, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let members = fields.iter().enumerate().map(|(index, field)| Member {
+            lead: format!("{}:", serde_json::Value::from(field.name().as_str())).into_bytes().into_boxed_slice(),
+            column: is_wanted(index).then(|| Column::new(field.data_type())),
         });
+        let named = fields.iter().enumerate().map(|(index, field)| (field.name().as_str(), index));
+        let mut names: HashMap<Box<[u8]>, usize, RandomState> =
+            named.map(|(name, index)| (name.as_bytes().into(), index)).collect();
+        if let Some(unnamed) = names.get(UNNAMED.as_bytes()).copied() {
+            names.insert(Box::default(), unnamed);
+        }
+        Self { fields: fields.clone(), members: members.collect(), names, rows: 0 }
     }
-    std::str::from_utf8(text).ok()?.parse().ok()
-}
 
-/// A whole number of the range of [`LARGE_WHOLE`].
-fn large(text: &[u8]) -> Option<i128> {
-    let value: i128 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    (value.unsigned_abs() < 10_u128.pow(u32::from(WHOLE_DIGITS_MAX))).then_some(value)
-}
+    /// Adds the value that comes as a row; all null when it is no object.
+    pub(super) fn push(&mut self, reader: &mut Reader<'_>) {
+        if reader.peek() != Some(b'{') {
+            reader.skip();
+            return self.push_nulls(1);
+        }
+        reader.enter();
+        let mut next = 0;
+        let mut is_first = true;
+        loop {
+            // Events of a stream are alike: mostly this is the member that is expected.
+            let index = match self.members.get(next) {
+                Some(member) if reader.member_is(&member.lead, is_first) => {
+                    is_first = false;
+                    Some(next)
+                }
+                _ => match reader.member(&mut is_first) {
+                    Some(name) => self.find(name),
+                    None => break,
+                },
+            };
+            next = index.map_or(next, |index| index + 1);
+            let Some(column) = index.and_then(|index| self.members[index].column.as_mut()) else {
+                reader.skip();
+                continue;
+            };
+            match self.rows.checked_sub(column.len()) {
+                Some(0) => {}
+                Some(missing) => column.push_nulls(missing),
+                // Of members with the same name the last one counts.
+                None => column.truncate(self.rows),
+            }
+            column.push(reader);
+        }
+        self.rows += 1;
+    }
 
-/// A number that a float can come near.
-fn float(text: &[u8]) -> Option<f64> {
-    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    value.is_finite().then_some(value)
+    fn find(&self, name: Text<'_>) -> Option<usize> {
+        if name.is_escaped { self.names.get(&*name.unescaped()).copied() } else { self.names.get(name.raw).copied() }
+    }
+
+    /// Adds rows without values. The columns follow when they get their next value, so that a row costs what it has and
+    /// not what it lacks.
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        self.rows += count;
+    }
+
+    /// Takes away the last rows.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.rows = self.rows.min(rows);
+        for column in self.members.iter_mut().filter_map(|member| member.column.as_mut()) {
+            if column.len() > rows {
+                column.truncate(rows);
+            }
+        }
+    }
+
+    /// The rows as an array of structs, of which all members are wanted.
+    pub(super) fn finish(&mut self, rows: usize, nulls: Option<NullBuffer>) -> Result<StructArray> {
+        let columns = self.finish_columns()?.into_iter().flatten().collect();
+        StructArray::try_new_with_length(self.fields.clone(), columns, nulls, rows)
+            .map_err(|error| Error::internal("events do not make a struct").with_source(error))
+    }
+
+    /// The columns of the rows, `None` for those that nobody wants. There are no rows after that.
+    pub(super) fn finish_columns(&mut self) -> Result<Vec<Option<ArrayRef>>> {
+        let rows = std::mem::take(&mut self.rows);
+        let finish = |column: &mut Column| {
+            column.push_nulls(rows.saturating_sub(column.len()));
+            column.finish()
+        };
+        self.members.iter_mut().map(|member| member.column.as_mut().map(finish).transpose()).collect()
+    }
 }

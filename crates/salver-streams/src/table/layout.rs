@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use salver_model::{Error, Result};
 
 use super::decode::Column;
-use super::members::Members;
+use super::decode::Members;
 use crate::event::reader::Reader;
 use crate::event::{OWN_COLUMNS, Shape};
 use crate::log::frame::Placed;

@@ -9,7 +9,6 @@ use salver_model::Error;
 use serde_json::{Value, json};
 
 use super::batch::Layout;
-use super::part::Part;
 use super::session::Session;
 use super::target::Target;
 use crate::claim::Lock;
@@ -146,11 +145,11 @@ impl State {
         self.joined.0 > 0 || self.lock().iter().all(|stream| stream.is_done)
     }
 
-    /// A stream is as far as its part is.
-    pub(super) fn done(&self, stream: usize, part: &Part) -> Result<(), Failure> {
+    /// A stream is so far.
+    pub(super) fn done(&self, stream: usize, now: Progress) -> Result<(), Failure> {
         let mut streams = self.lock();
         if let Some(progress) = streams.get_mut(stream) {
-            *progress = part.progress();
+            *progress = now;
         }
         self.save(&streams)
     }

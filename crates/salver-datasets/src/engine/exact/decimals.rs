@@ -1,6 +1,7 @@
-//! Comparisons of wide decimals and whole numbers with numbers as they are written. The engine gives both sides a type that has the
-//! digits of both, and there is none of more than 76: `d < 1` would be refused where `d` has all its digits behind the
-//! point. So the number becomes one of the other side's type: itself, the one below it, or the least or greatest.
+//! Comparisons of wide decimals and whole numbers with numbers as they are written. The engine gives both sides a type
+//! that has the digits of both, and there is none of more than 76: `d < 1` would be refused where `d` has all its
+//! digits behind the point. So the number becomes one of the other side's type: itself, the one below it, or the least
+//! or greatest.
 
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, i256};
 use datafusion::common::ScalarValue;

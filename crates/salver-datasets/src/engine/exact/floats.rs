@@ -7,8 +7,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray};
-use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::functions_aggregate::min_max::{Max, Min};
@@ -21,6 +20,7 @@ use datafusion::logical_expr::{
     binary_expr, lit, not,
 };
 
+use super::same_floats::{holds_floats, one_of_each};
 use super::{call, frames, is_comparison, list_order, max, min, sliding, spans};
 
 /// Functions that compare their arguments.
@@ -61,57 +61,6 @@ impl ScalarUDFImpl for Ordered {
             }
             _ => internal_err!("one float is put in order"),
         }
-    }
-}
-
-/// Floats with one NaN and one zero, in lists and structs too; what holds no floats as it is.
-pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
-    fn items<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> ArrayRef {
-        let (field, offsets, items, nulls) = list.clone().into_parts();
-        Arc::new(GenericListArray::new(field, offsets, one_of_each(&items), nulls))
-    }
-    // Adding nothing makes `-0.0` the other zero.
-    match array.data_type() {
-        DataType::Float64 => Arc::new(
-            array
-                .as_primitive::<Float64Type>()
-                .unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
-        ),
-        DataType::Float32 => Arc::new(
-            array
-                .as_primitive::<Float32Type>()
-                .unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
-        ),
-        DataType::Float16 => {
-            let floats = array.as_primitive::<Float16Type>();
-            Arc::new(floats.unary::<_, Float16Type>(|x| match x.to_f32() {
-                x if x.is_nan() => <Float16Type as arrow::array::ArrowPrimitiveType>::Native::NAN,
-                x => <Float16Type as arrow::array::ArrowPrimitiveType>::Native::from_f32(x + 0.0),
-            }))
-        }
-        DataType::List(_) if holds_floats(array.data_type()) => items(array.as_list::<i32>()),
-        DataType::LargeList(_) if holds_floats(array.data_type()) => items(array.as_list::<i64>()),
-        DataType::FixedSizeList(..) if holds_floats(array.data_type()) => {
-            let (field, size, items, nulls) = array.as_fixed_size_list().clone().into_parts();
-            Arc::new(FixedSizeListArray::new(field, size, one_of_each(&items), nulls))
-        }
-        DataType::Struct(_) if holds_floats(array.data_type()) => {
-            let (fields, members, nulls) = array.as_struct().clone().into_parts();
-            let members = members.iter().map(one_of_each).collect();
-            Arc::new(StructArray::new(fields, members, nulls))
-        }
-        _ => Arc::clone(array),
-    }
-}
-
-/// Whether values of a type are floats, or have some among their items and members.
-fn holds_floats(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            holds_floats(item.data_type())
-        }
-        DataType::Struct(members) => members.iter().any(|member| holds_floats(member.data_type())),
-        other => other.is_floating(),
     }
 }
 

@@ -14,7 +14,8 @@ use datafusion::logical_expr::{
     Volatility, binary_expr, lit, not,
 };
 
-use super::{call, floats};
+use super::call;
+use super::same_floats::one_of_each;
 
 /// In which nulls are above, in lists of lists too.
 const ASCENDING: SortOptions = SortOptions { descending: false, nulls_first: false };
@@ -137,7 +138,7 @@ impl ScalarUDFImpl for ListFunction {
 }
 
 fn order(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
-    let compare = make_comparator(&floats::one_of_each(one), &floats::one_of_each(&like(other, one)?), ASCENDING)?;
+    let compare = make_comparator(&one_of_each(one), &one_of_each(&like(other, one)?), ASCENDING)?;
     let known = |row: &usize| one.is_valid(*row) && other.is_valid(*row);
     let order: Int8Array =
         (0..one.len()).map(|row| Some(row).filter(known).map(|row| compare(row, row) as i8)).collect();
@@ -147,7 +148,7 @@ fn order(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
 /// The greater of two in each row, and the one that there is beside a null.
 fn greater(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     let other = like(other, one)?;
-    let compare = make_comparator(&floats::one_of_each(one), &floats::one_of_each(&other), ASCENDING)?;
+    let compare = make_comparator(&one_of_each(one), &one_of_each(&other), ASCENDING)?;
     let is_other = |row: usize| other.is_valid(row) && (one.is_null(row) || compare(row, row).is_lt());
     let is_other: BooleanArray = (0..one.len()).map(|row| Some(is_other(row))).collect();
     Ok(zip(&is_other, &other, one)?)

@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
 
 use super::super::functions;
 use super::membership::is_null;
-use super::{call, floats, list_order};
+use super::{call, list_order, same_floats};
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
@@ -234,7 +234,7 @@ impl ScalarUDFImpl for Looked {
 
     fn invoke_with_args(&self, mut args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         for (number, value) in args.args.iter_mut().enumerate() {
-            let array = floats::one_of_each(&match value {
+            let array = same_floats::one_of_each(&match value {
                 ColumnarValue::Array(array) => Arc::clone(array),
                 ColumnarValue::Scalar(scalar) => scalar.to_array()?,
             });

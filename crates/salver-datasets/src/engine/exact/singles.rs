@@ -1,5 +1,5 @@
-//! Floats of 32 bits beside whole numbers: as floats of 64 bits, as PostgreSQL compares them. The engine would round the
-//! whole numbers to 32 bits, so that `16777217` was equal to `16777216`.
+//! Floats of 32 bits beside whole numbers: as floats of 64 bits, as PostgreSQL compares them. The engine would round
+//! the whole numbers to 32 bits, so that `16777217` was equal to `16777216`.
 
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;

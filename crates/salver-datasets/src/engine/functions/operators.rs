@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use arrow::compute::kernels::concat_elements::concat_elements_dyn;
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::{DataType, FieldRef, TimeUnit};
 use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -75,8 +76,20 @@ pub(super) fn narrow() -> ScalarUDF {
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Width })
 }
 
+/// What is cast, without the value that is no date, where the cast would make it; with `tries`, null in its place.
+pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, tries: bool) -> (Expr, bool) {
+    let same_number = matches!(from, DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, _));
+    let is_dated = |passing: &Passing| matches!(passing.check, Check::Date { .. });
+    let is_done = matches!(&expr, Expr::ScalarFunction(call)
+        if call.func.inner().downcast_ref::<Passing>().is_some_and(is_dated));
+    if *to != DataType::Date64 || !same_number || is_done {
+        return (expr, false);
+    }
+    (Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(dated(tries)), vec![expr])), true)
+}
+
 /// The value as it is, unless it can be no date; with `tries`, null in its place.
-pub(super) fn dated(tries: bool) -> ScalarUDF {
+fn dated(tries: bool) -> ScalarUDF {
     let check = Check::Date { tries };
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })
 }
@@ -91,15 +104,9 @@ enum Check {
 
 /// What it is given, most often on its way into a cast.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Passing {
+struct Passing {
     signature: Signature,
     check: Check,
-}
-
-impl Passing {
-    pub(super) fn is_dated(&self) -> bool {
-        matches!(self.check, Check::Date { .. })
-    }
 }
 
 impl ScalarUDFImpl for Passing {

@@ -19,9 +19,8 @@ use salver_model::limits::FIXED_BYTES_MAX;
 
 use super::allowance::{Allowance, shown, too_large};
 use super::bounded::Bounded;
-use super::dated;
 use super::growth::{self, Bounds, Growth};
-use super::operators::{Concatenate, narrow, same};
+use super::operators::{Concatenate, dated_before_cast, narrow, same};
 use crate::engine::own;
 
 /// Puts every expression of a plan within bounds, when the types of all of them are known.
@@ -249,7 +248,7 @@ fn bound_cast(
     if *to == DataType::Date64
         && let Ok(from) = type_of(&expr)
     {
-        return Ok(dated::before_cast(expr, &from, to, tries));
+        return Ok(dated_before_cast(expr, &from, to, tries));
     }
     // Numbers and the like are no larger than what they are made of.
     if to.primitive_width().is_some() {

@@ -6,9 +6,10 @@ use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr, Ident, OrderBy, OrderBy
 use salver_model::Error;
 
 use super::compared::row;
+use super::derived::value;
 use super::outside::outside_queries;
 use super::plain::is_plain;
-use super::subqueries::{self, value};
+use super::subqueries;
 use super::{expression, quoted};
 
 /// Those of a `select`.

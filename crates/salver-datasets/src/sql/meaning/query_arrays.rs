@@ -3,8 +3,8 @@
 use datafusion::sql::sqlparser::ast::{Expr, OrderByKind, Query, SelectItem, SetExpr};
 use salver_model::Error;
 
+use super::derived::{ROWS, put, value};
 use super::plain::is_plain;
-use super::subqueries::{ROWS, put, value};
 use super::{expression, refused};
 
 /// `array(select x from t order by y)`.

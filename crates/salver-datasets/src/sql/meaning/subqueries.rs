@@ -7,14 +7,11 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::Error;
 
 use super::compared::{row, same_width};
+use super::derived::{ROWS, put, value};
 use super::outside::outside_queries;
 use super::plain::is_plain;
 use super::query_arrays::array;
 use super::{expression, refused, take};
-
-/// What a query is called whose rows are looked at. One name for all of them makes alike what is written alike, as
-/// columns and groups are; each of them is the only one where its name is used.
-pub(super) const ROWS: &str = "__salver_rows";
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
@@ -143,44 +140,6 @@ fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
     }
 }
 
-/// One value of a query: `words` over its only column `v`.
-pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
-    // What names columns of the query around it may do so behind its `where`, and not in a table of another.
-    if let Some(item) = only_item(query) {
-        let mut query = query.clone();
-        if let SetExpr::Select(select) = &mut *query.body {
-            let words = words.replace("(v)", "(__1)");
-            select.projection = vec![SelectItem::UnnamedExpr(expression(&words, vec![item])?)];
-        }
-        return Ok(Expr::Subquery(Box::new(query)));
-    }
-    let columns = if words.contains('*') && !words.contains('v') { "" } else { "(v)" };
-    let mut made = expression(&format!("(select {words} from (select 1) as {ROWS}{columns})"), Vec::new())?;
-    if let Expr::Subquery(outer) = &mut made
-        && let SetExpr::Select(select) = &mut *outer.body
-        && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
-            select.from.first_mut().map(|from| &mut from.relation)
-    {
-        **subquery = query.clone();
-    }
-    Ok(made)
-}
-
-/// What a query gives, if it is one value for each row that it reads.
-fn only_item(query: &Query) -> Option<Expr> {
-    let SetExpr::Select(select) = &*query.body else { return None };
-    let is_whole =
-        query.fetch.is_none() && query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none();
-    match select.projection.as_slice() {
-        [SelectItem::UnnamedExpr(item) | SelectItem::ExprWithAlias { expr: item, .. }]
-            if is_whole && is_plain(select) && !matches!(item, Expr::Value(_)) =>
-        {
-            Some(item.clone())
-        }
-        _ => None,
-    }
-}
-
 fn any(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<Error>> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let holds = match op {
@@ -276,22 +235,6 @@ fn innermost(expr: &mut Expr) -> &mut Expr {
     match expr {
         Expr::Nested(inner) => innermost(inner),
         expr => expr,
-    }
-}
-
-/// Puts a query in the place of the `select 1` that the first table of an `exists` reads.
-pub(super) fn put(made: &mut Expr, query: &Query) {
-    match made {
-        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => put(inner, query),
-        Expr::Exists { subquery: outer, .. } | Expr::Subquery(outer) => {
-            if let SetExpr::Select(select) = &mut *outer.body
-                && let Some(datafusion::sql::sqlparser::ast::TableFactor::Derived { subquery, .. }) =
-                    select.from.first_mut().map(|from| &mut from.relation)
-            {
-                **subquery = query.clone();
-            }
-        }
-        _ => {}
     }
 }
 

@@ -4,12 +4,13 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use salver_model::limits::APPEND_PIECE_BYTES;
 use salver_model::{Code, Error, Result};
 
+use super::piece::Piece;
 use super::unpack::Unpacker;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
@@ -120,46 +121,6 @@ enum Arrival {
     End,
     /// Nothing came for a short while.
     Pause,
-}
-
-/// Bytes put together; a single one is passed on as it is.
-#[derive(Debug, Default)]
-pub(super) struct Piece {
-    single: Bytes,
-    joined: BytesMut,
-}
-
-impl Piece {
-    fn of(rest: Bytes) -> Self {
-        Self { single: rest, joined: BytesMut::new() }
-    }
-
-    /// How many bytes there are.
-    pub(super) fn len(&self) -> usize {
-        self.single.len() + self.joined.len()
-    }
-
-    fn push(&mut self, bytes: Bytes) {
-        if self.len() == 0 {
-            self.single = bytes;
-        } else if !bytes.is_empty() {
-            self.joined().extend_from_slice(&bytes);
-        }
-    }
-
-    /// Where more can be written.
-    pub(super) fn joined(&mut self) -> &mut BytesMut {
-        if !self.single.is_empty() {
-            self.joined.reserve(self.single.len().max(APPEND_PIECE_BYTES / 16) * 2);
-            self.joined.extend_from_slice(&self.single);
-            self.single = Bytes::new();
-        }
-        &mut self.joined
-    }
-
-    fn into_bytes(self) -> Bytes {
-        if self.joined.is_empty() { self.single } else { self.joined.freeze() }
-    }
 }
 
 fn stalled(patience: Duration) -> Error {

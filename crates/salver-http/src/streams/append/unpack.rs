@@ -9,7 +9,7 @@ use http::{HeaderMap, header};
 use salver_model::{Code, Error, Result};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::intake::Piece;
+use super::piece::Piece;
 
 /// Packed bytes that are given to gzip at a time. It packs at most about a thousandfold.
 const STEP_BYTES: usize = 1024;

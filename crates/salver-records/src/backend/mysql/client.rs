@@ -1,5 +1,6 @@
 //! One connection, its prepared statements, and whether something is under way on it.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -11,14 +12,37 @@ use tokio::time::timeout;
 
 use super::decode::RowBuffer;
 use super::failure::{self, Overdue};
-use super::pool::Inner;
 use super::values::values;
 use crate::statement::Bind;
 
 /// Longest wait for a lock of another transaction, in seconds, unless a statement may not even run so long.
 const LOCK_S_MAX: u64 = 10;
+/// How much longer than its own limit a statement is waited for.
+const GRACE_MS: u64 = 1_000;
 
 type Answer<T> = Result<T, Failure>;
+
+/// What holds for every connection to a database.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// Longest run of a statement; 0 is no bound.
+    pub(super) statement_ms_max: u64,
+    /// Nothing may be changed.
+    pub(super) read_only: bool,
+}
+
+impl Terms {
+    /// How long a statement is waited for; it should have been ended by the server before.
+    fn patience(self) -> Option<Duration> {
+        (self.statement_ms_max > 0).then(|| Duration::from_millis(self.statement_ms_max.saturating_add(GRACE_MS)))
+    }
+}
+
+/// Has the server end what a connection was doing when nobody waited for it any more.
+pub(super) trait Ender: fmt::Debug + Send + Sync {
+    /// Ends it, beside everything else.
+    fn end(self: Arc<Self>, connection: u32);
+}
 
 /// A connection. Dropped while something is under way on it, it has the server end that.
 #[derive(Debug)]
@@ -32,7 +56,7 @@ pub(super) struct Client {
     broken: bool,
     mariadb: bool,
     patience: Option<Duration>,
-    pool: Weak<Inner>,
+    ender: Weak<dyn Ender>,
     /// Kept from answer to answer, so that rows don't allocate.
     pub(super) buffer: RowBuffer,
 }
@@ -45,11 +69,11 @@ struct Prepared {
 
 impl Client {
     /// Connects and sets the session to what all of Salver's statements are written for.
-    pub(super) async fn connect(options: &Opts, pool: &Arc<Inner>) -> Answer<Self> {
+    pub(super) async fn connect(options: &Opts, terms: Terms, ender: Weak<dyn Ender>) -> Answer<Self> {
         let mut conn = Conn::new(options.clone()).await?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").await?;
         let mariadb = version.is_some_and(|version| version.contains("MariaDB"));
-        conn.query_drop(session(pool, mariadb)).await?;
+        conn.query_drop(session(terms, mariadb)).await?;
         Ok(Self {
             conn,
             prepared: AHashMap::new(),
@@ -58,8 +82,8 @@ impl Client {
             busy: false,
             broken: false,
             mariadb,
-            patience: pool.patience(),
-            pool: Arc::downgrade(pool),
+            patience: terms.patience(),
+            ender,
             buffer: RowBuffer::default(),
         })
     }
@@ -191,9 +215,9 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         if self.busy
-            && let Some(pool) = self.pool.upgrade()
+            && let Some(ender) = self.ender.upgrade()
         {
-            pool.end(self.conn.id());
+            ender.end(self.conn.id());
         }
     }
 }
@@ -214,10 +238,10 @@ const SQL_MODE: &str = "ANSI,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIV
                         ALLOW_INVALID_DATES";
 
 /// What is set once on a new connection. Values that don't fit are errors, quotes are those of the standard.
-fn session(pool: &Inner, mariadb: bool) -> String {
+fn session(terms: Terms, mariadb: bool) -> String {
     // What a `timestamp` takes and shows is UTC, wherever the server stands.
     let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}', time_zone = '+00:00'");
-    let ms = pool.statement_ms_max;
+    let ms = terms.statement_ms_max;
     // Who waits for a lock to the end of the time is told of the time, not of the lock.
     let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };
     sql.push_str(&format!(", lock_wait_timeout = {lock_s}, innodb_lock_wait_timeout = {lock_s}"));
@@ -226,7 +250,7 @@ fn session(pool: &Inner, mariadb: bool) -> String {
     } else if ms > 0 {
         sql.push_str(&format!(", max_execution_time = {ms}"));
     }
-    if pool.read_only {
+    if terms.read_only {
         sql.push_str("; SET SESSION TRANSACTION READ ONLY");
     }
     sql

@@ -15,7 +15,8 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::client::Client;
 use super::{Mysql, failure};
-use crate::backend::snapshot::{Layout, Queue, lost};
+use crate::backend::holding::{Queue, lost};
+use crate::backend::layout::Layout;
 use crate::cell::RowSink;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, Read};

@@ -1,7 +1,7 @@
 //! Connections that wait for work. Taking one costs a place in a semaphore and a pop: no ping, no reset, no `SET`. What
 //! a connection needs to be set to is set once, when it is made.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::address::Address;
-use super::client::Client;
+use super::client::{Client, Ender, Terms};
 use super::failure;
 use crate::backend::lying;
 
@@ -23,8 +23,6 @@ const CONNECT_MS_MAX: u64 = 5_000;
 /// A connection that was idle for longer is asked whether it lives before a change is sent through it: a change can't
 /// be sent twice.
 const IDLE_MS_MAX: u64 = 200;
-/// How much longer than its own limit a statement is waited for.
-const GRACE_MS: u64 = 1_000;
 
 /// Connections to one database.
 #[derive(Clone, Debug)]
@@ -34,14 +32,11 @@ pub(super) struct Pool {
 
 /// What the connections share.
 #[derive(Debug)]
-pub(super) struct Inner {
+struct Inner {
     options: Opts,
     /// How messages call the database.
-    pub(super) place: String,
-    /// Longest run of a statement; 0 is no bound.
-    pub(super) statement_ms_max: u64,
-    /// Nothing may be changed through any connection.
-    pub(super) read_only: bool,
+    place: String,
+    terms: Terms,
     free: Mutex<Vec<Client>>,
     places: Arc<Semaphore>,
     /// Of these, those whose rows wait for slow clients.
@@ -65,8 +60,7 @@ impl Pool {
             inner: Arc::new(Inner {
                 options: address.options,
                 place: address.place,
-                statement_ms_max: spec.statement_ms_max,
-                read_only: !spec.writable && !spec.definable,
+                terms: Terms { statement_ms_max: spec.statement_ms_max, read_only: !spec.writable && !spec.definable },
                 free: Mutex::default(),
                 places: Arc::new(Semaphore::new(connections_max)),
                 lying: lying::places(connections_max),
@@ -156,11 +150,6 @@ impl Pool {
 }
 
 impl Inner {
-    /// How long a statement is waited for; it should have been ended by the server before.
-    pub(super) fn patience(&self) -> Option<Duration> {
-        (self.statement_ms_max > 0).then(|| Duration::from_millis(self.statement_ms_max.saturating_add(GRACE_MS)))
-    }
-
     fn pop(&self) -> Option<Client> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
@@ -170,12 +159,15 @@ impl Inner {
     }
 
     async fn connect(self: &Arc<Self>) -> Result<Client, Failure> {
-        let made = timeout(Duration::from_millis(CONNECT_MS_MAX), Client::connect(&self.options, self)).await;
+        let ender: Weak<dyn Ender> = Arc::<Self>::downgrade(self);
+        let made = Client::connect(&self.options, self.terms, ender);
+        let made = timeout(Duration::from_millis(CONNECT_MS_MAX), made).await;
         made.unwrap_or_else(|_| Err(Failure::Other(Box::new(failure::Overdue))))
     }
+}
 
-    /// Ends, beside everything else, what a connection was doing when nobody waited for it any more.
-    pub(super) fn end(self: Arc<Self>, connection: u32) {
+impl Ender for Inner {
+    fn end(self: Arc<Self>, connection: u32) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let Ok(_turn) = self.ending.acquire().await else { return };

@@ -27,7 +27,7 @@ use super::bind::Wire;
 use super::connection::Connection;
 use super::decode::{cells, forms, recycle};
 use super::fault::Fault;
-use crate::backend::snapshot::{Address, Layout};
+use crate::backend::layout::{Address, Layout};
 use crate::cell::RowSink;
 use crate::dialect::Sql;
 use crate::statement::{Bind, Read};

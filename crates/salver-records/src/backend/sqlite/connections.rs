@@ -16,65 +16,17 @@ use salver_model::spec::{DatabaseSpec, Reserve, Reserved};
 use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::hold::{Held, Holder};
-use super::kept::Kept;
+use super::era::Era;
+use super::holder::{Held, Holder};
 use super::location::{FileId, Location, beside};
 use super::log_index::LogIndex;
 use super::long::LongReads;
 use super::open;
+use super::reader::{Kept, Reader};
 use super::version::Clock;
 use super::watch::Watch;
+use crate::backend::holding::Places;
 use crate::backend::lying;
-use crate::backend::snapshot::Places;
-use crate::cell::Cell;
-
-/// The time in which one file lay at the path.
-#[derive(Debug)]
-pub(super) struct Era {
-    /// Which one, from 0.
-    pub(super) number: u64,
-    /// The file; none in memory.
-    pub(super) file: Option<FileId>,
-    /// The file is read as if nothing ever changed it.
-    still: bool,
-    over: Arc<AtomicBool>,
-    /// The file's log, once there is one.
-    log: Mutex<Option<FileId>>,
-}
-
-impl Era {
-    /// Whether the file is read as if nothing ever changed it.
-    pub(super) fn is_still(&self) -> bool {
-        self.still
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
-    }
-}
-
-/// A connection that reads.
-pub(super) struct Reader {
-    // First, so that it is closed before the era is let go.
-    pub(super) connection: Connection,
-    pub(super) watch: Arc<Watch>,
-    /// Memory for the cells of a row.
-    pub(super) spare: Vec<Cell<'static>>,
-    /// What SQLite said of the last change that was seen, and the version that was told for it.
-    pub(super) seen: Option<(i64, u64)>,
-    /// The transaction that is open from read to read.
-    pub(super) kept: Kept,
-    pub(super) era: Arc<Era>,
-}
-
-impl Reader {
-    /// Lets `watch` decide over what runs here.
-    pub(super) fn under(&mut self, watch: &Arc<Watch>) -> Result<()> {
-        watch.set(&mut self.connection, &self.era.over).map_err(super::fault::fault)?;
-        self.watch = Arc::clone(watch);
-        Ok(())
-    }
-}
 
 /// The connection that writes.
 pub(super) struct Writer {

@@ -11,25 +11,17 @@ use std::time::{Duration, Instant};
 use rusqlite::ffi;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::Receiver;
-use tokio::sync::oneshot;
 
 use super::connections::Writer;
 use super::fault::{commit_fault, fault, primary, result_code, spoils};
+use super::job::{Job, Waiting};
 use super::program::{self, Within, execute};
-use super::writer::Job;
-use crate::statement::{Outcome, Program};
+use crate::statement::Outcome;
 
 /// Most programs in one transaction.
 const PROGRAMS_MAX: usize = 1_024;
 /// How long a transaction takes in more programs: those at its beginning wait for the commit.
 const GATHER_MAX: Duration = Duration::from_millis(20);
-
-/// A program that waits.
-pub(super) struct Waiting {
-    pub(super) program: Program,
-    pub(super) run: u64,
-    pub(super) answer: oneshot::Sender<Result<Outcome>>,
-}
 
 /// What became of a group.
 pub(super) struct Ended {

@@ -14,15 +14,18 @@ use salver_model::records::{TableInfo, TableKind};
 use salver_model::{Error, Result, memory};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Sender;
-use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 
-use super::connections::{Connections, Reader};
+use super::connections::Connections;
 use super::fault::{fault, spoils};
+use super::holder::{Held, Holder};
 use super::read::ONLY_RUN;
+use super::reader::Reader;
 use super::rows::{self, Stop};
 use super::watch::Watch;
 use super::{Sqlite, open, version};
-use crate::backend::snapshot::{Address, Layout, Queue, lost};
+use crate::backend::holding::{Queue, lost};
+use crate::backend::layout::{Address, Layout};
 use crate::cell::{Cell, RowSink};
 use crate::statement::Read;
 
@@ -42,24 +45,6 @@ pub(crate) struct Snapshot {
     ms_max: u64,
 }
 
-/// The connection of a snapshot, which goes when the file is replaced.
-pub(super) type Held = Mutex<Option<Holder>>;
-
-/// The connection, and how it keeps the state.
-pub(super) struct Holder {
-    // First, so that the transaction ends before its place is free.
-    pub(super) reader: Reader,
-    /// SQLite's count of the commits of others, where a commit ends the snapshot; `None` while a transaction is open.
-    watched: Option<i64>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl std::fmt::Debug for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Holder").field("watched", &self.watched).finish_non_exhaustive()
-    }
-}
-
 impl Sqlite {
     /// See [`crate::backend::Backend::hold`].
     pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
@@ -71,7 +56,7 @@ impl Sqlite {
             let mut reader = connections.open_reader(open::BUSY_MAX)?;
             reader.watch.begin(ONLY_RUN, ms_max);
             let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
-            let held = Arc::new(Mutex::new(Some(Holder { reader, watched, _place: place })));
+            let held = Arc::new(Mutex::new(Some(Holder::new(reader, watched, place))));
             connections.keep_track(&held);
             // A key that is no row's number may have nulls, which are no keys; only tables without such numbers forbid
             // them.
@@ -92,7 +77,7 @@ fn begin(reader: &mut Reader, table: &TableInfo) -> rusqlite::Result<(Option<i64
     connection.execute_batch("BEGIN")?;
     // The first look at the file is what fixes the state.
     let address = address(connection, table)?;
-    if journal == "wal" && !reader.era.is_still() {
+    if journal == "wal" && !reader.era.still {
         return Ok((None, address));
     }
     let watched = version::data_version(connection)?;

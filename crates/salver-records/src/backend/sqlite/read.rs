@@ -7,10 +7,11 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::connections::{Connections, Reader};
+use super::connections::Connections;
 use super::fault;
-use super::kept;
+use super::reader::Reader;
 use super::rows::{self, Stop};
+use super::sweep::sweep;
 use super::watch::Watch;
 use crate::cell::RowSink;
 use crate::statement::Read;
@@ -152,7 +153,7 @@ pub(super) fn read_now<S: RowSink>(
         answer
     });
     if begins {
-        kept::sweep(connections);
+        sweep(connections);
     }
     if is_long {
         connections.long.remember(read);

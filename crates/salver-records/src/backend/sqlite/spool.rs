@@ -8,13 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use salver_model::limits::LOAD_SPOOL_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
-use super::load::Rows;
 use crate::statement::Bind;
 
 /// Bytes that wait in memory before they go to the file.
 const MEMORY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Rows that are given back at a time.
 const ROWS_AT_ONCE: usize = 1_024;
+
+/// Some rows, each the values of its columns.
+pub(super) type Rows = Vec<Vec<Bind>>;
 
 /// Rows in order.
 #[derive(Debug)]

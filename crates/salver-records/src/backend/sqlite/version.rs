@@ -4,13 +4,13 @@
 //! the version once and not once for each connection that notices it, one connection, the sentinel, decides; it is
 //! asked only by those whose own counter moved, and all others ask nobody.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-use super::connections::{Connections, Reader, lock};
+use super::reader::Reader;
 
 /// Counts commits.
 pub(super) struct Clock {
@@ -32,11 +32,11 @@ impl Clock {
         Self { number: AtomicU64::new(number), sentinel: Mutex::default() }
     }
 
-    /// The version of what `reader` would read now.
+    /// The version of what `reader` would read now; the sentinel is opened with `open` when there is none.
     ///
     /// The reader's counter is read before the sentinel's. A commit between the two is one the caller, who reads after
     /// both, sees, and the version is already that of the sentinel.
-    pub(super) fn version(&self, connections: &Connections, reader: &mut Reader) -> u64 {
+    pub(super) fn version(&self, reader: &mut Reader, open: impl FnOnce() -> Option<Reader>) -> u64 {
         reader.watch.begin_at_once();
         reader.refresh();
         let Ok(counter) = data_version(&reader.connection) else { return self.moved() };
@@ -45,7 +45,7 @@ impl Clock {
         {
             return version;
         }
-        let version = self.ask(connections);
+        let version = self.ask(open);
         reader.seen = Some((counter, version));
         version
     }
@@ -57,11 +57,11 @@ impl Clock {
         }
     }
 
-    fn ask(&self, connections: &Connections) -> u64 {
-        let mut sentinel = lock(&self.sentinel);
+    fn ask(&self, open: impl FnOnce() -> Option<Reader>) -> u64 {
+        let mut sentinel = self.sentinel.lock().unwrap_or_else(PoisonError::into_inner);
         if sentinel.reader.as_ref().is_none_or(|reader| reader.era.is_over()) {
             *sentinel = Sentinel::default();
-            sentinel.reader = connections.open_reader(Duration::ZERO).ok();
+            sentinel.reader = open();
         }
         let counter = sentinel.reader.as_ref().and_then(|reader| {
             reader.watch.begin_at_once();

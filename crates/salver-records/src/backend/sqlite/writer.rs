@@ -8,39 +8,17 @@ use std::sync::{Arc, Mutex};
 use rusqlite::wal::CheckpointMode;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::sync::oneshot;
 
 use super::connections::{Connections, Writer, lock};
 use super::fault::{commit_fault, fault, spoils};
-use super::group::{self, Waiting};
-use super::load::{self, Source};
+use super::job::Job;
 use super::program::execute;
-use crate::statement::{BulkLoad, Loaded};
+use super::{fill, group};
 
 /// Jobs that wait for the writer; more wait to wait.
 const QUEUE_MAX: usize = 4_096;
 /// Pages in the log after which they are brought into the file.
 const CHECKPOINT_PAGES: u32 = 1_000;
-
-/// Something to be written.
-pub(super) enum Job {
-    /// A program.
-    Program(Waiting),
-    /// Statements that change the schema.
-    Define { statements: Vec<String>, answer: oneshot::Sender<Result<()>> },
-    /// Rows, as they arrive.
-    Load { load: BulkLoad, rows: Source, run: u64, answer: oneshot::Sender<Result<Loaded>> },
-}
-
-impl Job {
-    fn refuse(self, error: Error) {
-        match self {
-            Self::Program(waiting) => drop(waiting.answer.send(Err(error))),
-            Self::Define { answer, .. } => drop(answer.send(Err(error))),
-            Self::Load { answer, .. } => drop(answer.send(Err(error))),
-        }
-    }
-}
 
 /// The way to the writer.
 pub(super) struct Queue {
@@ -141,7 +119,7 @@ fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> 
             (None, spoiled)
         }
         Job::Load { load, rows, run, answer } => {
-            let result = load::run(writer, &load, rows, run, ms_max);
+            let result = fill::run(writer, &load, rows, run, ms_max);
             let spoiled = !writer.connection.is_autocommit();
             let _ = answer.send(result);
             (None, spoiled)

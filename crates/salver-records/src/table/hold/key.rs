@@ -4,8 +4,8 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
 
+use crate::backend::layout::Layout;
 use crate::backend::postgres::hold::form::Form;
-use crate::backend::snapshot::Layout;
 use crate::cell::OwnedCell;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::Bind;

@@ -7,8 +7,8 @@ use salver_model::records::ColumnKind;
 use salver_model::{Code, ColumnPath, Filter, Result};
 
 use super::key::Key;
+use crate::backend::layout::Layout;
 use crate::backend::postgres::hold::form::Form;
-use crate::backend::snapshot::Layout;
 use crate::cell::OwnedCell;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, Read};

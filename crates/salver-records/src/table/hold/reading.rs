@@ -11,7 +11,7 @@ use salver_model::{Error, Result};
 use tokio::sync::mpsc::{self, Sender};
 
 use super::plan::Place;
-use super::sink::HeldSink;
+use super::sink::{HeldSink, Message};
 use super::{Part, Shared};
 use crate::backend::postgres::hold::copy::Copied;
 use crate::backend::snapshot::{Scans, Snapshot};
@@ -43,14 +43,6 @@ pub(super) struct Reading {
 const PIECE_ROWS: usize = 4096;
 /// Rows of the first window, where a statement should not be much longer than what was read before.
 const WINDOW_ROWS: u64 = 16_384;
-
-/// What goes from the task that reads to whoever takes the rows.
-pub(super) enum Message {
-    Batch(RecordBatch),
-    Failed(Error),
-    /// There are no more: without this word the rows are not all there.
-    End,
-}
 
 /// Rows of one statement.
 struct Piece {

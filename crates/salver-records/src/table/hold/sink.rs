@@ -7,9 +7,16 @@ use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use salver_model::{Error, Result, memory};
 
-use super::reading::Message;
 use crate::cell::{Cell, OwnedCell, RowSink};
 use crate::table::rows::{Column, unfit};
+
+/// What goes from the task that reads to whoever takes the rows.
+pub(super) enum Message {
+    Batch(RecordBatch),
+    Failed(Error),
+    /// There are no more: without this word the rows are not all there.
+    End,
+}
 
 /// Builds one batch of the first columns; of those behind them the last row's values are kept.
 pub(super) struct HeldSink {

@@ -11,7 +11,7 @@ use super::super::bind::Wire;
 use super::super::connection::Connection;
 use super::super::decode::{cells, forms, recycle};
 use super::super::fault::Fault;
-use crate::backend::snapshot::Queue;
+use crate::backend::holding::Queue;
 use crate::cell::RowSink;
 use crate::statement::Read;
 

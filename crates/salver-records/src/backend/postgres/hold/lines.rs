@@ -11,7 +11,7 @@ use super::super::connection::Connection;
 use super::super::fault::Fault;
 use super::super::target::Target;
 use super::{BEGIN, RETURN_TO, SETTINGS};
-use crate::backend::snapshot::{Places, Queue, lost};
+use crate::backend::holding::{Places, Queue, lost};
 use crate::dialect::Sql;
 use crate::statement::Bind;
 

@@ -1,22 +1,35 @@
-//! Read transactions that are kept open from one read of a lane to the next, as long as nothing is committed: to begin
-//! and to end one takes locks of the file, which cost more than a read by key does.
+//! A connection that reads, and the read transactions that are kept open on it from one read of a lane to the next, as
+//! long as nothing is committed: to begin and to end one takes locks of the file, which cost more than a read by key
+//! does.
 //!
 //! Whether something was committed is told by the head of the log's index, before each read, so that a read sees every
-//! commit that was answered before it came. A transaction that nobody used for a while is ended: it would keep the log
-//! from beginning anew.
+//! commit that was answered before it came. A transaction that nobody used for a while is ended, by `sweep`: it would
+//! keep the log from beginning anew.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use tokio::runtime::Handle;
-use tokio::time::sleep;
+use rusqlite::Connection;
+use salver_model::Result;
 
-use super::connections::{Connections, Reader};
+use super::era::Era;
+use super::fault::fault;
 use super::log_index::{LogHead, LogIndex};
+use super::watch::Watch;
+use crate::cell::Cell;
 
-/// After so long without a read, or twice that, a transaction is ended.
-const IDLE_MS_MAX: u64 = 20;
+/// A connection that reads.
+pub(super) struct Reader {
+    // First, so that it is closed before the era is let go.
+    pub(super) connection: Connection,
+    pub(super) watch: Arc<Watch>,
+    /// Memory for the cells of a row.
+    pub(super) spare: Vec<Cell<'static>>,
+    /// What SQLite said of the last change that was seen, and the version that was told for it.
+    pub(super) seen: Option<(i64, u64)>,
+    /// The transaction that is open from read to read.
+    pub(super) kept: Kept,
+    pub(super) era: Arc<Era>,
+}
 
 /// What a connection keeps.
 #[derive(Default)]
@@ -43,6 +56,13 @@ impl Kept {
 }
 
 impl Reader {
+    /// Lets `watch` decide over what runs here.
+    pub(super) fn under(&mut self, watch: &Arc<Watch>) -> Result<()> {
+        watch.set(&mut self.connection, &self.era.over).map_err(fault)?;
+        self.watch = Arc::clone(watch);
+        Ok(())
+    }
+
     /// Sees to it that what is read now is what is there now.
     pub(super) fn refresh(&mut self) {
         if let Some(head) = self.kept.head() {
@@ -85,48 +105,13 @@ impl Reader {
         done
     }
 
+    /// Whether there was a read since this was asked last.
+    pub(super) fn take_used(&mut self) -> bool {
+        std::mem::take(&mut self.kept.used)
+    }
+
     /// Whether a transaction is open.
     pub(super) fn keeps(&self) -> bool {
         self.kept.open.is_some()
-    }
-}
-
-/// Ends transactions that nobody uses, from now until there are none.
-pub(super) fn sweep(connections: &Arc<Connections>) {
-    let Ok(runtime) = Handle::try_current() else {
-        connections.release_lanes(|_| true);
-        return;
-    };
-    if connections.sweeping.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let connections = Arc::downgrade(connections);
-    runtime.spawn(async move {
-        loop {
-            sleep(Duration::from_millis(IDLE_MS_MAX)).await;
-            let Some(connections) = connections.upgrade() else { return };
-            if connections.release_lanes(|reader| !std::mem::take(&mut reader.kept.used)) > 0 {
-                continue;
-            }
-            connections.sweeping.store(false, Ordering::Release);
-            // Somebody may have kept one in between, who found a sweeper at work.
-            if connections.release_lanes(|_| false) == 0 || connections.sweeping.swap(true, Ordering::AcqRel) {
-                return;
-            }
-        }
-    });
-}
-
-impl Connections {
-    /// Ends the transactions of those lanes that `idle` says; how many are left open.
-    fn release_lanes(&self, mut idle: impl FnMut(&mut Reader) -> bool) -> usize {
-        let mut left = 0;
-        self.each_lane(|reader| {
-            if reader.keeps() && idle(reader) {
-                reader.release();
-            }
-            left += usize::from(reader.keeps());
-        });
-        left
     }
 }

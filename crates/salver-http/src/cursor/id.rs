@@ -1,0 +1,39 @@
+//! What cursors are called.
+
+use std::fmt;
+
+use salver_service::exports::Refusal;
+
+use crate::cursor_state::Failure;
+use crate::exchange::Exchange;
+use crate::tokens::{ID_MAX, Owner};
+
+/// What a cursor is called before the caller who opened it: a number, since clients of ArangoDB may read it as one. For
+/// other callers it is no cursor's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Id(u64);
+
+impl Id {
+    /// What the caller calls the cursor that is kept as `lease`.
+    pub(super) fn of(exchange: &Exchange<'_>, lease: u64) -> Self {
+        Self(exchange.app.tokens.masked(&Owner::of(exchange.caller), lease))
+    }
+
+    /// Reads an id in the one form it was written in; what is none is no cursor's.
+    pub(super) fn read(text: &str) -> Result<Self, Failure> {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+        let id = text.parse().ok().filter(|id| is_number && *id <= ID_MAX).map(Self);
+        id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
+    }
+
+    /// What it is kept as, if the caller opened it.
+    pub(super) fn lease(self, exchange: &Exchange<'_>) -> u64 {
+        exchange.app.tokens.masked(&Owner::of(exchange.caller), self.0)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

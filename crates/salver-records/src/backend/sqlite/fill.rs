@@ -1,0 +1,92 @@
+//! A load, on the thread that writes: one transaction, of which all rows stay or none does.
+
+use rusqlite::{Connection, Statement};
+use salver_model::limits::LOAD_PROBLEMS_MAX;
+use salver_model::{Code, Error, Result};
+
+use super::connections::Writer;
+use super::fault::{commit_fault, fault};
+use super::feed::{Feed, Source};
+use super::program::execute;
+use super::rows::{Stop, bind_all};
+use crate::statement::{Bind, BulkLoad, Loaded};
+
+/// Rows after which the clock is set anew: the limit is on statements, and each is one.
+const ROWS_PER_LIMIT: usize = 256;
+
+/// Loads.
+pub(super) fn run(writer: &Writer, load: &BulkLoad, rows: Source, run: u64, ms_max: u64) -> Result<Loaded> {
+    let connection = &writer.connection;
+    writer.watch.begin(0, 0);
+    execute(connection, "BEGIN IMMEDIATE").map_err(fault)?;
+    let filled = fill(writer, load, rows, run, ms_max);
+    writer.watch.begin(0, 0);
+    let undo = || {
+        if !connection.is_autocommit() {
+            let _ = execute(connection, "ROLLBACK");
+        }
+    };
+    let mut loaded = match filled {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            undo();
+            return Err(error);
+        }
+    };
+    if load.dry_run || (loaded.refused > 0 && !load.keep_good) {
+        undo();
+        loaded.kept = 0;
+        return Ok(loaded);
+    }
+    if let Err(error) = execute(connection, "COMMIT") {
+        undo();
+        return Err(commit_fault(error));
+    }
+    Ok(loaded)
+}
+
+fn fill(writer: &Writer, load: &BulkLoad, mut rows: Source, run: u64, ms_max: u64) -> Result<Loaded> {
+    let mut statement = prepare(&writer.connection, &load.insert)?;
+    let mut loaded = Loaded::default();
+    loop {
+        match rows.next()? {
+            Some(Feed::Rows(piece)) => {
+                for rows in piece.chunks(ROWS_PER_LIMIT) {
+                    writer.watch.begin(run, ms_max);
+                    for row in rows {
+                        insert(writer, &mut statement, row, &mut loaded)?;
+                    }
+                }
+            }
+            Some(Feed::End) => return Ok(loaded),
+            None => return Err(Error::new(Code::Execution, "the caller is gone")),
+        }
+    }
+}
+
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
+    connection.prepare(sql).map_err(fault)
+}
+
+/// Inserts one row, or notes why not. Fails when it is not the row's fault.
+fn insert(writer: &Writer, statement: &mut Statement<'_>, row: &[Bind], loaded: &mut Loaded) -> Result<()> {
+    let inserted = bind_all(statement, row, &[]).and_then(|()| Ok(statement.raw_execute()?));
+    let error = match inserted {
+        Ok(_) => {
+            loaded.kept += 1;
+            return Ok(());
+        }
+        Err(Stop::Sqlite(error)) => writer.watch.explain(error),
+        Err(Stop::Own(error)) => error,
+    };
+    let of_the_row = matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Raised | Code::Invalid);
+    if !of_the_row || writer.connection.is_autocommit() {
+        return Err(error);
+    }
+    let number = loaded.kept + loaded.refused;
+    loaded.refused += 1;
+    if loaded.problems.len() < LOAD_PROBLEMS_MAX {
+        loaded.problems.push((number, error));
+    }
+    Ok(())
+}

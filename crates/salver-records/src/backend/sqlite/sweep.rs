@@ -1,0 +1,54 @@
+//! Ends the read transactions of lanes that nobody used for a while: they would keep the log from beginning anew.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use super::connections::Connections;
+use super::reader::Reader;
+
+/// After so long without a read, or twice that, a transaction is ended.
+const IDLE_MS_MAX: u64 = 20;
+
+/// Ends transactions that nobody uses, from now until there are none.
+pub(super) fn sweep(connections: &Arc<Connections>) {
+    let Ok(runtime) = Handle::try_current() else {
+        connections.release_lanes(|_| true);
+        return;
+    };
+    if connections.sweeping.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let connections = Arc::downgrade(connections);
+    runtime.spawn(async move {
+        loop {
+            sleep(Duration::from_millis(IDLE_MS_MAX)).await;
+            let Some(connections) = connections.upgrade() else { return };
+            if connections.release_lanes(|reader| !reader.take_used()) > 0 {
+                continue;
+            }
+            connections.sweeping.store(false, Ordering::Release);
+            // Somebody may have kept one in between, who found a sweeper at work.
+            if connections.release_lanes(|_| false) == 0 || connections.sweeping.swap(true, Ordering::AcqRel) {
+                return;
+            }
+        }
+    });
+}
+
+impl Connections {
+    /// Ends the transactions of those lanes that `idle` says; how many are left open.
+    fn release_lanes(&self, mut idle: impl FnMut(&mut Reader) -> bool) -> usize {
+        let mut left = 0;
+        self.each_lane(|reader| {
+            if reader.keeps() && idle(reader) {
+                reader.release();
+            }
+            left += usize::from(reader.keeps());
+        });
+        left
+    }
+}

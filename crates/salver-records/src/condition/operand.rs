@@ -1,0 +1,96 @@
+//! The left side of a comparison: an expression, and how it compares.
+
+use salver_model::records::{ColumnInfo, ColumnKind};
+
+use crate::dialect::{Dialect, Sql};
+
+/// What stands before and behind an expression.
+pub(crate) type Around = (&'static str, &'static str);
+
+/// The left side of a comparison: an expression without values in it, and what it is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand<'c> {
+    pub(crate) column: &'c ColumnInfo,
+    /// The expression as the database has it.
+    pub(super) bare: String,
+    /// The expression as it compares with values of the column's kind.
+    text: String,
+    /// Whether only the text form compares.
+    pub(super) as_text: bool,
+}
+
+impl<'c> Operand<'c> {
+    /// A column of the table called `alias`.
+    pub(crate) fn column(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
+        let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
+        dialect.reference(column, alias, &mut bare);
+        Self::expression(dialect, column, bare)
+    }
+
+    /// A column that is compared with what may be no value of its type: the text of a type that only PostgreSQL reads.
+    pub(crate) fn column_by_text(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
+        let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
+        dialect.reference(column, alias, &mut bare);
+        Self::new(dialect, column, bare, true)
+    }
+
+    /// An expression whose values are like the column's.
+    pub(crate) fn expression(dialect: Dialect, column: &'c ColumnInfo, bare: String) -> Self {
+        Self::new(dialect, column, bare, false)
+    }
+
+    fn new(dialect: Dialect, column: &'c ColumnInfo, bare: String, by_text: bool) -> Self {
+        let as_text = match column.kind {
+            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column) && (by_text || !column.ordered),
+            ColumnKind::Json => dialect == Dialect::Postgres && (by_text || !column.ordered),
+            ColumnKind::Geometry => dialect != Dialect::Sqlite,
+            _ => false,
+        };
+        let text = if as_text {
+            let (before, behind) = dialect.selected(column);
+            format!("{before}{bare}{behind}")
+        } else if let Some(compared) = &column.compared {
+            format!("({bare})::{compared}")
+        } else {
+            bare.clone()
+        };
+        Self { column, bare, text, as_text }
+    }
+
+    /// Whether only its text compares; of geometries the database knows which are the same.
+    pub(crate) fn is_by_text(&self) -> bool {
+        self.as_text && self.column.kind != ColumnKind::Geometry
+    }
+
+    /// The expression as it compares and sorts.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The expression as it stands inside what is sorted by; what is already in a function has the bare one.
+    pub(crate) fn sorted(&self, around: Around) -> &str {
+        if self.as_text && around.0.contains("ST_AsText") { &self.bare } else { &self.text }
+    }
+
+    /// The expression as text, for `LIKE`.
+    pub(super) fn like(&self, dialect: Dialect) -> String {
+        let is_text = self.as_text || (self.column.kind.is_text() && dialect.is_plain_text(self.column));
+        if dialect == Dialect::Postgres && !is_text { format!("{}::text", self.bare) } else { self.text.clone() }
+    }
+
+    /// Whether SQLite keeps values in it as they are and changes none for a comparison, so that a number and its text
+    /// are two values: a column without a type, and what a view computes.
+    pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
+        let native = &self.column.native;
+        let has = |word: &str| native.to_ascii_uppercase().contains(word);
+        dialect == Dialect::Sqlite
+            && matches!(self.column.kind, ColumnKind::Clob | ColumnKind::Blob)
+            && (native.is_empty() || native.eq_ignore_ascii_case("any") || has("BLOB"))
+            && !(has("CHAR") || has("CLOB") || has("TEXT"))
+    }
+
+    /// Appends a condition that is false, or null where the expression is.
+    pub(super) fn nothing(&self, sql: &mut Sql) {
+        sql.push("(").push(&self.bare).push(" IS NULL AND NULL)");
+    }
+}
