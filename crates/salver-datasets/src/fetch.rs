@@ -12,7 +12,7 @@ use std::time::Duration;
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result, Version};
 use tempfile::TempDir;
-use ureq::http::{HeaderMap, Response};
+use ureq::http::{HeaderMap, Response, StatusCode};
 
 use pace::Paced;
 
@@ -108,6 +108,10 @@ fn request(method: &str, url: &str, headers: &[(String, String)]) -> Result<Resp
 
 fn check_status(url: &str, response: &Response<ureq::Body>) -> Result<()> {
     let status = response.status();
+    if status == StatusCode::PARTIAL_CONTENT {
+        return Err(Error::new(Code::Source, format!("`{}` answers a part that nobody asked for", shown(url)))
+            .with_hint("a cache or a proxy on the way may be broken; the whole file is 200"));
+    }
     if status.is_success() {
         return Ok(());
     }

@@ -164,13 +164,22 @@ fn refuse_web_page(input: &Input) -> Result<()> {
     }
     let mut head = Vec::new();
     let read = decompress::open(&input.path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let is_csv = matches!(input.format, SourceFormat::Csv | SourceFormat::Tsv);
     // What can't be unpacked is told by its reader.
-    if read.is_err() || !is_web_page(&head, matches!(input.format, SourceFormat::Csv | SourceFormat::Tsv)) {
-        return Ok(());
-    }
+    let other = match read {
+        Ok(_) if is_web_page(&head, is_csv) => "a web page or XML",
+        Ok(_) if is_csv && is_json(&head) => "JSON",
+        _ => return Ok(()),
+    };
     let format = word(input.format);
-    Err(Error::new(Code::Source, format!("`{}` answers a web page or XML, not {format}", input.label))
+    Err(Error::new(Code::Source, format!("`{}` answers {other}, not {format}", input.label))
         .with_hint("open the URL in a browser: the server may want a login (set `headers`), or the file has moved"))
+}
+
+/// Whether the bytes begin as JSON does, as servers tell of errors.
+fn is_json(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    text.starts_with(b"{\"") || text.starts_with(b"[{")
 }
 
 /// Whether the bytes begin as HTML or XML do. Columns of CSV may be called `<DATE>`, so there the tag must be one of

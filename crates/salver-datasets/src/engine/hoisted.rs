@@ -44,10 +44,19 @@ fn hoist(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     };
     // Groupings are looked up in the aggregate below a projection.
     let is_above = match &plan.data {
-        LogicalPlan::Aggregate(aggregate) => !matches!(aggregate.group_expr.as_slice(), [Expr::GroupingSet(_)]),
+        LogicalPlan::Aggregate(aggregate) => !aggregate.aggr_expr.iter().any(is_grouping),
         other => !matches!(other, LogicalPlan::Projection(_)),
     };
     if is_above && has_query(&plan.data)? { apart(plan.data) } else { Ok(plan) }
+}
+
+/// Whether an aggregate is `grouping`.
+fn is_grouping(expr: &Expr) -> bool {
+    match expr {
+        Expr::Alias(alias) => is_grouping(&alias.expr),
+        Expr::AggregateFunction(call) => call.func.name() == "grouping",
+        _ => false,
+    }
 }
 
 /// Every `in` of a query as numbers of rows: it is unknown where it looks for a null, or found none but nulls.

@@ -250,6 +250,12 @@ impl<'p> Before<'p> {
                 let input = LogicalPlanBuilder::from(input);
                 Some(if self.keeps { self.marked(input, condition)? } else { input.filter(condition)? }.build()?)
             }
+            // The rows that an aggregate leaves out stay, as rows for which there is none.
+            LogicalPlan::Filter(filter) if self.aggregated => {
+                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
+                let Some(input) = self.through(&filter.input)? else { return Ok(None) };
+                Some(self.marked(LogicalPlanBuilder::from(input), condition)?.build()?)
+            }
             LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input)?,
             LogicalPlan::Limit(limit) => self.limited(limit, &limit.input)?,
             other if !names_outer(other)? => Some(self.with(other, lit(true))?),

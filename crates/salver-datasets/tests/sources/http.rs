@@ -96,6 +96,7 @@ fn a_web_page_is_no_data() {
         let body: &[u8] = match head.split([' ', '?']).nth(1).unwrap() {
             "/login.csv" => b"\n <!DOCTYPE html><html><body>Log in</body></html>",
             "/error.tsv" => b"<Error><Code>AccessDenied</Code></Error>",
+            "/refused.csv" => b"{\"error\":\"login\",\"code\":401}",
             "/quotes.csv" => b"<DATE>,<OPEN>\n2026-01-31,1.5\n",
             _ => b"<p>Log in</p>",
         };
@@ -107,6 +108,8 @@ fn a_web_page_is_no_data() {
         assert!(wrong.message.contains("answers a web page") && wrong.hint.is_some(), "{wrong:?}");
         assert!(!wrong.message.contains("secret"), "{wrong:?}");
     }
+    let wrong = load(&spec(format!("{base}/refused.csv"))).unwrap_err();
+    assert!(wrong.message.contains("answers JSON, not CSV"), "{wrong:?}");
     let quotes = load(&spec(format!("{base}/quotes.csv"))).unwrap();
     assert_eq!(show(&quotes), "<DATE>:Date32|<OPEN>:Float64\n2026-01-31|1.5");
 }
@@ -118,12 +121,14 @@ fn failures_are_named() {
         "/drop.csv" => Vec::new(),
         "/loop.csv" => reply(head, "302 Found", "Location: /loop.csv\r\n", b""),
         "/html" => reply(head, "200 OK", "", b"<html>"),
+        "/part.csv" => reply(head, "206 Partial Content", "", b"a,b\n1,2\n"),
         "/locked.csv" => reply(head, "403 Forbidden", "", b""),
         _ => reply(head, "404 Not Found", "", b"nothing"),
     });
     for (path, message) in [
         ("/none.csv", "answers 404"),
         ("/locked.csv", "answers 403"),
+        ("/part.csv", "a part that nobody asked for"),
         ("/cut.csv", "broke off"),
         ("/drop.csv", "can't reach"),
         ("/loop.csv", "loop.csv`"),

@@ -27,6 +27,10 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
         ColumnKind::Decimal if sqlite => DataType::Float64,
         ColumnKind::Decimal => decimal(column),
         ColumnKind::Date if !sqlite => DataType::Date32,
+        // Sessions are in UTC, in which moments come out.
+        ColumnKind::Timestamp if is_moment(column, dialect) => {
+            DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
+        }
         ColumnKind::Timestamp if !sqlite => DataType::Timestamp(TimeUnit::Microsecond, None),
         ColumnKind::Varbinary | ColumnKind::Blob => DataType::Binary,
         ColumnKind::Varchar
@@ -38,6 +42,11 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
         | ColumnKind::Json
         | ColumnKind::Uuid => DataType::Utf8,
     }
+}
+
+/// Whether the values of a column are moments, and not what clocks show somewhere.
+fn is_moment(column: &ColumnInfo, dialect: Dialect) -> bool {
+    dialect.has_zone(column) || dialect == Dialect::Mysql && column.own_type().starts_with("timestamp")
 }
 
 /// Without a declared precision any number of digits may come: the widest decimal takes those that are in use.

@@ -160,7 +160,9 @@ impl Column {
                 Self::WideDecimal(Decimal256Builder::new().with_data_type(data_type.clone()), *precision, *scale)
             }
             DataType::Date32 => Self::Date(Date32Builder::new()),
-            DataType::Timestamp(..) => Self::Timestamp(TimestampMicrosecondBuilder::new()),
+            DataType::Timestamp(..) => {
+                Self::Timestamp(TimestampMicrosecondBuilder::new().with_data_type(data_type.clone()))
+            }
             DataType::Binary => Self::Binary(BinaryBuilder::new()),
             _ => Self::Text(StringBuilder::new()),
         }

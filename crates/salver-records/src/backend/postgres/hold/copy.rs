@@ -219,8 +219,8 @@ impl Column {
                 Self::Numeric(builder.with_data_type(DataType::Decimal128(precision, scale)), precision, scale)
             }
             Form::Date => Self::Date(Date32Builder::with_capacity(rows)),
-            Form::Timestamp => Self::Timestamp(TimestampMicrosecondBuilder::with_capacity(rows)),
-            Form::TimestampText => Self::TimestampText(TimestampMicrosecondBuilder::with_capacity(rows)),
+            Form::Timestamp => Self::Timestamp(moments(data_type, rows)),
+            Form::TimestampText => Self::TimestampText(moments(data_type, rows)),
             Form::Uuid => Self::Uuid(BinaryBuilder::with_capacity(rows, 36 * rows)),
             Form::Text => Self::Text(BinaryBuilder::with_capacity(rows, 0)),
             Form::Bytes => Self::Bytes(BinaryBuilder::with_capacity(rows, 0)),
@@ -322,6 +322,15 @@ fn spelled(raw: [u8; 16]) -> [u8; 36] {
         at += 2;
     }
     text
+}
+
+/// A builder of moments, with the zone of their type.
+fn moments(data_type: &DataType, rows: usize) -> TimestampMicrosecondBuilder {
+    let zone = match data_type {
+        DataType::Timestamp(_, zone) => zone.clone(),
+        _ => None,
+    };
+    TimestampMicrosecondBuilder::with_capacity(rows).with_timezone_opt(zone)
 }
 
 #[cfg(test)]
