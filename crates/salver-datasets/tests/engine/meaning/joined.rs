@@ -61,13 +61,16 @@ impl Queries {
     }
 
     fn table_named(&mut self, name: &str) -> From {
+        let own = self.one(&["n", "m"]);
+        // Now and then it keeps the name that it has.
+        let (text, name) = match self.percent(15) {
+            true => (own.to_owned(), own),
+            false => (format!("{own} as {name}"), name),
+        };
         let column = |column: &str| format!("{name}.{column}");
-        if self.percent(50) {
-            let text = format!("n as {name}");
-            From { text, numbers: vec![column("i")], texts: vec![column("s")] }
-        } else {
-            let text = format!("m as {name}");
-            From { text, numbers: vec![column("k"), column("v")], texts: Vec::new() }
+        match own {
+            "n" => From { text, numbers: vec![column("i")], texts: vec![column("s")] },
+            _ => From { text, numbers: vec![column("k"), column("v")], texts: Vec::new() },
         }
     }
 

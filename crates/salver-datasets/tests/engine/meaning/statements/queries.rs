@@ -154,8 +154,8 @@ pub(super) const SAME: &[&str] = &[
      order by i",
     "select i from n c where exists (select b.s as i from n b where b.i = c.i and b.d > 1) order by i",
     "select c.i as k, (select min(b.d) as i from n b where b.i = c.i) from n c order by k",
-    "select i, i + 0 in (select i from n where i > 2), sum(coalesce((i + 0 in (select i from n where i > 2))::int, 2)) from \
-     n group by grouping sets ((i), (i, s), ()) order by 1, 3, 2",
+    "select i, sum(coalesce((i + 0 in (select i from n where i > 2))::int, 2)) from \
+     n group by grouping sets ((i), (i, s), ()) order by 1, 2",
     "select i from n c where s in (select b.s as i from n b where b.i = c.i) order by i",
     "select i, s in (select b.s from n b where b.i = n.i or b.d < n.d) from n order by i",
     "select i, i in (select b.i from n b where b.i = n.i or b.d < n.d) as g from n order by i",
