@@ -25,19 +25,19 @@ use asked::Asked;
 
 /// Time to make a response up to which it is kept only from the second request on.
 const AT_ONCE: Duration = Duration::from_millis(1);
-/// Bytes of an entry beside its key and its body: its headers, and the cache's own bookkeeping.
+/// Bytes of an entry in addition to its key and its body: its headers, and the cache's own bookkeeping.
 const ENTRY_BYTES: usize = 1_792;
 
 /// A finished response.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// Its status.
+    /// Status of the response.
     pub(crate) status: StatusCode,
-    /// Its headers.
+    /// Headers of the response.
     pub(crate) headers: HeaderMap,
-    /// Its entity tag, also among the headers.
+    /// Entity tag, also among the headers.
     pub(crate) etag: Option<HeaderValue>,
-    /// Its body.
+    /// Body of the response.
     pub(crate) body: Bytes,
     /// The entries and versions it was made from.
     pub(crate) read: Vec<(Name, Version)>,

@@ -17,7 +17,7 @@ const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame
 /// Policy for pages of rows, which have a style and no scripts.
 const STYLE_ONLY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-/// Policy for GraphiQL, which loads its scripts from files beside it.
+/// Policy for GraphiQL, which loads its scripts from the same origin.
 const OWN_FILES: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' \
      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -49,7 +49,7 @@ struct Peer {
     open: AtomicUsize,
 }
 
-/// One connection.
+/// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     peer: Arc<Peer>,

@@ -173,7 +173,7 @@ impl Instance {
         (self.owner.clone(), self.group.clone(), self.name.clone())
     }
 
-    /// Returns whether the last request is at least `patience` ago.
+    /// Returns whether the last request is more than `patience` ago.
     pub(crate) fn is_gone(&self, patience: Duration) -> bool {
         let touched = Duration::from_millis(self.touched_ms.load(Ordering::Relaxed));
         self.made.elapsed().saturating_sub(touched) > patience

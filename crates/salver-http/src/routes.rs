@@ -32,7 +32,7 @@ use crate::segment::segment;
 pub(crate) struct Row {
     /// Paths relative to the base path. The first one is documented.
     pub(crate) paths: &'static [&'static str],
-    /// Methods of the route, beside OPTIONS.
+    /// Methods of the route, in addition to OPTIONS.
     pub(crate) methods: Methods,
     /// Further condition on the request.
     pub(crate) when: When,
@@ -84,17 +84,17 @@ pub(crate) enum Target<'p> {
 /// The effects that a request may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// It only reads. A page of another site may send it, but can't read the response.
+    /// Only reads. A page of another site may send it, but can't read the response.
     Reads,
-    /// It runs user code, or occupies shared resources. A link to it may be followed from any site.
+    /// Runs user code, or occupies shared resources. A link to it may be followed from any site.
     Runs,
-    /// It requests that code is run, or work is done, for which there are no links.
+    /// Requests that code is run or work is done. No link leads to such a request.
     Asks,
-    /// It may change something.
+    /// May change something.
     Changes,
 }
 
-/// A condition on a request, beside its path and method.
+/// A condition on a request, in addition to its path and method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// No condition.
@@ -203,7 +203,7 @@ pub(crate) enum Found<'p> {
 /// Doors that belong together and share a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Salver's own doors, beside those that follow.
+    /// Salver's own doors, except those that follow.
     Own,
     /// Rows of databases, in the protocol of PHP-CRUD-API.
     Records,

@@ -28,7 +28,7 @@ pub(crate) struct Session {
     pub(crate) told: Bytes,
     /// Keyed hash of name and password hash; the session ends when the user's password changes.
     pub(super) proof: Tag,
-    /// When the user's row was last read.
+    /// State of the users database when the user's row was last read.
     pub(super) seen: Seen,
 }
 

@@ -172,7 +172,7 @@ impl Sum<'_> {
     }
 }
 
-/// Approximate size of a value beside its text, in bytes.
+/// Approximate size of a value in addition to its text, in bytes.
 const VALUE_BYTES: usize = 32;
 
 fn size(value: &JsonValue) -> usize {

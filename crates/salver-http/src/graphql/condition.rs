@@ -1,5 +1,5 @@
 //! Converts the arguments of a field (`filter`, `having`, `sort` and paging) into parts of a query. Accepts ROAPI's
-//! shorthand (`{a: "x"}`, `{field: "a", order: "desc"}`) beside the form of the schema.
+//! shorthand (`{a: "x"}`, `{field: "a", order: "desc"}`) as well as the form of the schema.
 
 use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
 use salver_model::{

@@ -86,7 +86,7 @@ pub(crate) struct TableType {
     pub(crate) fields: AHashMap<String, Target>,
     /// Columns of the primary key.
     pub(crate) key: Vec<usize>,
-    /// Names of the root fields, beside the one with the name of the type.
+    /// Names of the root fields, other than the one with the name of the type.
     pub(crate) page: String,
     pub(crate) by_key: String,
     pub(crate) aggregate: String,

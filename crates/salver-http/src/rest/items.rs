@@ -17,7 +17,7 @@ pub(super) fn group(text: &str, columns: &Columns<'_>) -> Result<Vec<ColumnPath>
 }
 
 /// Completes a grouped query. Without `columns` it returns the groups and the number of rows of each; with `columns` it
-/// may name, beside aggregates, only grouping columns. Names of result columns must be unique.
+/// may name, apart from aggregates, only grouping columns. Names of result columns must be unique.
 pub(super) fn complete(query: &mut Query, columns: &Columns<'_>) -> Result<()> {
     if query.is_grouped() {
         complete_groups(query)?;

@@ -31,7 +31,7 @@ pub(crate) enum Asked<'p> {
     Collections,
     /// Describes a collection, or returns one of its properties.
     Collection(&'p str, Option<&'p str>),
-    /// Lists the databases, or describes them.
+    /// Lists the databases; with a value, only the current one or those of the user.
     Databases(Option<&'p str>),
     /// Logs in: a token for a name and a password.
     Login,
@@ -48,7 +48,7 @@ pub(crate) enum About {
     Version,
     /// Availability.
     Availability,
-    /// Whether the server is writable.
+    /// Mode, which tells whether the server is writable.
     Mode,
     /// Role in a cluster.
     Role,

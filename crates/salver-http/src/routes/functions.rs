@@ -1,4 +1,4 @@
-//! User code by name. Files that declare routes or mount applications have their own paths beside these.
+//! User code by name. Files that declare routes or mount applications have their own paths, too.
 
 use std::borrow::Cow;
 

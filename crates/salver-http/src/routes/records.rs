@@ -7,7 +7,7 @@ use super::{Does, Methods, Row, Target as Any, Values, row};
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// Several tables at once.
+    /// Changes of several tables, all or none.
     Records,
     /// A table.
     Table(Cow<'p, str>),
