@@ -1,12 +1,12 @@
-//! A record of recent requests: a table of their hashes, in which later entries overwrite earlier ones. It is the
+//! Which requests came lately: a table of their hashes, in which a later one takes the place of an earlier. It is the
 //! doorkeeper of TinyLFU (Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy", 2017,
-//! section 3.4.2) with a single hash and no aging: an overwritten request merely counts as new once more.
+//! section 3.4.2) with one hash and no age: what is overwritten is simply asked for once more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ahash::RandomState;
 
-/// The table of hashes.
+/// The table.
 #[derive(Debug)]
 pub(super) struct Asked {
     hashes: Box<[AtomicU64]>,
@@ -14,17 +14,17 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Creates a table for about `requests` requests.
+    /// For about so many requests.
     pub(super) fn new(requests: usize) -> Self {
         let hashes = (0..requests.next_power_of_two()).map(|_| AtomicU64::new(0)).collect();
         Self { hashes, seed: RandomState::new() }
     }
 
-    /// Returns whether `key` was requested lately, and records it.
+    /// Whether `key` came lately; it has come now.
     pub(super) fn again(&self, key: &[u8]) -> bool {
         let hash = self.seed.hash_one(key);
         let place = &self.hashes[hash as usize & (self.hashes.len() - 1)];
-        // Of two concurrent requests, both may count as the first.
+        // Two that come at once may both be the first.
         if place.load(Ordering::Relaxed) == hash {
             return true;
         }
