@@ -1,4 +1,4 @@
-//! What every request shares: the waist, the options, and what the doors keep between requests.
+//! State shared by all requests: the service, the options, and what the handlers keep between requests.
 
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ use crate::options::HttpOptions;
 use crate::tokens::Tokens;
 use crate::veil;
 
-/// What is counted of bodies that are being received, in bytes.
+/// Bytes charged for each request body while it is being received.
 pub(crate) const RECEIVED_BYTES: u64 = 64 * 1024;
 
-/// Memory that callers share for the bodies they send.
+/// Returns the memory budget for request bodies, which all callers share.
 fn receiving(limits: &Limits) -> Arc<Shares> {
     let bytes = RECEIVING_BYTES_MAX.max(limits.body_bytes_max.saturating_mul(16));
     Shares::new("received bodies (64 KiB)", usize::try_from(bytes / RECEIVED_BYTES).unwrap_or(usize::MAX / 4))
 }
 
-/// What every request shares.
+/// State shared by all requests.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
@@ -39,7 +39,7 @@ pub(crate) struct App {
     pub(crate) cache: FinalBytes,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
-    /// `None` lets everybody in, and costs nothing.
+    /// Authentication; `None` admits every caller at no cost.
     pub(crate) auth: Option<Arc<Auth>>,
     pub(crate) idempotency: Idempotency,
     pub(crate) consumers: Consumers,
@@ -49,14 +49,14 @@ pub(crate) struct App {
     pub(crate) jobs: Jobs,
     /// Open connections.
     pub(crate) connections: Arc<Connections>,
-    /// Memory for bodies that are being received.
+    /// Memory budget for request bodies that are being received.
     pub(crate) receiving: Arc<Shares>,
-    /// Memory for answers that are whole and that their clients have not taken.
+    /// Memory budget for complete responses that their clients have not yet taken.
     pub(crate) answers: Arc<Answers>,
-    /// Places of answers that follow a stream, or wait for its next event.
+    /// Permits for responses that follow a stream or wait for its next event.
     pub(crate) tails: Arc<Shares>,
     pub(crate) tokens: Tokens,
-    /// Becomes true when the server ends: answers without end then end too.
+    /// Becomes true at shutdown; endless responses end then, too.
     pub(crate) ending: watch::Sender<bool>,
 }
 
@@ -98,13 +98,13 @@ impl App {
         }
     }
 
-    /// Whether a request that reads records may run code, or make a database.
+    /// Returns whether a request that reads records may run user code or create a database.
     pub(crate) fn runs_code_around_records(&self) -> bool {
         let mut databases = self.service.databases().iter();
         databases.any(|database| database.spec().customization.is_some() || database.spec().of_caller.is_some())
     }
 
-    /// Whether callers become known by a name and a password that they send.
+    /// Returns whether callers authenticate with a name and a password that they send.
     pub(crate) fn has_accounts(&self) -> bool {
         let users = self.auth.as_ref().and_then(|auth| auth.users.as_ref());
         users.is_some_and(|users| users.spec.login)

@@ -1,4 +1,4 @@
-//! What a request asks for: what the table of routes says, or what an entry has at a path of its own.
+//! The target of a request: a row of the routing table, the route of a stream, or a path that user code serves.
 
 mod mounted;
 
@@ -9,20 +9,21 @@ pub(crate) use self::mounted::Mounted;
 use crate::app::App;
 use crate::routes::{self, Does, Family, Found, Target, own};
 
-/// What a request asks for.
+/// The target of a request.
 #[derive(Debug)]
 pub(crate) enum Asked<'a, 'p> {
-    /// What the table of routes says.
+    /// A row of the routing table.
     Table(Found<'p>),
-    /// Events for a stream at a route of its own.
+    /// An event for the stream of this name, sent to the stream's own route.
     StreamRoute(&'a str),
-    /// What user code has at a path of its own.
+    /// A path that user code serves.
     Mounted(Mounted<'a>),
 }
 
 impl<'a, 'p> Asked<'a, 'p> {
-    /// What a request for `path`, below the base path, asks for. Doors in other systems' shapes are there with what
-    /// they are for. What entries declare comes behind what the server has itself, but for its index.
+    /// Returns the target of a request for `path`, relative to the base path. Handlers that speak another system's
+    /// protocol exist only if something is configured for them. The server's own routes take precedence over those that
+    /// entries declare, except for its index.
     pub(crate) fn of(app: &'a App, method: &Method, path: &'p str, query: &str) -> Self {
         let mut found = routes::find(method, path, query);
         let has_streams = !app.service.streams().is_empty();
@@ -37,7 +38,7 @@ impl<'a, 'p> Asked<'a, 'p> {
         if has_streams && let Some(name) = routed(app, method, path) {
             return Self::StreamRoute(name);
         }
-        // Of its own paths the server gives `/` alone to user code.
+        // User code may take over only `/` of the server's own paths.
         let is_free = match &found {
             Found::Nothing(family) => *family == Family::Own,
             Found::OtherMethod(place) => place.path == "/",
@@ -52,7 +53,7 @@ impl<'a, 'p> Asked<'a, 'p> {
         Self::Table(found)
     }
 
-    /// What a request of this head asks for.
+    /// Returns the target of the request with this head.
     pub(crate) fn of_head(app: &'a App, head: &'p Parts) -> Self {
         match below_base(app, head.uri.path()) {
             Some(path) => Self::of(app, &head.method, path, head.uri.query().unwrap_or("")),
@@ -60,12 +61,12 @@ impl<'a, 'p> Asked<'a, 'p> {
         }
     }
 
-    /// Whether user code answers.
+    /// Returns whether user code serves the target.
     pub(crate) fn is_of_user_code(&self) -> bool {
         matches!(self, Self::Mounted(Mounted::Endpoint(..) | Mounted::Application(..)))
     }
 
-    /// Whose doors they are that answer.
+    /// Returns the family of handlers that serves the target.
     pub(crate) fn family(&self) -> Family {
         match self {
             Self::Table(found) => found.family(),
@@ -75,38 +76,38 @@ impl<'a, 'p> Asked<'a, 'p> {
     }
 }
 
-/// The name of the stream that has `path`, below the base path, as its route. That takes POST only, so that it may be
-/// one that others read.
+/// Returns the name of the stream whose route is `path`, relative to the base path. Such a route takes POST only, so
+/// that other methods fall through to whatever else has this path.
 fn routed<'a>(app: &'a App, method: &Method, path: &str) -> Option<&'a str> {
     let mut streams = app.service.streams().iter().filter(|_| *method == Method::POST);
     streams.find(|stream| stream.spec().route.as_deref() == Some(path)).map(|stream| stream.spec().name.as_str())
 }
 
-/// Whether streams are what a family is about.
+/// Returns whether a family serves streams.
 pub(crate) fn is_of_streams(family: Family) -> bool {
     matches!(family, Family::Streams | Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird)
 }
 
-/// How far a request goes. What is not known to read alone does not.
+/// Returns what a request may do at most. A request that is not known to be read-only is not treated as one.
 pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &Asked<'_, '_>) -> Does {
     if *method == Method::OPTIONS || below_base(app, uri.path()).is_none() {
         return Does::Reads;
     }
     let query = uri.query().unwrap_or("");
     match asked {
-        // Functions may stand around requests for records, and a caller's own database is made by the first request.
+        // Functions may wrap record requests, and a caller's own database is created on first use.
         Asked::Table(Found::Row(row, Target::Records(_)))
             if row.does == Does::Reads && app.runs_code_around_records() =>
         {
             Does::Runs
         }
-        // A statement may call functions, and nobody expects a link to it.
+        // A statement may call functions, and is not expected to be linked to.
         Asked::Table(Found::Row(row, Target::Own(own::Target::Sql)))
             if row.does == Does::Runs && !app.service.functions().is_empty() =>
         {
             Does::Asks
         }
-        // GraphiQL alone is a page.
+        // Only GraphiQL itself is a page.
         Asked::Table(Found::Row(_, Target::Own(own::Target::Graphql)))
             if *method != Method::POST && !query.is_empty() =>
         {
@@ -114,13 +115,13 @@ pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &Asked<'_, '_>)
         }
         Asked::Table(Found::Row(row, _)) => row.does,
         _ if matches!(*method, Method::GET | Method::HEAD) => Does::Runs,
-        // These change rows and events; of the others each looks itself at what it may change.
+        // These change rows and events; the other handlers check their permissions themselves.
         asked if asked.family() == Family::Records || is_of_streams(asked.family()) => Does::Changes,
         _ => Does::Asks,
     }
 }
 
-/// The path below the base path; `None` outside it.
+/// Returns the path relative to the base path; `None` if it lies outside.
 pub(crate) fn below_base<'a>(app: &App, path: &'a str) -> Option<&'a str> {
     let rest = path.strip_prefix(app.options.base_path.as_str())?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)

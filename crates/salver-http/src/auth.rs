@@ -1,9 +1,9 @@
-//! Who asks, proved: by a key, a signed token, name and password with each request, or a session of a user who logged
-//! in. One proof is enough; what is given must be right.
+//! Authentication of callers: by an API key, a signed token, a name and password with each request, or the session of a
+//! logged-in user. One credential is enough; an invalid one is an error.
 //!
-//! The first of these in a request decides: the header of keys, a token, name and password, the cookie of a session. A
-//! header that comes twice proves nothing: who stands in between may have looked at the other.
-//! Secrets are compared by their keyed hashes, so that the time it takes tells nothing of them.
+//! The first of these in a request decides: the API key header, a token, a name and password, the session cookie. A
+//! header that occurs twice proves nothing: an intermediary may have checked the other value.
+//! Secrets are compared by their keyed hashes, so that timing reveals nothing about them.
 
 mod api_key;
 mod attempts;
@@ -34,20 +34,20 @@ use self::password::Passwords;
 use self::tag::Tagger;
 pub(crate) use self::users::{Login, User, Users, exists};
 
-/// What is known of a caller, by name.
+/// The properties of a caller, by name.
 pub(crate) type Identity = Vec<(String, String)>;
 
-/// What rules see of how it was proved, and of whom, before all that the proof itself tells: the same name proved in
-/// two ways is two callers.
+/// Returns the properties that rules see first: the authentication method and the name. They precede all properties
+/// from the credential itself, so that the same name proved in two ways is two callers.
 fn proved_by(way: &str, name: Option<&str>) -> Identity {
     let named = name.map(|name| (Caller::IDENTITY.to_owned(), format!("{way}:{name}")));
     std::iter::once(("auth".to_owned(), way.to_owned())).chain(named).collect()
 }
 
-/// Where tokens are looked for by default.
+/// Headers that carry tokens by default.
 const JWT_HEADERS: [HeaderName; 2] = [HeaderName::from_static("x-authorization"), header::AUTHORIZATION];
 
-/// The ways to prove who one is, made ready.
+/// The configured authentication methods.
 #[derive(Debug)]
 pub struct Auth {
     required: bool,
@@ -61,7 +61,7 @@ pub struct Auth {
     challenges: Vec<HeaderValue>,
 }
 
-/// A proof that came with a request.
+/// A credential in a request.
 enum Given<'h> {
     Key(&'h str),
     Token(&'h str),
@@ -70,19 +70,20 @@ enum Given<'h> {
     Session(&'h str),
 }
 
-/// What is to be said of a proof.
+/// The result of checking a credential.
 enum Verdict {
-    /// It is known by now.
+    /// The result, known at once.
     Known(Result<Identity>),
-    /// It takes a look into a database, or some milliseconds of work.
+    /// Undecided: the check needs a database query or some milliseconds of computation.
     Ask,
 }
 
 impl Auth {
-    /// Makes the ways of `spec` ready. `users` is the database of its table of users, past all rules.
+    /// Sets up the authentication methods of `spec`. `users` is the database of the users table, accessed without its
+    /// rules.
     ///
     /// # Errors
-    /// `Config`, for a file that can't be read and a key that is none.
+    /// `Config`, for an unreadable file and an invalid key.
     pub fn new(spec: &AuthSpec, users: Option<Arc<dyn Database>>) -> Result<Self> {
         let named = |name: &str| HeaderName::try_from(name).map_err(|error| misnamed(name).with_source(error));
         let tagger = Arc::new(Tagger::new()?);
@@ -120,7 +121,8 @@ impl Auth {
         })
     }
 
-    /// Who asks, when that is known at once; `None` means "use [`Auth::identify`]", which tells the same.
+    /// Identifies the caller if no waiting is needed; `None` means "use [`Auth::identify`]", which gives the same
+    /// result.
     pub(crate) fn identify_now(&self, headers: &HeaderMap) -> Option<Result<Identity>> {
         let given = match self.given(headers) {
             Ok(Some(given)) => given,
@@ -133,10 +135,10 @@ impl Auth {
         }
     }
 
-    /// Who asks.
+    /// Identifies the caller.
     ///
     /// # Errors
-    /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; what a database says.
+    /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; the errors of the database.
     pub(crate) async fn identify(&self, service: &Service, address: IpAddr, headers: &HeaderMap) -> Result<Identity> {
         let Some(given) = self.given(headers)? else { return self.nobody() };
         match (self.judge(&given), given) {
@@ -160,18 +162,18 @@ impl Auth {
         }
     }
 
-    /// A token that is as good as name and password, for an hour or until the password changes.
+    /// Returns a token that stands for a name and password, for an hour or until the password changes.
     ///
     /// # Errors
-    /// `AuthenticationFailed`, also where nobody can prove anything so; `TooManyAttempts`.
+    /// `AuthenticationFailed`, also where basic authentication is not configured; `TooManyAttempts`.
     pub(crate) async fn log_in(&self, name: &str, password: &str, address: IpAddr) -> Result<String> {
         let Some(basic) = &self.basic else { return Err(failed(name)) };
         let state = basic.log_in(name, password, &self.attempts, address).await?;
         Ok(self.logins.issue(name, &state))
     }
 
-    /// That a user in the table may be called `name`: where users come by themselves, nobody is called as a key or a
-    /// user of the settings is.
+    /// Checks that a user in the table may have the name `name`: where users can register themselves, no name may equal
+    /// that of an API key or of a user in the settings.
     ///
     /// # Errors
     /// `AuthenticationFailed`.
@@ -185,14 +187,14 @@ impl Auth {
         Ok(())
     }
 
-    /// What an answer with 401 says of the ways in.
+    /// Adds the `WWW-Authenticate` challenges to a 401 response.
     pub(crate) fn challenge(&self, headers: &mut HeaderMap) {
         for challenge in &self.challenges {
             headers.append(header::WWW_AUTHENTICATE, challenge.clone());
         }
     }
 
-    /// The first proof in a request.
+    /// Returns the first credential in a request.
     fn given<'h>(&self, headers: &'h HeaderMap) -> Result<Option<Given<'h>>> {
         if let Some(name) = &self.key_header
             && let Some(key) = once(headers, name)?.filter(|key| !key.is_empty())
@@ -222,7 +224,7 @@ impl Auth {
         Ok(users.session_of(headers)?.map(Given::Session))
     }
 
-    /// What can be said of a proof by computing alone.
+    /// Checks a credential as far as that takes computation alone.
     fn judge(&self, given: &Given<'_>) -> Verdict {
         Verdict::Known(match given {
             Given::Key(key) => match self.api_keys.find(key) {
@@ -249,7 +251,7 @@ impl Auth {
                 Some(identity) => Ok(identity),
                 None => return Verdict::Ask,
             },
-            // A session that ended proves nothing and claims nothing: browsers keep cookies longer than we do.
+            // An ended session is no credential, and no error either: browsers keep cookies longer than we do.
             Given::Session(cookie) => match self.users.as_ref().map(|users| users.of_session_now(cookie)) {
                 Some(Some(Some(identity))) => Ok(identity),
                 Some(None) => return Verdict::Ask,
@@ -263,12 +265,12 @@ impl Auth {
     }
 }
 
-/// A name as somebody may read it.
+/// Trims a name and converts it to lower case, so that names that look alike to a reader are equal.
 fn loosely(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-/// The one value of a header; what is no text is no proof either.
+/// Returns the single value of a header; a value that is not text is no valid credential.
 fn once<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>> {
     let mut values = headers.get_all(name).iter();
     let value = values.next().map(|value| value.to_str().unwrap_or("\0"));
@@ -283,19 +285,19 @@ fn bearer(text: &str) -> Option<&str> {
     scheme(text, "bearer")
 }
 
-/// What stands behind the name of an authentication scheme.
+/// Returns the text that follows the name of an authentication scheme.
 fn scheme<'h>(text: &'h str, name: &str) -> Option<&'h str> {
     let (scheme, rest) = text.trim().split_once(' ')?;
     let rest = rest.trim();
     (scheme.eq_ignore_ascii_case(name) && !rest.is_empty()).then_some(rest)
 }
 
-/// That nothing was proved.
+/// Returns the error for a request without credentials.
 pub(crate) fn required() -> Error {
     Error::new(Code::AuthenticationRequired, "Authentication required")
 }
 
-/// That a proof is wrong. `who` is never a secret.
+/// Returns the error for an invalid credential. `who` is never a secret.
 pub(crate) fn failed(who: &str) -> Error {
     Error::new(Code::AuthenticationFailed, format!("Authentication failed for '{who}'"))
 }

@@ -1,9 +1,9 @@
-//! The body of an answer: finished bytes, or encoded while it is sent, in bounded memory.
+//! Response bodies: finished bytes, or bytes that are encoded while they are sent, in bounded memory.
 //!
-//! Who has rows gives a [`Source`] to [`rows`], and is told to park it when the client has taken nothing for a second
-//! or so. Who makes bytes takes an [`Outlet`]: [`Outlet::buffer`] for an empty buffer, [`Outlet::room`] before more is
-//! made, which tells [`Idle`] when the client took nothing for as long as one wants to wait, [`Outlet::send`],
-//! [`Outlet::end`].
+//! A producer of rows passes a [`Source`] to [`rows`]; the source is parked when the client has taken nothing for about
+//! a second. A producer of bytes uses an [`Outlet`]: [`Outlet::buffer`] returns an empty buffer, [`Outlet::room`]
+//! applies backpressure before more is produced and returns [`Idle`] when the client took nothing within the timeout;
+//! then [`Outlet::send`] and [`Outlet::end`].
 
 mod budget;
 mod outlet;
@@ -38,31 +38,32 @@ use source::Batches;
 pub(crate) use source::Source;
 pub(crate) use turns::off_the_loop;
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// All bytes at hand.
+    /// A complete body.
     Full(Bytes),
-    /// Bytes as they are made; an error aborts the connection, so that a cut answer never looks complete. Boxed, since
-    /// a body is moved from hand to hand and most are at hand.
+    /// A body that is produced while it is sent. An error aborts the connection, so that a truncated response never
+    /// looks complete. Boxed, since bodies are moved a lot and most of them are complete.
     Stream(Box<Pieces>),
 }
 
-/// Hears of an error in the middle of a body.
+/// Callback for an error in the middle of a body.
 type Failed = Box<dyn FnOnce(&Error) + Send>;
 
-/// The pieces of a body. Its end must be said: an outlet that goes away without it means that the work was cut off.
+/// The pieces of a body. The end must be explicit: an outlet that is dropped without it means that the work was
+/// aborted.
 pub(crate) struct Pieces {
     receiver: mpsc::UnboundedReceiver<outlet::Part>,
-    /// What was received to see whether the body begins.
+    /// First part, received early to find out whether the body begins.
     first: Option<outlet::Part>,
     failed: Option<Failed>,
-    /// How many bytes are still to come, where that is known.
+    /// Bytes still to come, where that is known.
     left: Option<u64>,
     ended: bool,
-    /// Whether what came before the end was given a moment to go out.
+    /// Whether the parts before the end had a chance to be flushed.
     flushed: bool,
-    /// The request they answer, once it is on its way.
+    /// The request that the body answers, once it is being sent.
     turn: Option<Turn>,
 }
 
@@ -80,7 +81,7 @@ impl Pieces {
         }
         let is_broken = matches!(polled, Poll::Ready(Some(outlet::Part::Failed(_)) | None));
         if is_broken && !std::mem::replace(&mut self.flushed, true) {
-            // A connection that breaks off takes along what it has not sent, which may be the head of the answer.
+            // A connection that breaks off discards its unsent data, which may include the head of the response.
             if let Poll::Ready(part) = polled {
                 self.first = part;
             }
@@ -117,7 +118,7 @@ impl fmt::Debug for Pieces {
     }
 }
 
-/// The answer broke off after its head was sent.
+/// The error of a response that broke off after its head was sent.
 #[derive(Debug)]
 pub(crate) struct Aborted;
 
@@ -130,10 +131,10 @@ impl fmt::Display for Aborted {
 impl std::error::Error for Aborted {}
 
 impl Body {
-    /// Waits until the first piece is there, so that what fails before it can still be answered as what it is.
+    /// Waits for the first piece, so that an error before it can still be sent as an error response.
     ///
     /// # Errors
-    /// What the body failed with.
+    /// The error that the body failed with.
     pub(crate) async fn begun(&mut self) -> Result<()> {
         let Self::Stream(pieces) = self else { return Ok(()) };
         match pieces.receiver.recv().await {
@@ -146,7 +147,7 @@ impl Body {
         }
     }
 
-    /// Says which request this answers, for as long as it is being sent.
+    /// Sets the request that the body answers, for as long as it is being sent.
     pub(crate) fn belongs_to(&mut self, turn: Option<Turn>) {
         if let Self::Stream(pieces) = self {
             pieces.turn = turn;
@@ -181,21 +182,21 @@ impl http_body::Body for Body {
     }
 }
 
-/// How rows become bytes for one answer.
+/// Parameters of the encoding of rows for one response.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoding {
-    /// The format.
+    /// Format of the rows.
     pub(crate) format: Format,
-    /// Its style.
+    /// Style of the format.
     pub(crate) style: Style,
-    /// The compression.
+    /// Content coding of the body.
     pub(crate) coding: Coding,
-    /// How many milliseconds of work it may take; 0 for any number.
+    /// Milliseconds of work that the encoding may take; 0 for no limit.
     pub(crate) ms_max: u64,
 }
 
-/// A body that encodes `head`, which may be counted in a `share`, and then `rest` while it is sent. `failed` hears of
-/// an error in the middle.
+/// Returns a body that encodes `head`, whose memory `share` may account for, and then `rest` while it is sent. `failed`
+/// is called for an error in the middle.
 pub(crate) fn stream(
     schema: SchemaRef,
     head: Vec<RecordBatch>,
@@ -207,8 +208,8 @@ pub(crate) fn stream(
     rows(schema, Batches { head: head.into_iter(), rest, _share: share }, encoding, failed)
 }
 
-/// A body that encodes the rows of `source` while it is sent, and parks it while the client takes nothing. `failed`
-/// hears of an error in the middle.
+/// Returns a body that encodes the rows of `source` while it is sent, and parks the source while the client takes
+/// nothing. `failed` is called for an error in the middle.
 pub(crate) fn rows(
     schema: SchemaRef,
     source: impl Source,
@@ -218,8 +219,8 @@ pub(crate) fn rows(
     made(None, failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
-/// A body of pieces that are text already, which may take `ms_max` milliseconds to make; 0 for any number. `failed`
-/// hears of an error in the middle.
+/// Returns a body of pieces of text, which may take `ms_max` milliseconds to produce; 0 for no limit. `failed` is
+/// called for an error in the middle.
 pub(crate) fn pieces(
     mut texts: DocumentStream,
     coding: Coding,
@@ -232,7 +233,7 @@ pub(crate) fn pieces(
         let mut budget = Budget::of(ms_max);
         loop {
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
-            // The texts bring buffers of their own.
+            // The texts come with buffers of their own.
             outlet.trim();
             let begun = Instant::now();
             let Some(text) = texts.next().await else { break };
@@ -251,8 +252,8 @@ pub(crate) fn pieces(
     })
 }
 
-/// A body that a task of its own makes, of `bytes` bytes where that is known. A client that leaves takes the work
-/// along; `failed` hears of an error in the middle, which aborts the answer.
+/// Returns a body that a spawned task produces, of `bytes` bytes where that is known. The task is cancelled when the
+/// client disconnects; `failed` is called for an error in the middle, which aborts the response.
 pub(crate) fn made<F>(
     bytes: Option<u64>,
     failed: impl FnOnce(&Error) + Send + 'static,
@@ -268,7 +269,7 @@ where
     let (left, failure) = (outlet.left(), outlet.failure());
     let making = make(outlet);
     tokio::spawn(async move {
-        // Also when it leaves between two pieces.
+        // The client may also disconnect between two pieces.
         let outcome = tokio::select! {
             outcome = making => outcome,
             () = left => return,
@@ -280,11 +281,11 @@ where
     body
 }
 
-/// Why a body is not completed.
+/// The reason why a body is not completed.
 pub(crate) enum Broken {
-    /// Something went wrong.
+    /// An error of the producer.
     Failed(Error),
-    /// The client stopped to read: nobody's error.
+    /// The client stopped reading, which is not an error.
     Gone,
 }
 
@@ -294,7 +295,7 @@ impl From<Error> for Broken {
     }
 }
 
-/// What packs a body, unless it goes out as it is.
+/// Returns the compressor for a content coding; `None` for identity.
 pub(crate) fn compressor(coding: Coding) -> Result<Option<Compressor>> {
     (coding != Coding::Identity).then(|| Compressor::new(coding)).transpose()
 }

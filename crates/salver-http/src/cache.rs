@@ -1,11 +1,11 @@
-//! The cache of final bytes: what the same request over the same versions is answered with.
+//! The response cache: final bytes, by request and by the versions of the data they were made from.
 //!
-//! The key is the request as it came (method class, target, body, and the headers an answer depends on), so a hit
-//! costs one look-up and no parsing. The value remembers the versions it was made from and is only used while the
-//! catalog still has them: static data needs no time to live, and changed data is never served from here.
+//! The key is the request as it came (method class, target, body, and the headers a response depends on), so a hit
+//! costs one lookup and no parsing. The value remembers the versions it was made from and is only used while the
+//! catalog still has them: static data needs no time to live, and changed data is never served from the cache.
 //!
-//! An answer that is made at once is kept only when it is asked for again: most requests that differ never come back,
-//! and memory that is touched for the first time costs more than the answer does.
+//! A response that takes almost no time to make is kept only when it is requested again: most distinct requests never
+//! recur, and touching fresh memory costs more than such a response does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,30 +23,30 @@ mod asked;
 
 use asked::Asked;
 
-/// An answer that took no longer is made again rather than kept, unless it is asked for again.
+/// Time to make a response up to which it is kept only from the second request on.
 const AT_ONCE: Duration = Duration::from_millis(1);
-/// Bytes an entry takes beside its key and its body: its headers, and what the cache keeps of it.
+/// Bytes of an entry in addition to its key and its body: its headers, and the cache's own bookkeeping.
 const ENTRY_BYTES: usize = 1_792;
 
-/// A finished answer.
+/// A finished response.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// Its status.
+    /// Status of the response.
     pub(crate) status: StatusCode,
-    /// Its headers.
+    /// Headers of the response.
     pub(crate) headers: HeaderMap,
-    /// Its entity tag, also among the headers.
+    /// Entity tag, also among the headers.
     pub(crate) etag: Option<HeaderValue>,
-    /// Its body.
+    /// Body of the response.
     pub(crate) body: Bytes,
-    /// What it was made from.
+    /// The entries and versions it was made from.
     pub(crate) read: Vec<(Name, Version)>,
-    /// The newest catalog generation in which it was found to hold.
+    /// The newest catalog generation for which it was validated.
     pub(crate) generation: AtomicU64,
 }
 
 impl Finished {
-    /// Whether the catalog still has every version the answer was made from.
+    /// Returns whether the catalog still has every version that the response was made from.
     fn holds(&self, snapshot: &Snapshot) -> bool {
         let generation = snapshot.generation();
         if self.generation.load(Ordering::Relaxed) == generation {
@@ -65,16 +65,16 @@ impl Finished {
     }
 }
 
-/// What is known of a request.
+/// A cache entry.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
-    /// Its answer.
+    /// The response.
     Answer(Arc<Finished>),
-    /// Its answers are too large to keep, or never the same: nobody waits for another's.
+    /// Marks a request whose responses are too large to keep, or never the same: requests do not wait for each other.
     Diverted,
 }
 
-/// Bytes an entry occupies, near enough.
+/// Approximate size of an entry in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Weight;
 
@@ -90,41 +90,41 @@ impl Weighter<Vec<u8>, Kept> for Weight {
 
 type Guard<'a> = PlaceholderGuard<'a, Vec<u8>, Kept, Weight, DefaultHashBuilder, DefaultLifecycle<Vec<u8>, Kept>>;
 
-/// Who makes an answer that several want at once.
+/// The role of a request among concurrent requests for the same response.
 pub(crate) enum Flight<'a> {
-    /// Somebody made it.
+    /// Another request made the response.
     Landed(Arc<Finished>),
-    /// This request makes it since then; the others wait until the guard is filled or dropped.
+    /// This request has been making it since then; the others wait until the guard is filled or dropped.
     Lead(Guard<'a>, Instant),
-    /// Everybody makes one.
+    /// Each request makes its own.
     Alone,
 }
 
 impl Flight<'_> {
-    /// Hands `finished` to whoever waits and keeps it, unless it is too large to be worth it, or was made at once and
-    /// is asked for the first time.
+    /// Passes `finished` to the waiting requests and keeps it, unless it is too large for that, or took almost no time
+    /// and is requested for the first time.
     pub(crate) fn land(self, cache: &FinalBytes, key: &[u8], finished: &Arc<Finished>) {
         match self {
-            // Whoever waits makes it then, which is the second time.
+            // A waiting request makes it then, which counts as the second time.
             Self::Lead(guard, begun) if begun.elapsed() < AT_ONCE && !cache.was_asked(key) => drop(guard),
             flight => flight.keep(cache, key, finished),
         }
     }
 
-    /// The same, of an answer that is worth keeping however fast it was made.
+    /// The same, for a response that is worth keeping regardless of the time it took.
     pub(crate) fn keep(self, cache: &FinalBytes, key: &[u8], finished: &Arc<Finished>) {
         if finished.body.len() > CACHED_BODY_BYTES_MAX {
             return self.divert();
         }
         match self {
-            // Refused only when the key was removed meanwhile, and then the answer is simply not kept.
+            // Fails only if the key was removed meanwhile; then the response is simply not kept.
             Self::Lead(guard, _) => drop(guard.insert(Kept::Answer(Arc::clone(finished)))),
             Self::Alone => cache.put(key, Arc::clone(finished)),
             Self::Landed(_) => {}
         }
     }
 
-    /// Has whoever waits, and whoever comes later, make it: the answer won't be kept.
+    /// Makes waiting and later requests do the work themselves: the response won't be kept.
     pub(crate) fn divert(self) {
         if let Self::Lead(guard, _) = self {
             let _ = guard.insert(Kept::Diverted);
@@ -132,7 +132,7 @@ impl Flight<'_> {
     }
 }
 
-/// The cache.
+/// The response cache.
 #[derive(Debug)]
 pub(crate) struct FinalBytes {
     cache: Option<Cache<Vec<u8>, Kept, Weight>>,
@@ -140,14 +140,14 @@ pub(crate) struct FinalBytes {
 }
 
 impl FinalBytes {
-    /// A cache of at most `bytes_max`; 0 turns it off.
+    /// Creates a cache of at most `bytes_max` bytes; 0 turns it off.
     pub(crate) fn new(bytes_max: u64) -> Self {
         let items = usize::try_from(bytes_max / 1024).unwrap_or(usize::MAX).clamp(64, 1 << 20);
         let cache = (bytes_max > 0).then(|| Cache::with_weighter(items, bytes_max, Weight));
         Self { cache, asked: Asked::new(items) }
     }
 
-    /// The answer to `key`, when it is kept and still holds.
+    /// Returns the response for `key`, if it is cached and still valid.
     pub(crate) fn get(&self, key: &[u8], snapshot: &Snapshot) -> Option<Arc<Finished>> {
         let cache = self.cache.as_ref()?;
         let Kept::Answer(found) = cache.get(key)? else { return None };
@@ -158,8 +158,8 @@ impl FinalBytes {
         None
     }
 
-    /// As [`FinalBytes::get`]; on a miss, the first to ask leads and the others wait for its answer, so that a crowd
-    /// that wants the same thing has it made once. Nobody waits longer than `patience`.
+    /// Like [`FinalBytes::get`]; on a miss, the first request leads and concurrent ones wait for its response, so that
+    /// it is made only once. No request waits longer than `patience`.
     pub(crate) async fn get_or_lead(&self, key: &[u8], catalog: &Catalog, patience: Duration) -> Flight<'_> {
         let Some(cache) = &self.cache else { return Flight::Alone };
         let landing = async {
@@ -177,12 +177,12 @@ impl FinalBytes {
         tokio::time::timeout(patience, landing).await.unwrap_or(Flight::Alone)
     }
 
-    /// Whether `key` was asked for lately; it is from now on.
+    /// Returns whether `key` was requested lately, and records it.
     pub(crate) fn was_asked(&self, key: &[u8]) -> bool {
         self.cache.is_some() && self.asked.again(key)
     }
 
-    /// Keeps `finished` for `key`, unless it is too large to be worth it.
+    /// Keeps `finished` for `key`, unless it is too large for that.
     pub(crate) fn put(&self, key: &[u8], finished: Arc<Finished>) {
         if let Some(cache) = &self.cache
             && finished.body.len() <= CACHED_BODY_BYTES_MAX

@@ -1,34 +1,34 @@
-//! What every answer tells browsers not to do with it: guess its type, frame it, run scripts of it. Pages also say who
-//! may have them as a part of theirs, and what links of them tell; for data the type, which may not be guessed, is
-//! enough. What an answer says of this itself, as those of user code may, stands.
+//! Security headers of responses: they tell browsers not to guess the media type, frame the response, or run scripts in
+//! it. Pages also restrict which sites may embed them and what the referrer reveals; for data, the media type that may
+//! not be guessed is enough. Headers that a response already has, such as those of user code, are kept.
 
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Whose pages may have an answer as a part of theirs.
+/// Header that restricts which sites may embed a response.
 pub(crate) const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const DENY: HeaderValue = HeaderValue::from_static("DENY");
-/// Forms of our own pages would else be sent with the origin `null`.
+/// With a stricter value, browsers would send the forms of our own pages with the origin `null`.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const CROSS_ORIGIN: HeaderValue = HeaderValue::from_static("cross-origin");
-/// For data.
+/// Policy for data.
 const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// For pages of rows, which have a style and no scripts.
+/// Policy for pages of rows, which have a style and no scripts.
 const STYLE_ONLY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-/// For GraphiQL, which has its scripts beside it.
+/// Policy for GraphiQL, which loads its scripts from the same origin.
 const OWN_FILES: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' \
      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
-/// For what user code answers: pages may be anything, but stand in frames of their own site only.
+/// Policy for responses of user code: any page, but framed by its own site only.
 const OWN_FRAMES: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const SAMEORIGIN: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
 
-/// Adds what is not said yet. `cors` says that pages of other sites may have it.
+/// Adds the headers that are missing. `cors` allows other sites to embed the response.
 pub(crate) fn add(headers: &mut HeaderMap, cors: bool) {
-    // What has this has all: finished answers, and those of user code that say so themselves.
+    // This header implies the others: finished responses have them all, and user code may set them itself.
     if headers.contains_key(X_CONTENT_TYPE_OPTIONS) {
         return;
     }
@@ -42,7 +42,7 @@ pub(crate) fn add(headers: &mut HeaderMap, cors: bool) {
     }
 }
 
-/// The head of data of a type, with all of it: a copy of it costs less than putting it together again.
+/// Returns the complete headers of data with this media type: cloning them costs less than building them.
 pub(crate) fn head_of_data(media_type: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(3);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -50,7 +50,7 @@ pub(crate) fn head_of_data(media_type: &'static str) -> HeaderMap {
     headers
 }
 
-/// Adds all of it to an answer of rows, which says nothing of this yet.
+/// Adds all headers to a response of rows, which has none of them yet.
 pub(crate) fn add_to_rows(headers: &mut HeaderMap, is_page: bool, cors: bool) {
     if is_page {
         return add(headers, cors);
@@ -59,12 +59,12 @@ pub(crate) fn add_to_rows(headers: &mut HeaderMap, is_page: bool, cors: bool) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
 }
 
-/// Says so of GraphiQL and its files.
+/// Adds the headers for GraphiQL and its files.
 pub(crate) fn of_graphiql(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, OWN_FILES);
 }
 
-/// Says so of what user code answered, of whatever type, as far as it says nothing itself.
+/// Adds the headers for a response of user code, of any media type, as far as it lacks them.
 pub(crate) fn of_user_code(headers: &mut HeaderMap, cors: bool) {
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(OWN_FRAMES);
     headers.entry(X_FRAME_OPTIONS).or_insert(SAMEORIGIN);

@@ -7,9 +7,9 @@ use salver_model::Version;
 
 use crate::lines;
 
-/// The entity tag of an answer: a hash of everything its bytes follow from.
+/// Returns the entity tag of a response: a hash of everything its bytes depend on.
 pub(crate) fn etag(content: Version) -> HeaderValue {
-    // Digit by digit: the formatter takes longer than everything else here.
+    // Digit by digit, because formatting would dominate the cost.
     let mut text = [b'"'; 18];
     for (at, digit) in text[1..17].iter_mut().enumerate() {
         *digit = b"0123456789abcdef"[(content.0 >> (60 - 4 * at)) as usize & 15];
@@ -17,18 +17,18 @@ pub(crate) fn etag(content: Version) -> HeaderValue {
     HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// The tags of `If-None-Match`, without what says that they are weak: the comparison for this header is the weak one.
+/// Returns the tags in `If-None-Match`, without their weakness prefix: this header uses the weak comparison.
 pub(crate) fn known(if_none_match: &str) -> impl Iterator<Item = &str> {
     if_none_match.split(',').map(|tag| tag.trim().trim_start_matches("W/"))
 }
 
-/// What a request says that its client knows.
+/// Returns the `If-None-Match` header of a request as a list.
 pub(crate) fn if_none_match(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     lines::list(headers, header::IF_NONE_MATCH)
 }
 
-/// Whether the client's `If-None-Match` names `etag`, so that 304 is the answer. `*` names nothing here, because it
-/// asks whether there is any answer at all, and that is known only once there is one.
+/// Returns whether `If-None-Match` contains `etag`, so that the response is 304. `*` matches nothing here: it asks
+/// whether there is any response at all, which is known only once there is one.
 pub(crate) fn matches(if_none_match: &str, etag: &HeaderValue) -> bool {
     etag.to_str().is_ok_and(|etag| known(if_none_match).any(|tag| tag == etag))
 }

@@ -1,9 +1,9 @@
-//! Open connections: how many there may be, who has them, and which yields when another comes.
+//! Open connections: how many there may be, which client holds them, and which one yields when another arrives.
 //!
-//! A connection that waits for its client (for the head of a request, for a body, for somebody to take an answer) can
-//! be closed for another that comes when all places are taken; one for whose request the server works can't. So a
-//! client that opens connections and says nothing keeps nobody out. When every connection works, the next ones are
-//! still accepted, in the lobby: there `/health` is answered, and everything else gets 503 at once.
+//! A connection that waits for its client (for the head of a request, for a body, for the client to take a response)
+//! can be closed in favour of a new one when all places are taken; one whose request the server is working on can't. So
+//! a client that opens connections and sends nothing locks nobody out. When every connection is working, further ones
+//! are still accepted, into the lobby: there `/health` is answered, and everything else gets 503 at once.
 
 mod timer;
 
@@ -20,17 +20,17 @@ use tokio::task::AbortHandle;
 
 pub(crate) use self::timer::HeadTimer;
 
-/// Every open connection.
+/// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
     connections_max: usize,
-    /// Most of one client; none where all come from one address, a proxy's.
+    /// Most connections of one client; `None` where all come from one address, that of a proxy.
     of_one_max: Option<usize>,
     state: Mutex<State>,
     began: Instant,
-    /// Milliseconds since then, as far as somebody looked.
+    /// Milliseconds from `began` to the last look at the clock.
     now_ms: AtomicU64,
-    /// How often somebody looks.
+    /// Interval at which the clock is looked at.
     look_every: Duration,
 }
 
@@ -42,44 +42,44 @@ struct State {
     next: u64,
 }
 
-/// A client, as far as connections are counted.
+/// A client, for the counting of connections.
 #[derive(Debug)]
 struct Peer {
     holder: Holder,
     open: AtomicUsize,
 }
 
-/// One connection.
+/// A connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     peer: Arc<Peer>,
     all: Arc<Connections>,
     number: u64,
     is_in_lobby: bool,
-    /// Requests that are not answered to their end.
+    /// Number of requests without a complete response.
     open: AtomicI32,
-    /// Those of them for which the server works, and not the client is waited for.
+    /// Number of these that the server is working on, rather than waiting for the client.
     working: AtomicI32,
-    /// When the client last did something.
+    /// Time of the client's last activity.
     used_ms: AtomicU64,
     closing: AtomicBool,
     task: OnceLock<AbortHandle>,
-    /// Until when its client may take for the head of the next request.
+    /// Deadline for the head of the next request.
     head_due: timer::Due,
 }
 
-/// Who has how many connections.
+/// The number of connections per client.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) connections_max: usize,
     pub(crate) open: usize,
-    /// Most first.
+    /// The clients and their connections, largest number first.
     pub(crate) holders: Vec<(Holder, usize)>,
 }
 
 impl Connections {
-    /// Room for so many; clients share them, unless all come from a proxy. [`Connections::tick`] is to be called as
-    /// often as `look_every` says.
+    /// Creates room for `connections_max` connections; clients share them if `shared_out` is set, which does not fit
+    /// behind a proxy. The caller must call [`Connections::tick`] every `look_every`.
     pub(crate) fn new(connections_max: usize, shared_out: bool, look_every: Duration) -> Arc<Self> {
         let connections_max = connections_max.max(1);
         Arc::new(Self {
@@ -92,14 +92,15 @@ impl Connections {
         })
     }
 
-    /// A place for a connection of `address`, for which another may have to go; one in the lobby when none can.
+    /// Admits a connection from `address`, closing another if need be; it gets a place in the lobby if none can be
+    /// closed.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Arc<Connection> {
         let now = self.look();
         let mut state = self.lock();
         let holder = Holder::of_address(address);
         let known = state.peers.get(&holder).cloned();
         let peer = known.unwrap_or_else(|| Arc::new(Peer { holder, open: AtomicUsize::new(0) }));
-        // This machine is not a client like others: its programs come from one address.
+        // The loopback address stands for many programs, so it is not limited like a client.
         let own_max = self.of_one_max.filter(|_| !address.is_loopback()).unwrap_or(usize::MAX);
         let has_enough = peer.open.load(Ordering::Relaxed) >= own_max;
         let mut gone = None;
@@ -142,21 +143,22 @@ impl Connections {
         connection
     }
 
-    /// Closes a connection that waits for its client, when the system has no room for another; whether there was one.
+    /// Closes a connection that waits for its client, because the system has no room for another; returns whether there
+    /// was one.
     pub(crate) fn make_room(&self) -> bool {
         let now = self.look();
         let gone = self.lock().yielding(now, |_| true);
         gone.inspect(|gone| gone.close()).is_some()
     }
 
-    /// Looks at the clock, which requests don't.
+    /// Reads the clock and stores the time, so that requests need not read it.
     pub(crate) fn look(&self) -> u64 {
         let now = self.ms_at(Instant::now());
         self.now_ms.store(now, Ordering::Release);
         now
     }
 
-    /// Looks at the clock, and has those connections go on whose clients had long enough.
+    /// Reads the clock and wakes the connections whose deadline for a request head has passed.
     pub(crate) fn tick(&self) {
         let now = self.look();
         let state = self.lock();
@@ -166,7 +168,7 @@ impl Connections {
         over.iter().for_each(|connection| connection.head_due.wake());
     }
 
-    /// The time as it was at the last look.
+    /// Returns the time of the last look at the clock.
     fn seen(&self) -> Instant {
         self.began + Duration::from_millis(self.now_ms.load(Ordering::Relaxed))
     }
@@ -175,7 +177,7 @@ impl Connections {
         u64::try_from(moment.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Who has how many.
+    /// Returns the number of connections per client.
     pub(crate) fn counted(&self) -> Counted {
         let state = self.lock();
         let open = state.open.len();
@@ -198,8 +200,9 @@ impl Connections {
 }
 
 impl State {
-    /// Takes out the connection that should go first, of those that `may` go: of who has most, rather one without a
-    /// request than one in the middle of it, and of these the one whose client did nothing for longest.
+    /// Removes the connection that should yield first, among those that `may` yield: one of the client with the most
+    /// connections, preferably one without a request in progress, and of these the one that has been inactive for
+    /// longest.
     fn yielding(&mut self, now: u64, may: impl Fn(&Connection) -> bool) -> Option<Arc<Connection>> {
         loop {
             let rank = |connection: &Arc<Connection>| {
@@ -218,7 +221,7 @@ impl State {
                 self.remove(number);
                 return Some(chosen);
             }
-            // A request came in between.
+            // A request arrived in between.
             chosen.closing.store(false, Ordering::SeqCst);
         }
     }
@@ -233,32 +236,32 @@ impl State {
 }
 
 impl Connection {
-    /// Whether it has no place, so that hardly anything is answered.
+    /// Returns whether the connection is in the lobby, where hardly anything is answered.
     pub(crate) fn is_in_lobby(&self) -> bool {
         self.is_in_lobby
     }
 
-    /// Whether it is to go, so that nothing is begun any more.
+    /// Returns whether the connection is about to be closed, so that no request may begin.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// The client did something. Costs no look at the clock.
+    /// Records activity of the client, without reading the clock.
     pub(crate) fn used(&self) {
         self.used_ms.store(self.all.now_ms.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Says what serves it.
+    /// Sets the task that serves the connection.
     pub(crate) fn is_served_by(&self, task: AbortHandle) {
-        // Set once, by who began the task.
+        // Set only once, by the code that spawned the task.
         let _ = self.task.set(task);
-        // Whoever closed it before that had nothing to end.
+        // If it was closed before, there was no task to abort.
         if self.is_closing() {
             self.close();
         }
     }
 
-    /// Who is counted for what is done for it.
+    /// Returns the client to which work on this connection is charged.
     pub(crate) fn holder(&self) -> &Holder {
         &self.peer.holder
     }
@@ -276,7 +279,7 @@ impl Connection {
     }
 }
 
-/// Keeps the place of a connection until it ends.
+/// Holds the place of a connection until dropped.
 #[derive(Debug)]
 pub(crate) struct Seat(pub(crate) Arc<Connection>);
 
@@ -293,26 +296,26 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// A request that begins on `connection`, for which the server works.
+    /// Begins a request on `connection`, with the server working on it.
     pub(crate) fn begin(connection: &Arc<Connection>) -> Self {
         connection.open.fetch_add(1, Ordering::SeqCst);
         connection.works(1);
         Self { connection: Arc::clone(connection), works: true }
     }
 
-    /// Where the request came from.
+    /// Returns the connection that the request came from.
     pub(crate) fn connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 
-    /// The server works on.
+    /// Records that the server is working again.
     pub(crate) fn work(&mut self) {
         if !std::mem::replace(&mut self.works, true) {
             self.connection.works(1);
         }
     }
 
-    /// The client has what is there, and is waited for.
+    /// Records that the server has sent what it has, and is waiting for the client.
     pub(crate) fn wait(&mut self) {
         if std::mem::take(&mut self.works) {
             self.connection.works(-1);
@@ -335,7 +338,7 @@ impl fmt::Debug for Turn {
     }
 }
 
-/// The client is waited for in the middle of a request, for as long as this is set.
+/// Marks a request as waiting for its client in the middle, until dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     connection: Arc<Connection>,
@@ -347,7 +350,7 @@ impl Waiting {
         Self { connection: Arc::clone(connection), is_set: false }
     }
 
-    /// Who is counted for what the client sends.
+    /// Returns the client to which its uploads are charged.
     pub(crate) fn holder(&self) -> &Holder {
         self.connection.holder()
     }
@@ -365,7 +368,7 @@ impl Drop for Waiting {
     }
 }
 
-/// How often the clock is looked at where clients may take so long for the head of a request.
+/// Returns the interval at which to read the clock, given the timeout for a request head.
 pub(crate) fn look_every(head_ms_max: u64) -> Duration {
     Duration::from_millis((head_ms_max / 4).clamp(10, 500))
 }

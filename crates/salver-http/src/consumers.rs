@@ -1,7 +1,8 @@
-//! The consumers of Confluent's v2: instances that live in memory, each with its subscription and how far it has come.
+//! The consumers of Confluent's REST API v2: instances in memory, each with its subscription and its positions.
 //!
-//! A consumer that says nothing for five minutes is gone, as with Confluent. Of the instances of a group one at a time
-//! reads a topic, since a stream is one partition; when it goes, the next one does, from where the group committed.
+//! A consumer without requests for five minutes expires, as with Confluent. Only one instance of a group reads a topic
+//! at a time, since a stream is a single partition; when it ends, the next one takes over from the offset that the
+//! group committed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,33 +11,34 @@ use std::time::{Duration, Instant};
 
 use crate::tokens::Owner;
 
-/// How long a consumer may say nothing.
+/// Time without requests after which a consumer expires.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Most consumers at once.
+/// Most concurrent consumers.
 pub(crate) const INSTANCES_MAX: usize = 4_096;
 
-/// Every consumer.
+/// All consumers.
 #[derive(Debug, Default)]
 pub(crate) struct Consumers(Mutex<Members>);
 
 #[derive(Debug, Default)]
 struct Members {
-    /// By whose they are, group and name: the same names are other instances in another caller's hands.
+    /// The instances by owner, group and name: different callers may use the same names for different instances.
     instances: HashMap<Key, Arc<Instance>>,
-    /// Which instance of a group reads a topic. A group is all callers' who may read its streams, like its offsets.
+    /// The instance of a group that reads a topic. Callers who may read the same streams share groups, as they share
+    /// the groups' offsets.
     readers: HashMap<(String, String), Key>,
 }
 
-/// Whose an instance is, its group and its name.
+/// Owner, group and name of an instance.
 type Key = (Owner, String, String);
 
 impl Consumers {
     fn lock(&self) -> MutexGuard<'_, Members> {
-        // What is kept is whole between any two statements.
+        // The data is consistent between any two statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new consumer.
+    /// Creates a consumer.
     pub(crate) fn create(&self, owner: &Owner, group: &str, name: &str, settings: Settings) -> Result<(), Refusal> {
         let mut members = self.lock();
         members.instances.retain(|_, instance| !instance.is_gone(PATIENCE));
@@ -51,7 +53,7 @@ impl Consumers {
         Ok(())
     }
 
-    /// The consumer of that name, which lives on with that.
+    /// Returns the consumer of that name and extends its lifetime.
     pub(crate) fn find(&self, owner: &Owner, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
         let members = self.lock();
         let found = members.instances.get(&(owner.clone(), group.to_owned(), name.to_owned()));
@@ -60,13 +62,13 @@ impl Consumers {
         Ok(Arc::clone(found))
     }
 
-    /// Ends a consumer.
+    /// Removes a consumer.
     pub(crate) fn remove(&self, owner: &Owner, group: &str, name: &str) -> Result<Arc<Instance>, Refusal> {
         let removed = self.lock().instances.remove(&(owner.clone(), group.to_owned(), name.to_owned()));
         removed.filter(|instance| !instance.is_gone(PATIENCE)).ok_or(Refusal::Unknown)
     }
 
-    /// Whether `instance` is the one of its group that reads `topic`, as it is when nobody else does.
+    /// Returns whether `instance` is the reader of `topic` in its group; it becomes the reader if there is none.
     pub(crate) fn reads(&self, instance: &Instance, topic: &str) -> bool {
         let members = &mut *self.lock();
         let key = (instance.group.clone(), topic.to_owned());
@@ -80,68 +82,68 @@ impl Consumers {
         true
     }
 
-    /// Lets others of its group read what `instance` read.
+    /// Releases the topics that `instance` read to others of its group.
     pub(crate) fn release(&self, instance: &Instance) {
         let key = instance.key();
         self.lock().readers.retain(|_, reader| *reader != key);
     }
 }
 
-/// Why a consumer is not there.
+/// The reason why an operation on a consumer fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// There are as many as there may be.
+    /// The maximum number of consumers exists.
     TooMany,
     /// The name is taken.
     Exists,
-    /// There is none of that name.
+    /// There is no consumer of that name.
     Unknown,
 }
 
-/// How keys and values stand in a request or an answer of v2.
+/// The encoding of keys and values in requests and responses of v2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Embedded {
     /// As JSON.
     Json,
-    /// In Base64.
+    /// As Base64.
     Binary,
 }
 
-/// What a consumer was made with.
+/// The settings that a consumer was created with.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// How keys and values are told.
+    /// Encoding of keys and values.
     pub(crate) format: Embedded,
-    /// Whether a group that has no offset begins with the oldest event.
+    /// Whether a group without an offset begins at the oldest event.
     pub(crate) from_earliest: bool,
-    /// Whether reading on commits what was read before.
+    /// Whether a read commits the offsets of the previous ones.
     pub(crate) commits: bool,
-    /// How long a read waits.
+    /// Time that a read waits for events.
     pub(crate) wait: Duration,
 }
 
-/// What a consumer reads.
+/// The subscription of a consumer.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Wants {
     #[default]
     Nothing,
-    /// These topics, shared with its group.
+    /// These topics, shared with the group.
     Topics(Vec<String>),
-    /// The topics a pattern matches, shared with its group.
+    /// The topics that match a pattern, shared with the group.
     Pattern(String),
-    /// These partitions, whoever else reads them.
+    /// These partitions, regardless of other readers.
     Assigned(Vec<(String, u32)>),
 }
 
-/// What changes about a consumer.
+/// The mutable state of a consumer.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) wants: Wants,
-    /// The offset of the next event, by topic.
+    /// Offset of the next event, by topic.
     pub(crate) positions: BTreeMap<String, u64>,
 }
 
-/// One consumer.
+/// A consumer.
 #[derive(Debug)]
 pub(crate) struct Instance {
     owner: Owner,
@@ -150,7 +152,7 @@ pub(crate) struct Instance {
     pub(crate) settings: Settings,
     pub(crate) state: tokio::sync::Mutex<State>,
     made: Instant,
-    /// When it last said something, in milliseconds after it was made.
+    /// Time of the last request, in milliseconds after the instance was created.
     touched_ms: AtomicU64,
 }
 
@@ -171,13 +173,13 @@ impl Instance {
         (self.owner.clone(), self.group.clone(), self.name.clone())
     }
 
-    /// Whether it has said nothing for `patience`.
+    /// Returns whether the last request is more than `patience` ago.
     pub(crate) fn is_gone(&self, patience: Duration) -> bool {
         let touched = Duration::from_millis(self.touched_ms.load(Ordering::Relaxed));
         self.made.elapsed().saturating_sub(touched) > patience
     }
 
-    /// It said something.
+    /// Records a request.
     pub(crate) fn touch(&self, now: Instant) {
         let since = now.saturating_duration_since(self.made).as_millis();
         self.touched_ms.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);

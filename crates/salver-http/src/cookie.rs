@@ -2,12 +2,13 @@
 
 use http::{HeaderMap, header};
 
-/// A cookie came with several values, as when the page of a neighbouring host set one beside ours (RFC 6265, section
-/// 8.6): nobody can tell which is the client's own.
+/// The error for a cookie that has several values, as when a page of a neighbouring host set one beside ours (RFC 6265,
+/// section 8.6): the server can't tell which is the client's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Several;
 
-/// The value of the cookie `name`, which may come more than once; empty ones are none.
+/// Returns the value of the cookie `name`, which may occur more than once with the same value; empty values are
+/// ignored.
 pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Several> {
     let mut values = values(headers, name).filter(|value| !value.is_empty());
     let first = values.next();

@@ -1,4 +1,4 @@
-//! One request as the doors see it, and the parts of it that several doors read.
+//! A request as handlers see it, and the parts of it that several handlers read.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
@@ -18,38 +18,38 @@ use crate::policy::Admitted;
 use crate::routes::Family;
 use crate::{conditional, lines};
 
-/// The headers that shape an answer.
+/// Headers that influence the response.
 static SHAPING: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE];
 
-/// One request.
+/// A request.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
-    /// The server's side.
+    /// State shared by all requests.
     pub(crate) app: &'a Arc<App>,
-    /// That it was let in.
+    /// Proof that the request was admitted.
     pub(crate) admitted: &'a Admitted,
-    /// Who asks, and from where.
+    /// Identity and address of the caller.
     pub(crate) caller: &'a Caller,
-    /// Whose doors are asked, and so whose language is spoken.
+    /// Family of the handler, which determines the protocol of the response.
     pub(crate) family: Family,
-    /// The method.
+    /// Method of the request.
     pub(crate) method: &'a Method,
-    /// The path below the base path, as it came.
+    /// Path relative to the base path, undecoded.
     pub(crate) path: &'a str,
-    /// The query string, as it came; empty for none.
+    /// Query string, undecoded; empty for none.
     pub(crate) query: &'a str,
     /// The headers.
     pub(crate) headers: &'a HeaderMap,
-    /// The body of a request that is answered once it is all there; else empty.
+    /// Body, if the handler needs it as a whole; else empty.
     pub(crate) body: Bytes,
-    /// What [`Exchange::key`] made.
+    /// Cached result of [`Exchange::key`].
     key: OnceLock<Vec<u8>>,
-    /// What [`Exchange::coding`] found.
+    /// Cached result of [`Exchange::coding`].
     coding: OnceLock<Coding>,
 }
 
 impl<'a> Exchange<'a> {
-    /// A request that was let in, for `path` with `query`.
+    /// Creates the view of an admitted request for `path` with `query`.
     pub(crate) fn new(
         app: &'a Arc<App>,
         admitted: &'a Admitted,
@@ -62,12 +62,12 @@ impl<'a> Exchange<'a> {
         Self { app, admitted, caller, family, method, path, query, headers, body: Bytes::new(), key, coding }
     }
 
-    /// The same request, with its body.
+    /// Adds the body.
     pub(crate) fn with_body(self, body: Bytes) -> Self {
         Self { body, key: OnceLock::new(), ..self }
     }
 
-    /// The same request with another query string and other headers.
+    /// Returns the same request with another query string and other headers.
     pub(crate) fn changed<'b>(&self, query: &'b str, headers: &'b HeaderMap) -> Exchange<'b>
     where
         'a: 'b,
@@ -75,12 +75,12 @@ impl<'a> Exchange<'a> {
         Exchange::new(self.app, self.admitted, self.method, (self.path, query), headers)
     }
 
-    /// Where the client is.
+    /// Returns the address of the client.
     pub(crate) fn address(&self) -> IpAddr {
         self.caller.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
-    /// The request as the cache of final bytes knows it.
+    /// Returns the key of the request in the response cache.
     pub(crate) fn key(&self) -> &[u8] {
         self.key.get_or_init(|| {
             let mut key = Vec::with_capacity(64 + self.path.len() + self.query.len() + self.body.len());
@@ -89,7 +89,7 @@ impl<'a> Exchange<'a> {
                 key.extend_from_slice(part);
                 key.push(0);
             }
-            // One pass over all headers costs less than looking up three.
+            // One pass over all headers costs less than three lookups.
             let mut said = [None; 3];
             let mut repeats = false;
             for (name, value) in self.headers {
@@ -110,22 +110,22 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// A header as text; `None` when it is absent or not text.
+    /// Returns a header as text; `None` when it is absent or not text.
     pub(crate) fn header(&self, name: impl AsHeaderName) -> Option<&'a str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// All lines of a header as one list; `None` when there is none.
+    /// Returns all lines of a header as one list; `None` when there is none.
     pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
         lines::list(self.headers, name)
     }
 
-    /// The client's `If-None-Match`, which has a meaning for GET and HEAD only.
+    /// Returns the client's `If-None-Match`, which has a meaning for GET and HEAD only.
     pub(crate) fn if_none_match(&self) -> Option<Cow<'a, str>> {
         conditional::if_none_match(self.headers).filter(|_| *self.method != Method::POST)
     }
 
-    /// The format rows go out in: the suffix, else `format=`, else `Accept`, else the server's default.
+    /// Chooses the format of rows: the suffix, else `format=`, else `Accept`, else the server's default.
     ///
     /// # Errors
     /// `UnknownFormat` for a `format` that does not exist.
@@ -133,7 +133,7 @@ impl<'a> Exchange<'a> {
         self.choose_or(suffix, named, self.app.options.default_format)
     }
 
-    /// The same with another default.
+    /// Chooses the format in the same way, with another default.
     ///
     /// # Errors
     /// As [`Exchange::choose`].
@@ -149,19 +149,20 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// How rows become bytes for this client, however long that takes.
+    /// Returns the encoding of rows for this client, without a time limit.
     pub(crate) fn encoding(&self, format: Format, title: &str) -> Encoding {
         let nulls = if self.app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
         let title = if format == Format::Html { title.to_owned() } else { String::new() };
         Encoding { format, style: Style { nulls, title }, coding: self.coding(), ms_max: 0 }
     }
 
-    /// The compression this client takes.
+    /// Returns the content coding that the client accepts.
     pub(crate) fn coding(&self) -> Coding {
         *self.coding.get_or_init(|| Coding::negotiate(self.header_list(header::ACCEPT_ENCODING).as_deref()))
     }
 
-    /// The version of the answer: of what it is made from, of the request, and of everything that shapes its bytes.
+    /// Returns the version of the response, which covers the data it is made from, the request, and everything else
+    /// that its bytes depend on.
     pub(crate) fn answer_version(&self, content: Version, media_type: &str) -> Version {
         let options = &self.app.options;
         let request = (self.path, self.query, &self.body[..], self.header(header::CONTENT_TYPE));
@@ -177,7 +178,7 @@ fn format_named(name: &str) -> Result<Format> {
     })
 }
 
-/// The parameters of a query string (or a form), decoded, in order; repeats stay.
+/// Parses the parameters of a query string (or a form), decoded, in order and with repeats.
 ///
 /// # Errors
 /// `InvalidRequest` when a part is not UTF-8 after decoding, or there are too many.
@@ -211,7 +212,7 @@ fn decode(text: &str) -> Result<String> {
     Ok(decoded.into_owned())
 }
 
-/// The header fields that are `wanted`, as user code gets them. What is not UTF-8 in them is replaced.
+/// Returns the `wanted` header fields for user code. Invalid UTF-8 in them is replaced.
 pub(crate) fn header_fields(headers: &HeaderMap, wanted: impl Fn(&HeaderName) -> bool) -> Vec<(String, String)> {
     let wanted = headers.iter().filter(|(name, _)| wanted(name));
     wanted

@@ -1,19 +1,19 @@
-//! The one place where a response is made. What is told of it, everybody adds who has something to tell; what every
-//! response gets on its way out stands in `router`.
+//! The one place where a response is created. The code that has headers to add adds them; those of every response are
+//! added in `router`.
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
 use crate::body::Body;
 
-/// A response with a body.
+/// Creates a response with a body.
 pub(crate) fn reply(status: StatusCode, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response
 }
 
-/// A response without one.
+/// Creates a response without a body.
 pub(crate) fn empty(status: StatusCode) -> Response<Body> {
     reply(status, Body::Full(Bytes::new()))
 }

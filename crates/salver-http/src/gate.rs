@@ -1,5 +1,5 @@
-//! Who may ask: for which host, from which address and page, over TLS or not, for every door; and what else the
-//! records doors ask of pages.
+//! Admission of requests at every door: by host, client address, origin and TLS; and the further checks of pages at the
+//! records doors.
 
 mod host;
 mod network;
@@ -26,7 +26,7 @@ const XSRF_HEADER: HeaderName = HeaderName::from_static("x-xsrf-token");
 const XSRF_COOKIE: &str = "XSRF-TOKEN";
 const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 const AJAX: &str = "XMLHttpRequest";
-/// Headers of requests that PHP-CRUD-API does not know.
+/// Request headers that PHP-CRUD-API does not know.
 const OWN_HEADERS: [&str; 16] = [
     "Authorization",
     "X-API-Key",
@@ -46,27 +46,27 @@ const OWN_HEADERS: [&str; 16] = [
     "X-Callback-Url",
 ];
 
-/// The headers that pages of any origin may read.
+/// Headers that pages of any origin may read.
 const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
     salver-next, salver-offset, salver-rows, x-exception-message, x-total-count";
 
-/// What a request says of the host it means and of the page it comes from, as every request is asked.
+/// Headers that matter to the checks of every request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Said<'h> {
-    /// The host.
+    /// The `Host` header.
     host: Option<&'h HeaderValue>,
-    /// Whether it says more than once which host it means.
+    /// Whether there is more than one `Host` header.
     hosts: bool,
-    /// Whether a browser asks on behalf of a page; of anything else [`Gate::admit_page`] has nothing to say.
+    /// Whether a browser sent the request on behalf of a page; [`Gate::admit_page`] checks no other requests.
     pub(crate) of_page: bool,
-    /// Whether the body is sent only when it is asked for (RFC 9110, section 10.1.1).
+    /// Whether the client waits for 100 (Continue) before it sends the body (RFC 9110, section 10.1.1).
     pub(crate) expects: bool,
-    /// How the body is packed on the way (RFC 9112, section 6.1), beside its chunks.
+    /// Transfer coding of the body other than chunked (RFC 9112, section 6.1).
     pub(crate) packed: Option<&'h HeaderValue>,
 }
 
 impl<'h> Said<'h> {
-    /// What `headers` say. One pass over them costs less than looking up each.
+    /// Extracts them from `headers` in a single pass, which costs less than separate lookups.
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
         let mut said = Self::default();
         for (name, value) in headers {
@@ -85,7 +85,7 @@ impl<'h> Said<'h> {
     }
 }
 
-/// What the options say about who may ask, made ready.
+/// The options about admission, preprocessed.
 #[derive(Debug)]
 pub(crate) struct Gate {
     base_path: String,
@@ -100,12 +100,12 @@ pub(crate) struct Gate {
     origins: Option<OriginOptions>,
 }
 
-/// What a request of the records doors was let in with.
+/// The result of admission at a records door, for the headers of the response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pass {
-    /// The page's origin, to be told that it may read the answer.
+    /// Origin of the page that may read the response.
     origin: Option<HeaderValue>,
-    /// A token for a client that has none yet.
+    /// Cookie with a new token, for a client that has none yet.
     cookie: Option<HeaderValue>,
 }
 
@@ -119,7 +119,7 @@ impl Gate {
             cors: options.cors,
             reverse_proxy: options.reverse_proxy,
             caller_headers: options.caller_headers.iter().filter_map(header).collect(),
-            // A list of which nothing can be read lets nobody in: the operator meant to shut somebody out.
+            // A firewall without a valid entry admits no address: the operator meant to block some.
             firewall: (!options.firewall.is_empty()).then(networks),
             ssl_redirect: options.ssl_redirect && options.reverse_proxy,
             xsrf: options.xsrf,
@@ -128,8 +128,8 @@ impl Gate {
         }
     }
 
-    /// Where the request came from. A proxy of one's own puts the address it saw last; what stands before it is the
-    /// client's own word.
+    /// Returns the address of the client. The operator's own proxy appends the address that it sees; anything before
+    /// that is unverified input from the client.
     pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.reverse_proxy {
             return peer;
@@ -141,12 +141,12 @@ impl Gate {
         said.and_then(address).map_or(peer, |address| address.to_canonical())
     }
 
-    /// Who asks. What was proved counts before what the proxy says.
+    /// Returns the caller. Attributes from authentication precede those from the proxy's headers.
     pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Caller {
         let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: proved.to_vec() };
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
-                // A proxy that adds its own behind the client's means the last.
+                // A proxy that appends its own value to the client's means the last.
                 let last = headers.get_all(header).iter().next_back().filter(|value| !value.is_empty());
                 if let Some(value) = last.and_then(|value| std::str::from_utf8(value.as_bytes()).ok()) {
                     caller.attributes.push((name.clone(), value.to_owned()));
@@ -159,12 +159,13 @@ impl Gate {
         caller
     }
 
-    /// Whether [`Gate::enter`] has anything to say.
+    /// Returns whether [`Gate::enter`] checks anything.
     pub(crate) fn minds_everybody(&self) -> bool {
         self.firewall.is_some() || self.ssl_redirect
     }
 
-    /// What every door asks first: `Some` is an answer in place of the door's own.
+    /// Checks the address of the client, and TLS; every door is behind this check. `Some` is a redirect, sent instead
+    /// of the door's response.
     ///
     /// # Errors
     /// `Blocked`.
@@ -176,7 +177,7 @@ impl Gate {
         let below = uri.path().strip_prefix(self.base_path.as_str());
         let is_probe = matches!(below, Some("/health" | "/ready"));
         if let Some(networks) = &self.firewall {
-            // Whoever watches the server from its own machine is not kept out.
+            // Probes from the server's own machine are not blocked.
             let watches = is_probe && address.is_loopback();
             if !watches && !networks.iter().any(|network| network.holds(address)) {
                 return Err(Error::new(Code::Blocked, "Temporary or permanently blocked"));
@@ -189,20 +190,21 @@ impl Gate {
         Ok(None)
     }
 
-    /// Whether [`Gate::admit`] has anything to say.
+    /// Returns whether [`Gate::admit`] checks anything.
     pub(crate) fn minds_pages(&self) -> bool {
         self.origins.is_some() || self.xsrf || self.ajax_only
     }
 
-    /// Whether the options say which pages may ask the records doors.
+    /// Returns whether the options restrict the origins of pages at the records doors.
     pub(crate) fn minds_origins(&self) -> bool {
         self.origins.is_some()
     }
 
-    /// What the records doors ask beside: pages must be of an allowed origin, and what writes must have its token.
+    /// Makes the further checks of the records doors: pages must have an allowed origin, and writes must carry the XSRF
+    /// token.
     ///
     /// # Errors
-    /// `OriginForbidden`, `XsrfToken`, `Forbidden` for what is no request of a script.
+    /// `OriginForbidden`, `XsrfToken`, `Forbidden` for a write that is not an AJAX request.
     pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Pass> {
         let mut pass = Pass::default();
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -229,7 +231,7 @@ impl Gate {
         Ok(pass)
     }
 
-    /// That the request is for a host that this server is.
+    /// Checks that the request is for one of the server's hosts.
     ///
     /// # Errors
     /// `InvalidRequest` for none or several, `HostForbidden`.
@@ -237,8 +239,8 @@ impl Gate {
         self.hosts.admit(version, said)
     }
 
-    /// That a page may have asked this: one of another site may read what the options allow, and must not change or run
-    /// anything unless they say so. A page must not use a server on the machine of whoever visits it.
+    /// Checks that a page may send this request: a page of another site may read what the options allow, and must not
+    /// change or run anything unless they permit it. So a page can't abuse a server on its visitor's machine.
     ///
     /// # Errors
     /// `OriginForbidden`.
@@ -256,8 +258,8 @@ impl Gate {
         }
     }
 
-    /// Whether the request comes from a page of another site that was not let in by name, and so must not change
-    /// anything.
+    /// Returns whether the request comes from a page of another site whose origin is not allowed by name, and so must
+    /// not change anything.
     pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
         Said::of(headers).of_page && self.is_of_foreign_page(headers, true)
     }
@@ -273,7 +275,7 @@ impl Gate {
         !origins.all(|origin| self.is_named(origin) || self.is_own(origin, headers))
     }
 
-    /// Whether the options name this origin. `null` stands for pages without one, and is no part of a pattern.
+    /// Returns whether the options name this origin. `null` stands for pages without an origin, and matches no pattern.
     fn is_named(&self, origin: &HeaderValue) -> bool {
         let Some(origins) = &self.origins else { return false };
         let origin = origin.to_str().unwrap_or_default().to_lowercase();
@@ -285,12 +287,12 @@ impl Gate {
         origin.to_str().is_ok_and(|origin| origin::is_own(origin, headers, self.reverse_proxy))
     }
 
-    /// Whether `error` is the one of [`Gate::admit`] for what is no request of a script.
+    /// Returns whether `error` is that of [`Gate::admit`] for a write that is not an AJAX request.
     pub(crate) fn wants_script(error: &Error) -> bool {
         error.code == Code::Forbidden && error.message.starts_with("Only AJAX")
     }
 
-    /// What an answer of the records doors tells the page it goes to.
+    /// Adds the CORS headers and the token to a response of the records doors.
     pub(crate) fn release(&self, pass: Pass, headers: &mut HeaderMap) {
         if let (Some(origins), Some(origin)) = (&self.origins, pass.origin) {
             if origins.allow_credentials {
@@ -305,7 +307,7 @@ impl Gate {
         }
     }
 
-    /// What an answer of any door tells pages of any origin, where the options let them read.
+    /// Adds the CORS headers for pages of any origin to a response of any door, if the options let them read it.
     pub(crate) fn release_all(&self, headers: &mut HeaderMap) {
         if self.cors && !headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -313,7 +315,8 @@ impl Gate {
         }
     }
 
-    /// What an answer of any door tells the page that `asked`, when the options name it: more than pages of any origin.
+    /// Adds the CORS headers for the page that sent `asked` to a response of any door, if the options name its origin.
+    /// They permit more than those for any origin.
     pub(crate) fn release_named(&self, asked: &HeaderMap, headers: &mut HeaderMap) {
         let told = headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
         if self.origins.is_none() || told.is_some_and(|told| told != "*") {
@@ -323,7 +326,7 @@ impl Gate {
         self.release(Pass { origin, cookie: None }, headers);
     }
 
-    /// The answer to a page that asks what it may do; `None` where that is not for the gate to say.
+    /// Returns the response to a CORS preflight request; `None` if the options name no origins.
     pub(crate) fn preflight(&self, asked: &HeaderMap) -> Option<Response<Body>> {
         let origins = self.origins.as_ref()?;
         let mut response = exit::empty(StatusCode::OK);
@@ -338,7 +341,7 @@ impl Gate {
     }
 }
 
-/// The headers a page may read: those of the options, and Salver's own.
+/// Returns the headers that a page may read: those of the options, and Salver's own.
 fn exposed(options: &str) -> String {
     let named = |name: &str| options.split(',').any(|option| option.trim().eq_ignore_ascii_case(name));
     let own = EXPOSED.split(", ").filter(|name| !named(name));
@@ -346,7 +349,7 @@ fn exposed(options: &str) -> String {
     options.into_iter().chain(own).collect::<Vec<_>>().join(", ")
 }
 
-/// The headers a page may send: those of the options, and of Salver's own the ones it asks for.
+/// Returns the headers that a page may send: those of the options, and those of Salver's own that it asks for.
 fn allow_headers(origins: &OriginOptions, asked: &HeaderMap) -> String {
     let mut allowed = origins.allow_headers.clone();
     let asked = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok()).unwrap_or("");
@@ -361,7 +364,7 @@ fn allow_headers(origins: &OriginOptions, asked: &HeaderMap) -> String {
     allowed
 }
 
-/// A token that nobody can guess, for a client that has none; as long as PHP-CRUD-API's.
+/// Returns a cookie with an unguessable token, for a client that has none; as long as PHP-CRUD-API's.
 fn fresh_cookie(secure: bool) -> Result<HeaderValue> {
     let token = u64::from_le_bytes(salver_model::seal::random()?);
     let secure = if secure { "; Secure" } else { "" };
@@ -369,7 +372,7 @@ fn fresh_cookie(secure: bool) -> Result<HeaderValue> {
         .map_err(|error| Error::internal("a cookie can't be written").with_source(error))
 }
 
-/// That a page may not ask.
+/// Returns the error for a page that must not send the request.
 fn forbidden(headers: &HeaderMap) -> Error {
     let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
     let message = match origin {
@@ -388,12 +391,12 @@ fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     }
 }
 
-/// Whether the client came over TLS, as the proxy says.
+/// Returns whether the client used TLS, according to the proxy.
 pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
     headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
-/// The way to the same place over TLS; `None` for a request that does not say which host it meant.
+/// Returns a redirect to the same URL over TLS; `None` for a request without a host.
 fn secured(uri: &Uri, headers: &HeaderMap) -> Option<Response<Body>> {
     let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = named.or(uri.authority().map(http::uri::Authority::as_str))?;

@@ -1,9 +1,10 @@
-//! The GraphQL door: a document in, rows or a document out. Knows the language and the waist, but no HTTP.
+//! The GraphQL door: it takes a document and returns rows or a document. It knows the language and the waist, but no
+//! HTTP.
 //!
-//! Suggested reading order: `graph` (what the names of the schema stand for) and `sdl` (the schema as text); then the
-//! way of a request: `request`, `bounds`, `lax` (ROAPI's shorthand), `compile` into a `plan` of `level`s, `run` and
-//! `join` (one read for each level), `mutation` (changes, all of a document or none), and `answer` with `piece` and
-//! `write`, or `bare` for ROAPI's rows. `budget` is what all of that may take.
+//! Suggested reading order: `graph` (the meaning of the names in the schema) and `sdl` (the schema as text); then the
+//! stages of a request: `request`, `bounds`, `lax` (ROAPI's shorthand), `compile` into a `plan` of `level`s, `run` and
+//! `join` (one read per level), `mutation` (changes, in one transaction per document), and `answer` with `piece` and
+//! `write`, or `bare` for ROAPI's rows. `budget` limits the resources for all of that.
 
 mod answer;
 mod bare;

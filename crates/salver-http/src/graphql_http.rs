@@ -1,4 +1,4 @@
-//! `/api/graphql` over HTTP: where the document is in a request, and how its answer leaves. The language itself is in
+//! `/api/graphql` over HTTP: extracts the document from a request, and sends the result. The language itself is in
 //! `graphql`, which knows no HTTP.
 
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::idempotency::{Kept, Key, Turn};
 use crate::problem;
 use crate::respond::{self, Heading};
 
-/// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>): who asks for it gets it,
-/// for what goes wrong, too.
+/// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>). A client that accepts it
+/// gets it for errors, too.
 const RESPONSE: &str = "application/graphql-response+json";
-/// The same as it is answered.
+/// The same media type, as it is sent.
 const RESPONSE_TYPE: &str = "application/graphql-response+json; charset=utf-8";
 
-/// Answers a document, or shows GraphiQL to a browser that brings none.
+/// Responds with the result of a document, or with GraphiQL for a browser that sends none.
 pub(crate) async fn answer(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
@@ -69,12 +69,12 @@ async fn answer_as(
         graphql::parse_get(exchange.query)?
     };
     request.caller = caller;
-    // There is but one form of answer under this name.
+    // This media type has only one form of result.
     request.raw &= !is_response;
     let media_type = if is_response { RESPONSE_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     if request.may_change && app.gate.minds_pages() && graphql::is_mutation(&request) {
-        // As at the other door that writes to databases.
+        // The same check as at the records doors, which also write to databases.
         app.gate.admit(exchange.method, exchange.headers)?;
     }
     if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
@@ -91,8 +91,8 @@ async fn answer_as(
     run(exchange, flight, &request, (choice, media_type)).await.map(|(response, _)| response)
 }
 
-/// Does a mutation under its key, or answers what it was answered the first time. In a task of its own: what was begun
-/// is done and told also when the client leaves.
+/// Executes a mutation under its idempotency key, or returns the first response again. It runs in a task of its own, so
+/// that it is completed and its response is kept even when the client disconnects.
 async fn once(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
@@ -123,7 +123,7 @@ async fn once(
     done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))?
 }
 
-/// Runs a document; with the answer, whether it may be sent again although it was to be done once.
+/// Runs a document; also returns whether a mutation failed for a transient reason, so that the key must not be used up.
 async fn run(
     exchange: &Exchange<'_>,
     flight: Flight<'_>,
@@ -132,7 +132,7 @@ async fn run(
 ) -> Result<(Response<Body>, bool)> {
     let app = exchange.app;
     let snapshot = app.service.snapshot_settled().await;
-    // Bodies carry tokens of pages, which are good under their key only.
+    // Bodies contain page tokens, which are only valid under their key.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
     let version =
         exchange.answer_version(content, if media_type == RESPONSE_TYPE { RESPONSE_TYPE } else { choice.media_type });
@@ -173,7 +173,7 @@ async fn run(
     }
 }
 
-/// A file of GraphiQL; the empty name is the page.
+/// Responds with a file of GraphiQL; the empty name is the page.
 pub(crate) fn asset(name: &str) -> Result<Response<Body>> {
     let (bytes, media_type, coding) = graphql::asset(name).ok_or_else(|| {
         Error::new(Code::NotFound, format!("there is no file `{name}` here")).with_hint("GraphiQL is at `/api/graphql`")
@@ -183,7 +183,7 @@ pub(crate) fn asset(name: &str) -> Result<Response<Body>> {
     caution::of_graphiql(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     if name.is_empty() {
-        // The page shares its address with answers: a cache must not hand it to a program.
+        // The page shares its URL with query results: a cache must not serve it to a program.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::VARY, HeaderValue::from_static("accept"));
     } else {

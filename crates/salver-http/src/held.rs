@@ -1,5 +1,5 @@
-//! Answers that are whole while their clients take them: counted for who asked, so that nobody fills the memory with
-//! answers that are not read.
+//! Complete responses while their clients take them. Their memory is charged to the client, so that no client fills the
+//! memory with responses that it does not read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,14 +13,14 @@ use salver_model::{Code, Error, Holder, Limits, Result, Share, Shares};
 use crate::body::{self, Body, Broken, Idle};
 use crate::connections::Connection;
 
-/// What is counted of an answer, in bytes.
+/// Unit in which responses are counted, in bytes.
 const HELD_BYTES: usize = 16 * 1024;
 
-/// Memory that callers share for answers that they have not taken yet.
+/// Memory budget for responses that were not taken yet, which callers share.
 #[derive(Debug)]
 pub(crate) struct Answers {
     places: Arc<Shares>,
-    /// Somebody was given an answer for which there was no room.
+    /// Set when a response was sent for which there was no room.
     are_full: AtomicBool,
 }
 
@@ -31,7 +31,7 @@ impl Answers {
         Self { places: Shares::new("untaken answers (16 KiB)", count), are_full: AtomicBool::new(false) }
     }
 
-    /// Room for so many bytes of `holder`; `None` where they are too few to be counted.
+    /// Reserves `bytes` bytes for `holder`; `None` where they are too few to be counted.
     ///
     /// # Errors
     /// `Overloaded`.
@@ -42,7 +42,7 @@ impl Answers {
         self.places.try_take_many(holder, bytes.div_ceil(HELD_BYTES)).map(Some).ok_or_else(overloaded)
     }
 
-    /// What is taken, and by whom.
+    /// Returns the shares, which know what each holder has taken.
     pub(crate) fn places(&self) -> &Arc<Shares> {
         &self.places
     }
@@ -53,23 +53,23 @@ fn overloaded() -> Error {
         .with_hint("take answers as they come, or try again in a few seconds")
 }
 
-/// Says of an answer that it may be refused although it is there: nothing was changed for it.
+/// Marks a response that may be discarded for an error, because its request changed nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeatable;
 
-/// What of a request says how its answer may be held.
+/// The properties of a request that decide how its response may be held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
-    /// Whether it only reads, as far as its method says.
+    /// Whether the method is read-only.
     reads: bool,
-    /// Whether its answer is sent beside others, each at its client's pace.
+    /// Whether the response is one of several concurrent streams of a connection, each with its own flow control.
     is_stream: bool,
-    /// Whether its answer has a body.
+    /// Whether the response has a body.
     has_body: bool,
 }
 
 impl Asked {
-    /// What `request` says.
+    /// Extracts them from `request`.
     pub(crate) fn of<B>(request: &Request<B>) -> Self {
         Self {
             reads: *request.method() == Method::GET,
@@ -78,8 +78,8 @@ impl Asked {
         }
     }
 
-    /// That there is room for an answer. What only reads is looked at when its answer is there; what may change
-    /// something, before it is begun.
+    /// Checks that there is room for a response. A read is checked when its response is there; a request that may
+    /// change something, before it begins.
     ///
     /// # Errors
     /// `Overloaded`.
@@ -93,15 +93,15 @@ impl Asked {
         Ok(())
     }
 
-    /// Whether an answer is so large that it is counted: then [`Asked::hold`] is to be asked.
+    /// Returns whether a response is large enough to be counted; the caller must then call [`Asked::hold`].
     #[inline]
     pub(crate) fn counts(self, response: &Response<Body>) -> bool {
         let free = if self.is_stream { HELD_BYTES_FREE_OF_STREAM } else { HELD_BYTES_FREE };
         matches!(response.body(), Body::Full(bytes) if bytes.len() > free) && self.has_body
     }
 
-    /// The answer, counted until it is taken. An answer that nothing was changed for becomes an error where there is no
-    /// memory for it.
+    /// Charges the response to its client until it is taken. If there is no memory for it and the request changed
+    /// nothing, an error is returned instead.
     ///
     /// # Errors
     /// `Overloaded`.
@@ -119,7 +119,7 @@ impl Asked {
             if self.reads || response.extensions().get::<Repeatable>().is_some() {
                 return Err(overloaded());
             }
-            // It is given, since it may be all that tells of a change, and counted as far as there is room.
+            // It is sent, since it may be the only report of a change, and counted as far as there is room.
             answers.are_full.store(true, Relaxed);
             let halves = std::iter::successors(Some(count / 2), |half| Some(half / 2).filter(|half| *half > 0));
             share = halves.filter(|half| *half > 0).find_map(|half| places.try_take_many(holder, half));
@@ -130,7 +130,7 @@ impl Asked {
     }
 }
 
-/// Bytes that are counted as long as somebody has them.
+/// Bytes that are counted until they are dropped.
 struct Held {
     bytes: Bytes,
     _share: Option<Share>,
@@ -142,8 +142,8 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// A body that is broken off when its client takes nothing for too long. A connection with one answer at a time is
-/// closed by the system then; one of many streams lives on.
+/// Returns a body that is aborted when its client takes nothing for too long. On a connection with one response at a
+/// time, the system closes the connection in that case; with many streams the connection lives on.
 fn paced(bytes: Bytes) -> Body {
     body::made(
         Some(bytes.len() as u64),

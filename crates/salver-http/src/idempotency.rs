@@ -1,9 +1,9 @@
-//! `Idempotency-Key`: a write that is sent again under the same key is answered with the first one's answer, and not
-//! done again (<https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/>).
+//! `Idempotency-Key`: a write that is retried under the same key gets the first one's response, and is not done again
+//! (<https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/>).
 //!
-//! Answers are kept in memory: for a day, as long as there is room, and not over a restart. A write under a key goes on
-//! when its client leaves, so that the client can ask what became of it. Failures that are worth another try (503, 500)
-//! are not kept.
+//! Responses are kept in memory: for a day, as long as there is room, and not across a restart. A write under a key
+//! continues when its client disconnects, so that the client can ask for the outcome. Transient failures (503, 500) are
+//! not kept.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -21,19 +21,19 @@ use crate::exit;
 use crate::problem;
 use crate::tokens::Owner;
 
-/// How long an answer is kept.
+/// Time for which a response is kept.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
-/// Most bytes of answers and keys that are kept.
+/// Most bytes of responses and keys that are kept.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Longest key.
+/// Longest key in bytes.
 const KEY_BYTES_MAX: usize = 255;
 
-/// Whose key it is. The address is no part of it: a client that tries again may do so from elsewhere.
+/// An idempotency key of a caller. The address is no part of it: a client may retry from elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     text: String,
     caller: Owner,
-    /// Who is charged for the answer, by address where nothing else is known.
+    /// Holder that the response is charged to, by address where nothing else is known.
     holder: Holder,
 }
 
@@ -52,7 +52,7 @@ impl Hash for Key {
 }
 
 impl Key {
-    /// The key of a request by `caller`.
+    /// Creates the key of a request by `caller`.
     ///
     /// # Errors
     /// `InvalidRequest` for an empty or overlong one.
@@ -69,7 +69,7 @@ impl Key {
     }
 }
 
-/// A finished answer.
+/// A finished response.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     status: StatusCode,
@@ -78,13 +78,13 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Takes an answer apart, when it is all there.
+    /// Copies a response, if its body is complete.
     pub(crate) fn of(response: &Response<Body>) -> Option<Self> {
         let Body::Full(body) = response.body() else { return None };
         Some(Self { status: response.status(), headers: response.headers().clone(), body: body.clone() })
     }
 
-    /// The answer again.
+    /// Returns the response again.
     pub(crate) fn answer(&self) -> Response<Body> {
         let mut response = exit::reply(self.status, Body::Full(self.body.clone()));
         *response.headers_mut() = self.headers.clone();
@@ -95,17 +95,17 @@ impl Kept {
         !self.status.is_server_error()
     }
 
-    /// Its status.
+    /// Returns the status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// Its body.
+    /// Returns the body.
     pub(crate) fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Bytes it occupies, near enough.
+    /// Returns the approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         512 + self.body.len()
     }
@@ -113,38 +113,38 @@ impl Kept {
 
 #[derive(Debug)]
 enum Slot {
-    /// Somebody is at it; the channel closes when that is done.
+    /// The request is in progress; the channel closes when it ends.
     Running { request: Version, done: watch::Receiver<()> },
-    /// It is done.
+    /// The request is done.
     Done { request: Version, answer: Kept, since: Instant },
 }
 
 #[derive(Debug, Default)]
 struct Slots {
     by_key: AHashMap<Key, Slot>,
-    /// Those that are done, oldest first.
+    /// The keys of finished requests, oldest first.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
     bytes_of: AHashMap<Holder, usize>,
 }
 
-/// The store, one per server.
+/// The store of idempotency keys, one per server.
 #[derive(Debug, Default)]
 pub(crate) struct Idempotency {
     slots: Mutex<Slots>,
 }
 
-/// Why a request is not done under its key.
+/// The reason why a request is refused under its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The key was used for another request.
     Reused,
-    /// The first request with the key is still running.
+    /// The first request with the key is still in progress.
     Running,
 }
 
 impl Refusal {
-    /// The answer that tells it.
+    /// Returns the error response.
     pub(crate) fn answer(self) -> Response<Body> {
         let (status, message, hint) = match self {
             Self::Reused => (
@@ -162,16 +162,16 @@ impl Refusal {
     }
 }
 
-/// What a key stands for.
+/// The role of a request under its key.
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
-    /// The answer is there.
+    /// The response is already there.
     Done(Kept),
-    /// This request does it.
+    /// This request does the work.
     Mine(Lead<'a>),
 }
 
-/// The duty to do it and tell. Dropped without an answer, the key is free again.
+/// The obligation to do the work and to report the response. If dropped without one, the key is free again.
 #[derive(Debug)]
 pub(crate) struct Lead<'a> {
     store: &'a Idempotency,
@@ -186,10 +186,10 @@ impl Idempotency {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds out who does `request` under `key`; waits up to `patience` for one that is at it.
+    /// Decides the role of `request` under `key`; waits up to `patience` for another one that is in progress.
     ///
     /// # Errors
-    /// When the key was used for another request, or the other one is still at it.
+    /// When the key was used for another request, or the other one is still in progress.
     pub(crate) async fn turn(
         &self,
         key: Key,
@@ -202,7 +202,7 @@ impl Idempotency {
                 Look::Turn(turn) => return Ok(turn),
                 Look::Wait(done) => done,
             };
-            // The channel closes when the other one is done or gone, and then there is another look.
+            // The channel closes when the other request is done or dropped; then the key is looked up again.
             if tokio::time::timeout_at(deadline, done.changed()).await.is_err() {
                 return Err(Refusal::Running);
             }
@@ -238,7 +238,8 @@ impl Slots {
         while let Some((since, key)) = self.order.pop_front_if(|(since, _)| now.duration_since(*since) >= KEPT_FOR) {
             self.forget(since, &key);
         }
-        // Who has most makes room, so that nobody is pushed out by another who sends many.
+        // The holder with the most bytes is evicted first, so that one client with many keys can't evict those of
+        // others.
         while self.bytes > BYTES_MAX {
             let most = self.bytes_of.iter().max_by_key(|(_, bytes)| **bytes).map(|(holder, _)| holder);
             let oldest = most.and_then(|most| self.order.iter().position(|(_, key)| key.holder == *most));
@@ -263,7 +264,7 @@ impl Slots {
 }
 
 impl Lead<'_> {
-    /// Keeps the answer for whoever asks again, unless it is worth another try.
+    /// Keeps the response for retries, unless it is a transient failure.
     pub(crate) fn finish(mut self, answer: Kept) {
         if !answer.is_final() {
             return;

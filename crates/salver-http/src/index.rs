@@ -1,4 +1,4 @@
-//! `GET /`: what is served. A page for browsers, JSON for programs; never nothing.
+//! `GET /`: the index of what is served, as a page for browsers and as JSON for programs; never empty.
 
 mod page;
 
@@ -11,7 +11,7 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::status;
 
-/// Answers the index.
+/// Responds with the index.
 pub(crate) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     if exchange.choose(None, None)?.format == Format::Html {
         return page::answer(exchange).await;

@@ -1,4 +1,4 @@
-//! `GET /api/kv/{store}/{key}`: one value, bare, as ROAPI answers it.
+//! `GET /api/kv/{store}/{key}`: a single value, bare, in the format of ROAPI.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,7 +15,7 @@ use crate::conditional;
 use crate::exchange::Exchange;
 use crate::respond;
 
-/// Answers the value under `key`.
+/// Responds with the value of `key`.
 pub(crate) async fn answer(
     exchange: &Exchange<'_>,
     store: &str,
@@ -47,7 +47,7 @@ pub(crate) async fn answer(
     Ok(respond::finished(exchange, &finished))
 }
 
-/// The one value as text; `None` when there is no row.
+/// Returns the single value as text; `None` when there is no row.
 async fn value(rows: &mut Rows) -> Result<Option<String>> {
     let batches = match std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new())) {
         Batches::Ready(batches) => batches,
@@ -56,11 +56,11 @@ async fn value(rows: &mut Rows) -> Result<Option<String>> {
     let Some(batch) = batches.iter().find(|batch| batch.num_rows() > 0) else { return Ok(None) };
     let column = batch.column(0);
     if column.data_type().is_nested() || column.data_type().is_floating() {
-        // As at every other door: JSON, and floats as it writes them.
+        // The same conversion as at every other door: JSON, with its format of floats.
         let mut text = Vec::new();
         ColumnWriter::new(column)?.write(0, &mut text);
         let text = String::from_utf8(text).map_err(|error| Error::internal("JSON is no text").with_source(error))?;
-        // What JSON has no word for is written below, and so is null.
+        // Values that JSON can't represent are written below, and so is null.
         if text != "null" {
             return Ok(Some(text));
         }

@@ -1,10 +1,11 @@
-//! The HTTP doors: bytes in, a request of the model, the waist's reply, bytes out.
+//! The HTTP doors: they parse requests into those of the model, pass them to the waist, and encode its replies as
+//! responses.
 //!
-//! Suggested reading order: `routes` is the one table of routes and `router` the life of a request; `rest`, `sql`,
-//! `graphql`, `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries)
-//! and `status` are the doors; `gate` decides who may ask and `auth` finds out who it is; `respond` is the one exit and
-//! `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: everything is asked of
-//! the waist.
+//! Suggested reading order: `routes` is the routing table and `router` the life of a request; `rest`, `sql`, `graphql`,
+//! `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries) and
+//! `status` are the doors; `gate` decides which requests are admitted and `auth` identifies callers; `respond` is the
+//! one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: all data
+//! comes from the waist.
 
 mod app;
 mod aql;

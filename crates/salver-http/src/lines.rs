@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 
-/// All lines of a header as one list (RFC 9110, section 5.2); `None` when there is none.
+/// Joins all lines of a header into one list (RFC 9110, section 5.2); `None` when there is none.
 pub(crate) fn list(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     let mut lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let first = lines.next()?;

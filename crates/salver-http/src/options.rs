@@ -1,4 +1,4 @@
-//! How the doors behave where an operator may choose.
+//! The operator's options of the doors.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,80 +10,80 @@ use salver_model::ports::Courier;
 
 use crate::auth::Auth;
 
-/// How the doors behave where an operator may choose.
+/// The operator's options of the doors.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The names the server goes by, with `*` for any part; empty for those that follow from where it listens.
+    /// Host names of the server, with `*` for any part; empty for those that follow from the listener's address.
     pub hosts: Vec<String>,
-    /// The host it was told to listen on.
+    /// Host that the server was configured to listen on.
     pub listen_host: String,
-    /// Directories of entries and of the server, of which clients are told nothing but what is in them.
+    /// Directories of entries and of the server, whose paths are not disclosed to clients.
     pub private_dirs: Vec<PathBuf>,
-    /// Where it listens, which it finds out itself.
+    /// Address of the listener, which the server determines itself.
     pub listens: Option<SocketAddr>,
-    /// A path before every route, like `/data`; empty for none.
+    /// Path before every route, like `/data`; empty for none.
     pub base_path: String,
-    /// Whether JSON leaves out null fields, as ROAPI does, in place of writing `null`.
+    /// Whether JSON omits null fields, as ROAPI does, instead of writing `null`.
     pub omit_nulls: bool,
-    /// Whether an unknown table is 400, as in ROAPI, in place of 404.
+    /// Whether an unknown table is 400, as in ROAPI, instead of 404.
     pub unknown_table_400: bool,
-    /// Whether pages of any origin may read answers, without credentials.
+    /// Whether pages of any origin may read responses, without credentials.
     pub cors: bool,
-    /// Which pages may ask every door, with credentials, as PHP-CRUD-API has it; `None` leaves it to `cors`.
+    /// Origins of pages that may use every door, with credentials, as in PHP-CRUD-API; `None` leaves it to `cors`.
     pub origins: Option<OriginOptions>,
     /// Whether each request is logged.
     pub access_log: bool,
-    /// The format of rows when the client leaves the choice.
+    /// Format of rows when the client leaves the choice.
     pub default_format: Format,
-    /// Whether every request comes through a proxy of one's own, so that `X-Forwarded-For`, `X-Forwarded-Proto` and
-    /// `caller_headers` are its words and not the client's.
+    /// Whether every request comes through the operator's own proxy, so that `X-Forwarded-For`, `X-Forwarded-Proto` and
+    /// the headers in `caller_headers` are set by the proxy and not by the client.
     pub reverse_proxy: bool,
-    /// What rules see as `caller.NAME`, and the header it comes in; believed only behind a proxy.
+    /// Attributes that rules see as `caller.NAME`, each with the header it is read from; trusted only behind a proxy.
     pub caller_headers: Vec<(String, String)>,
-    /// Addresses and networks (`10.0.0.0/8`) that are let in; empty lets everybody in.
+    /// Addresses and networks (`10.0.0.0/8`) that are admitted; empty admits all.
     pub firewall: Vec<String>,
-    /// Whether requests that came to the proxy without TLS are sent to `https://`.
+    /// Whether requests that reached the proxy without TLS are redirected to `https://`.
     pub ssl_redirect: bool,
-    /// Whether what writes through the records doors must repeat the cookie `XSRF-TOKEN` in a header.
+    /// Whether writes at the records doors must repeat the cookie `XSRF-TOKEN` in a header.
     pub xsrf: bool,
-    /// Whether what writes through the records doors must say that it comes from a script of a page.
+    /// Whether writes at the records doors must declare that a script of a page sent them.
     pub ajax_only: bool,
-    /// Who may be told when jobs are over; `None` for nobody.
+    /// Callbacks at the end of jobs; `None` for none.
     pub callbacks: Option<Callbacks>,
-    /// How callers prove who they are; `None` lets everybody in.
+    /// Authentication of callers; `None` admits everyone.
     pub auth: Option<Arc<Auth>>,
-    /// What tokens are sealed under; by default a key of this process, with which they end.
+    /// Key that seals tokens; by default a key of this process, so that its tokens end with it.
     pub root_key: RootKey,
 }
 
-/// Who may be told when jobs are over.
+/// The callbacks that are allowed at the end of jobs.
 #[derive(Clone, Debug)]
 pub struct Callbacks {
-    /// What their addresses begin with.
+    /// Allowed prefixes of callback URLs.
     pub allowed: Vec<String>,
-    /// Who tells them.
+    /// Sender of the callbacks.
     pub courier: Arc<dyn Courier>,
 }
 
-/// Which pages may ask the records doors, and how (<https://fetch.spec.whatwg.org/#http-cors-protocol>).
+/// The CORS options for pages at the records doors (<https://fetch.spec.whatwg.org/#http-cors-protocol>).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginOptions {
-    /// Origins, with `*` for any run of characters.
+    /// Allowed origins, with `*` for any run of characters.
     pub allowed_origins: Vec<String>,
-    /// Headers a page may send; those only Salver knows are allowed to pages that ask for them.
+    /// Headers that a page may send; those that only Salver knows are allowed to pages that ask for them.
     pub allow_headers: String,
-    /// Methods a page may use.
+    /// Methods that a page may use.
     pub allow_methods: String,
-    /// Whether cookies and the like may come along.
+    /// Whether cookies and other credentials are allowed.
     pub allow_credentials: bool,
-    /// Headers a page may read; empty for those it may read in any case.
+    /// Headers that a page may read; empty for those it may always read.
     pub expose_headers: String,
-    /// How long a browser may keep what it was told, in seconds.
+    /// Time for which a browser may cache the response to a preflight, in seconds.
     pub max_age_s: u64,
 }
 
 impl OriginOptions {
-    /// Pages of `allowed_origins`, and else PHP-CRUD-API's defaults.
+    /// Returns options for pages of `allowed_origins`, with PHP-CRUD-API's defaults for the rest.
     #[must_use]
     pub fn of(allowed_origins: Vec<String>) -> Self {
         Self {

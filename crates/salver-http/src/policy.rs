@@ -1,6 +1,6 @@
-//! Who is let in: the one way of every request to a door, whatever its row. In this order: from where it comes, over
-//! TLS or not, for which host, from which page, a browser that only asks what it may, and who asks. Only here an
-//! [`Admitted`] is made, and no door can be asked without one.
+//! Admission of requests: every request passes through here on its way to a door, whatever its route. The checks are
+//! made in this order: client address, TLS, host, origin of the page, CORS preflight, and identity of the caller. An
+//! [`Admitted`] is only created here, and no door can be called without one.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use crate::gate::{Pass, Said};
 use crate::routes::records::Target as RecordsTarget;
 use crate::routes::{Family, Found, Target, arangodb, own};
 
-/// That a request is let in, and for whom.
+/// Proof that a request was admitted, and for which caller.
 #[derive(Clone, Debug)]
 pub(crate) struct Admitted {
     caller: Caller,
@@ -25,37 +25,37 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    /// Who asks, and from where.
+    /// Returns identity and address of the caller.
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Whose doors are asked.
+    /// Returns the family of the handler.
     pub(crate) fn family(&self) -> Family {
         self.family
     }
 
-    /// What the page that asked is told.
+    /// Returns the headers for the page that sent the request.
     pub(crate) fn into_pass(self) -> Pass {
         self.pass
     }
 }
 
-/// Where nobody needs to say who they are, by whatever method.
+/// Paths that need no authentication, whatever the method.
 const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
 
-/// What becomes of a request.
+/// The outcome of admission.
 #[derive(Debug)]
 pub(crate) enum Admission {
-    /// A door may answer it.
+    /// The request may be handled.
     In(Admitted),
-    /// It is answered.
+    /// The request is already answered.
     Answered(Response<Body>),
-    /// It is refused; the page is told all the same what it may know.
+    /// The request is refused; the response still gets the headers for the page.
     Refused(Error, Pass),
 }
 
-/// The head of a request, as far as it is looked at here.
+/// The parts of a request's head that admission reads.
 #[derive(Clone, Copy, Debug)]
 struct Head<'h> {
     method: &'h Method,
@@ -64,11 +64,11 @@ struct Head<'h> {
     headers: &'h HeaderMap,
 }
 
-/// Lets a request in, or says why not.
+/// Admits a request or refuses it.
 ///
 /// # Errors
-/// `Blocked`, `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`; what it says that
-/// the caller is nobody known.
+/// `Blocked`, `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`. A failed
+/// authentication is [`Admission::Refused`].
 pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'_, '_>) -> Result<Admission> {
     let said = Said::of(&head.headers);
     let seen = Head { method: &head.method, uri: &head.uri, version: head.version, headers: &head.headers };
@@ -82,7 +82,8 @@ pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'
     if let Some(response) = preflight(app, seen, family) {
         return Ok(Admission::Answered(release(app, pass, response)));
     }
-    // Browsers ask what they may without saying for whom; user code that answers that itself is user code.
+    // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
+    // code.
     let only_asks = head.method == Method::OPTIONS && !asked.is_of_user_code();
     let proved = if is_open(asked) || only_asks {
         Identity::new()
@@ -102,7 +103,7 @@ pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'
     Ok(Admission::In(Admitted { caller: app.gate.caller(peer, &head.headers, &proved), family, pass }))
 }
 
-/// Lets in what can be let in at once; `None` leaves it to [`admit`], which says the same of it.
+/// Admits a request if no waiting is needed; `None` leaves it to [`admit`], which comes to the same result.
 pub(crate) fn admit_now<B>(
     app: &App,
     request: &Request<B>,
@@ -127,15 +128,15 @@ pub(crate) fn admit_now<B>(
     Some(Admitted { caller: app.gate.caller(peer, seen.headers, &proved), family, pass: Pass::default() })
 }
 
-/// What an answer tells the page that asked, as the request was let in.
+/// Adds the headers for the page that sent the request, as admission determined them.
 pub(crate) fn release(app: &App, pass: Pass, mut response: Response<Body>) -> Response<Body> {
     app.gate.release(pass, response.headers_mut());
     response
 }
 
-/// For which host the request is, and whether the page that it comes from may send it.
+/// Checks the host of the request, and whether the page that sent it may do so.
 fn screen(app: &App, head: Head<'_>, said: &Said<'_>, asked: &Asked<'_, '_>) -> Result<()> {
-    // Probes tell nothing, and know no name.
+    // The liveness probe discloses nothing, and does not know the server's name.
     if below_base(app, head.uri.path()) != Some("/health") {
         app.gate.admit_host(head.version, said)?;
     }
@@ -150,18 +151,18 @@ fn screen(app: &App, head: Head<'_>, said: &Said<'_>, asked: &Asked<'_, '_>) -> 
     app.gate.admit_page(head.method, head.headers, does(app, head.method, head.uri, asked))
 }
 
-/// What the doors of records ask of pages beside, and of origins those of streams too.
+/// Makes the further checks of pages at the records doors; the streams doors share the check of origins.
 fn pass(app: &App, head: Head<'_>, family: Family) -> Result<Pass> {
     match family {
         Family::Records if *head.method == Method::OPTIONS && !app.gate.minds_origins() => Ok(Pass::default()),
         Family::Records => app.gate.admit(head.method, head.headers),
-        // Tokens and the like are asked of scripts of pages by the doors of records alone.
+        // Only the records doors check tokens and the like.
         family if is_of_streams(family) && app.gate.minds_origins() => app.gate.admit(&Method::GET, head.headers),
         _ => Ok(Pass::default()),
     }
 }
 
-/// The answer to a page that asks what it may do, where the options name pages.
+/// Returns the response to a CORS preflight request, if the options name origins.
 fn preflight(app: &App, head: Head<'_>, family: Family) -> Option<Response<Body>> {
     if *head.method != Method::OPTIONS {
         return None;
@@ -171,7 +172,8 @@ fn preflight(app: &App, head: Head<'_>, family: Family) -> Option<Response<Body>
     if is_asked || always { app.gate.preflight(head.headers) } else { None }
 }
 
-/// Whether nobody needs to say who they are: probes prove nothing, and who is about to can't have done so.
+/// Returns whether a request needs no authentication: probes have no credentials, and a login is only about to get
+/// some.
 fn is_open(asked: &Asked<'_, '_>) -> bool {
     match asked {
         Asked::Table(Found::Row(_, Target::Own(target))) => {
@@ -183,7 +185,7 @@ fn is_open(asked: &Asked<'_, '_>) -> bool {
     }
 }
 
-/// Whether the path is one by which callers become known, who may have said something wrong of themselves before.
+/// Returns whether invalid credentials are tolerated, because the caller is about to log in or register at this path.
 fn lets_strangers_in(app: &App, asked: &Asked<'_, '_>) -> bool {
     let is_account = match asked {
         Asked::Table(Found::Row(_, target)) => matches!(target, Target::Records(RecordsTarget::Account(_))),

@@ -1,4 +1,4 @@
-//! The one writer of errors: a code to a status, an error to a body.
+//! The one writer of errors: it maps a code to a status, and an error to a body.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::body::Body;
 use crate::exit;
 use crate::{caution, veil};
 
-/// The status of a code. 4xx is the client's to mend, 503 is worth another try, 500 is ours.
+/// Returns the status of a code. 4xx is for the client to fix, 503 is worth a retry, 500 is an error of the server.
 pub(crate) fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidName
@@ -70,18 +70,19 @@ pub(crate) fn status(code: Code) -> StatusCode {
     }
 }
 
-/// Whether our operator should hear of an error: a fault of ours, or a file that can't be read though it was loaded.
+/// Returns whether an error should be reported to the operator: an internal error, or a file that can't be read
+/// although it was loaded.
 pub(crate) fn is_ours(error: &Error) -> bool {
     let is_damaged = error.code == Code::EntryUnavailable && std::error::Error::source(error).is_some();
     is_damaged || status(error.code) == StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// The answer that tells `error`, in Salver's one shape.
+/// Returns the error response, in Salver's own format.
 pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
     respond_with(error, status, b"")
 }
 
-/// The same with further members, as JSON text that begins with a comma.
+/// Returns the error response with further members, as JSON text that begins with a comma.
 pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) -> Response<Body> {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| {
         let mut head = caution::head_of_data("application/json");

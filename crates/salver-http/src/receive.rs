@@ -1,4 +1,4 @@
-//! Takes in the body of a request.
+//! Receives request bodies.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -15,21 +15,22 @@ use salver_model::{Code, Error, Result, Share, Shares};
 use crate::app::{App, RECEIVED_BYTES};
 use crate::connections::{Connection, Waiting};
 
-/// The body of a request as it arrives. While it does not, its connection waits for its client.
+/// The body of a request as it arrives. While no data arrives, its connection counts as waiting for its client.
 ///
-/// A request can be answered before its body was read. Some is read all the same then: a client that is still sending
-/// would find its connection or stream reset, and never see the answer.
+/// A request can be answered before its body was read. Then some of the body is read all the same: a client that is
+/// still sending would find its connection or stream reset, and never see the response.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// None when there is nothing more to read.
+    /// The rest of the body; `None` when there is nothing more to read.
     body: Option<hyper::body::Incoming>,
     waiting: Waiting,
-    /// Whether the client sends it without being asked to (RFC 9110, section 10.1.1).
+    /// Whether the client sends the body without waiting for 100 (Continue) (RFC 9110, section 10.1.1).
     comes_anyway: bool,
 }
 
 impl Incoming {
-    /// The body of `request`, which came on `connection`; `is_asked_for` when the client sends it only then.
+    /// Wraps the body of `request`, which arrived on `connection`; `is_asked_for` is set when the client waits for 100
+    /// (Continue).
     pub(crate) fn of(
         request: Request<hyper::body::Incoming>,
         connection: &Arc<Connection>,
@@ -39,7 +40,7 @@ impl Incoming {
         request.map(|body| Self { body: Some(body), waiting: Waiting::of(connection), comes_anyway })
     }
 
-    /// Reads on, for a while and up to a bound.
+    /// Reads and discards the rest, up to a time limit and a number of bytes.
     async fn drain(mut body: hyper::body::Incoming) {
         let mut bytes = 0;
         let reading = async {
@@ -50,7 +51,7 @@ impl Incoming {
                 }
             }
         };
-        // Who sends more, or nothing, is cut off.
+        // A client that sends more, or nothing, is cut off.
         let _ = tokio::time::timeout(Duration::from_millis(UNREAD_MS_MAX), reading).await;
     }
 }
@@ -90,7 +91,7 @@ impl http_body::Body for Incoming {
     }
 }
 
-/// Receives the body, as far as it is allowed to go.
+/// Receives the whole body, within the limits.
 pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
@@ -99,7 +100,7 @@ pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Res
     }
     let ms_max = app.service.limits().head_ms_max;
     let mut receiving = pin!(receive(&app.receiving, body, bytes_max));
-    // Most are there with their head, and need no clock.
+    // Most bodies arrive with their head, and need no timer.
     if let Poll::Ready(received) = futures::poll!(receiving.as_mut()) {
         return received;
     }
@@ -110,7 +111,7 @@ pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Res
     }
 }
 
-/// Takes the frames together; one alone is not copied.
+/// Concatenates the frames; a single one is not copied.
 async fn receive(places: &Arc<Shares>, mut body: Incoming, bytes_max: u64) -> Result<Bytes> {
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
@@ -118,7 +119,7 @@ async fn receive(places: &Arc<Shares>, mut body: Incoming, bytes_max: u64) -> Re
     while let Some(frame) = body.frame().await {
         let frame = frame
             .map_err(|error| Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))?;
-        // Trailers say nothing here.
+        // Trailers have no meaning here.
         let Ok(data) = frame.into_data() else { continue };
         let bytes = (first.len() + rest.len() + data.len()) as u64;
         if bytes > bytes_max {

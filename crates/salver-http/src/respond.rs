@@ -1,4 +1,4 @@
-//! The one exit: rows to an answer with status, entity tag, format and compression.
+//! The one exit: it turns rows into a response with status, entity tag, format and compression.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -20,24 +20,24 @@ use crate::exchange::Exchange;
 use crate::exit;
 use crate::weight;
 
-/// Bodies shorter than this are not compressed: it would save less than a packet.
+/// Length below which bodies are not compressed: it would save less than a packet.
 const COMPRESSED_BYTES_MIN: usize = 1_024;
-/// A longer body is compressed away from the threads that answer requests.
+/// Length above which bodies are compressed away from the threads that serve requests.
 const COMPRESSED_INLINE_BYTES_MAX: usize = 256 * 1_024;
 
-/// The head of an answer that is still to be made.
+/// The head of a response that is still to be made.
 #[derive(Debug)]
 pub(crate) struct Heading {
-    /// The format and the media type it goes out under.
+    /// Format and media type of the response.
     pub(crate) choice: Choice,
-    /// The title of an HTML page.
+    /// Title of an HTML page.
     pub(crate) title: String,
-    /// The version of the answer, for the entity tag.
+    /// Version of the response, for the entity tag.
     pub(crate) version: Version,
 }
 
 impl Heading {
-    /// 304, when the client has this very answer already.
+    /// Returns 304 when the client already has this response.
     pub(crate) fn unchanged(&self, exchange: &Exchange<'_>) -> Option<Response<Body>> {
         let asked = exchange.if_none_match()?;
         let etag = conditional::etag(self.version);
@@ -47,12 +47,12 @@ impl Heading {
     }
 }
 
-/// A finished answer again, or 304.
+/// Sends a cached response again, or 304.
 pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
     again(exchange.if_none_match().as_deref(), finished)
 }
 
-/// A finished answer again, or 304 when it is among those that `if_none_match` names.
+/// Sends a cached response again, or 304 when `if_none_match` contains its entity tag.
 pub(crate) fn again(if_none_match: Option<&str>, finished: &Finished) -> Response<Body> {
     if let Some(etag) = &finished.etag
         && if_none_match.is_some_and(|known| conditional::matches(known, etag))
@@ -64,10 +64,10 @@ pub(crate) fn again(if_none_match: Option<&str>, finished: &Finished) -> Respons
     response
 }
 
-/// Room for the headers of most answers, so that they are not moved while they are made.
+/// Capacity for the headers of most responses, so that they need not be reallocated.
 pub(crate) const HEADERS_USUAL: usize = 12;
 
-/// What an answer's head says also of an answer that is not sent again (RFC 9110, section 15.4.5).
+/// Headers that a 304 repeats from the response that is not sent again (RFC 9110, section 15.4.5).
 const OF_THE_UNCHANGED: [HeaderName; 10] = [
     header::CACHE_CONTROL,
     header::CONTENT_LOCATION,
@@ -81,7 +81,7 @@ const OF_THE_UNCHANGED: [HeaderName; 10] = [
     caution::RESOURCE_POLICY,
 ];
 
-/// 304 in place of an answer with `headers`.
+/// Returns a 304 in place of a response with `headers`.
 fn not_modified(headers: &HeaderMap) -> Response<Body> {
     let mut response = exit::empty(StatusCode::NOT_MODIFIED);
     for name in OF_THE_UNCHANGED {
@@ -92,7 +92,7 @@ fn not_modified(headers: &HeaderMap) -> Response<Body> {
     response
 }
 
-/// Rows to an answer. Small ones are finished and kept; large ones are encoded while they are sent.
+/// Turns rows into a response. Small results are completed and cached; large ones are encoded while they are sent.
 pub(crate) async fn rows(
     exchange: &Exchange<'_>,
     heading: &Heading,
@@ -115,7 +115,7 @@ pub(crate) async fn rows(
         return Ok(self::finished(exchange, &finished));
     }
     flight.divert();
-    // Rows that can be asked for again are those of the entry itself, which are there anyway.
+    // Repeatable rows are those of the entry itself, which are in memory anyway.
     let share = if rest.is_none() && !rows.repeatable {
         let bytes = head.iter().map(weight::of).sum();
         exchange.app.answers.take(&exchange.caller.holder(), bytes)?
@@ -134,7 +134,7 @@ pub(crate) async fn rows(
     Ok(response)
 }
 
-/// Rows that are all at hand, and few, to a finished answer; `None` when they are many or still to come.
+/// Turns rows that are few and all in memory into a complete response; `None` when they are many or still to come.
 pub(crate) fn rows_now(
     exchange: &Exchange<'_>,
     heading: &Heading,
@@ -153,7 +153,8 @@ pub(crate) fn rows_now(
     }))
 }
 
-/// Bytes a door made itself to an answer that is kept when `read` says what it was made from.
+/// Turns bytes that a door made itself into a response, which is cached when `read` names the data that it was made
+/// from.
 pub(crate) async fn document(
     exchange: &Exchange<'_>,
     media_type: &'static str,
@@ -232,19 +233,20 @@ fn describe(headers: &mut HeaderMap, etag: Option<&HeaderValue>, coding: Coding)
     }
 }
 
-/// A body as the client takes it, and how that is; plain when compressing saves nothing.
+/// Compresses a body for the client and returns it with its content coding; it stays plain when compression saves
+/// nothing.
 pub(crate) fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
     if coding == Coding::Identity || plain.len() < COMPRESSED_BYTES_MIN {
         return (plain, Coding::Identity);
     }
     match coding.compress(&plain) {
         Ok(packed) if packed.len() < plain.len() => (packed, coding),
-        // Also when the encoder failed: the plain body is a right answer, and labelled as what it is.
+        // Also when the encoder failed: the plain body is correct, and labelled as such.
         _ => (plain, Coding::Identity),
     }
 }
 
-/// Takes from the stream until it ends or there are too many rows to finish the answer first.
+/// Reads from the stream until it ends or there are too many rows to complete the response before sending it.
 async fn first_rows(mut stream: BatchStream) -> Result<(Vec<RecordBatch>, Option<BatchStream>)> {
     let mut head = Vec::new();
     while let Some(batch) = stream.next().await {
@@ -256,7 +258,7 @@ async fn first_rows(mut stream: BatchStream) -> Result<(Vec<RecordBatch>, Option
     Ok((head, None))
 }
 
-/// Whether the rows are few and light enough to be encoded before the first byte goes out.
+/// Returns whether the rows are few and small enough to be encoded before the first byte is sent.
 fn is_small(batches: &[RecordBatch]) -> bool {
     batches.iter().map(RecordBatch::num_rows).sum::<usize>() <= READY_ROWS_MAX
         && batches.iter().map(weight::of).sum::<usize>() <= READY_BYTES_MAX

@@ -1,4 +1,4 @@
-//! `GET /api/tables/{name}[.ext]`: rows of one entry. ROAPI's grammar and a superset of it; `params` has it all.
+//! `GET /api/tables/{name}[.ext]`: rows of one entry, in a superset of ROAPI's grammar; `params` describes all of it.
 
 mod condition;
 mod items;
@@ -16,20 +16,20 @@ use crate::cache::Flight;
 use crate::exchange::{Exchange, parameters};
 use crate::respond::{self, Heading};
 
-/// What was asked, parsed against the table it was asked of.
+/// A request, parsed against the table that it names.
 struct Ask<'a> {
     name: &'a str,
     query: Query,
     heading: Heading,
 }
 
-/// The conditions among `parameters`, over columns of any name, and the parameters that are none: for rows that are no
-/// entry's.
+/// Parses the conditions among `parameters`, over columns of any name, and returns them with the other parameters. This
+/// is for rows that belong to no entry.
 pub(crate) fn conditions(parameters: params::Parameters) -> Result<(Option<Filter>, params::Parameters)> {
     params::conditions(parameters)
 }
 
-/// Answers, waiting for the rows when it must.
+/// Answers a request, waiting for the rows if need be.
 pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: Flight<'_>) -> Result<Response<Body>> {
     let service = &exchange.app.service;
     let (name, _) = split(&service.catalog().snapshot(), target);
@@ -43,9 +43,9 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: Flight
     respond::rows(exchange, &ask.heading, rows, links, flight).await
 }
 
-/// Answers what takes microseconds; `None` means "use [`answer`]".
+/// Answers a request that takes microseconds; `None` means "use [`answer`]".
 pub(crate) fn answer_now(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &str) -> Option<Result<Response<Body>>> {
-    // Names that are unknown, or still load, are for `answer`, which can wait.
+    // Names that are unknown, or still loading, are left to `answer`, which can wait.
     snapshot.resolve(split(snapshot, target).0).ok()?;
     let ask = match parse(exchange, snapshot, target) {
         Ok(ask) => ask,
@@ -61,7 +61,8 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &
     }
 }
 
-/// The entry's name and the format its suffix names. A name that exists wins over a suffix.
+/// Splits off the suffix and returns the entry's name and the format. A name that exists takes precedence over a
+/// suffix.
 fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Option<Format>) {
     if snapshot.entry(target).is_none()
         && let Some((name, suffix)) = target.rsplit_once('.')

@@ -1,4 +1,4 @@
-//! The life of a request: what it asks for, who asks, a look among finished answers, the door, the way out.
+//! The life of a request: target, admission, cache lookup, door, and the headers of the response.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -27,8 +27,8 @@ use crate::{
     schema, sql, status, streams, tokens,
 };
 
-/// Answers what takes a few microseconds, without a task and without waiting: finished answers and small reads.
-/// `None` means "use [`answer`]", which gives the same.
+/// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
+/// `None` means "use [`answer`]", which gives the same result.
 pub(crate) fn answer_now<B>(
     app: &Arc<App>,
     request: &Request<B>,
@@ -60,7 +60,7 @@ pub(crate) fn answer_now<B>(
         return Some(leave_finished(app, respond::finished(&exchange, &finished)));
     }
     let own::Target::Table(name) = target else { return None };
-    // What breaks here is answered by `answer`, which has the means to tell of it.
+    // After a panic `answer` repeats the request, since it can report the panic.
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
     let response = match answered.ok()?? {
         Ok(response) => response,
@@ -69,7 +69,7 @@ pub(crate) fn answer_now<B>(
     Some(leave(app, response))
 }
 
-/// Answers beyond what there is room for: that the server lives, and to anything else that it can't be answered now.
+/// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
 pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body> {
     let mut response = match below_base(app, request.uri().path()) {
         Some("/health") => status::health(),
@@ -86,12 +86,13 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
     leave(app, response)
 }
 
-/// An error in place of an answer that is there.
+/// Returns an error instead of a response that is already there.
 pub(crate) fn refuse_now(app: &App, error: &Error) -> Response<Body> {
     leave(app, refuse(app, error))
 }
 
-/// How an append is taken as soon as its body is there; `None` means "use [`answer`]", which gives the same.
+/// Returns a plan for an append, which is executed as soon as the body is there; `None` means "use [`answer`]", which
+/// gives the same result.
 pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>, peer: IpAddr) -> Option<streams::Plan> {
     if *request.method() != Method::POST || app.options.access_log {
         return None;
@@ -130,7 +131,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     response
 }
 
-/// An error in the language of the doors that were asked.
+/// Returns an error response in the format of the door's family.
 fn refuse_in_dialect(app: &App, head: &Parts, family: Family, error: &Error) -> Response<Body> {
     match family {
         Family::Records => records::refuse(app, head.uri.query().unwrap_or(""), error),
@@ -140,7 +141,7 @@ fn refuse_in_dialect(app: &App, head: &Parts, family: Family, error: &Error) -> 
     }
 }
 
-/// The life of a request, stage by stage: what it asks for, who is let in, the door, what the page is told.
+/// Runs the stages of a request: target, admission, door, and headers for the page.
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
     let asked = Asked::of_head(app, head);
     let family = asked.family();
@@ -155,7 +156,7 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     policy::release(app, admitted.into_pass(), response)
 }
 
-/// Asks the door.
+/// Passes the request to its door.
 async fn door(
     app: &Arc<App>,
     admitted: &Admitted,
@@ -197,7 +198,7 @@ async fn door(
     }
 }
 
-/// A request with all of its body, where it has one.
+/// Reads the whole body of a request, if it has one.
 async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a>> {
     if *exchange.method != Method::POST {
         return Ok(exchange);
@@ -206,7 +207,7 @@ async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a
     Ok(exchange.with_body(body))
 }
 
-/// Answers a request of Salver's own doors.
+/// Answers a request to one of Salver's own doors.
 async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
     match target {
         own::Target::Health => return Ok(status::health()),
@@ -219,11 +220,11 @@ async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target
     if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
         return Ok(respond::finished(exchange, &finished));
     }
-    // What is there already is answered without a place for what else may have to be done.
+    // Boxed, so that cached responses need not reserve space for the state of the other work.
     Box::pin(make(app, exchange, target)).await
 }
 
-/// Makes the answer of one of Salver's own doors, or waits for who makes it.
+/// Makes the response of one of Salver's own doors, or waits for another request that makes it.
 async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
     let snapshot = app.service.catalog().snapshot();
     match target {
@@ -245,8 +246,8 @@ async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) 
     }
 }
 
-/// Finds out who makes the answer. While entries load everybody waits apart: answers that say so aren't kept,
-/// and those who waited for one would then wait again, one after the other.
+/// Determines the request's role in making the response. While entries load, each request waits on its own: responses
+/// that report loading aren't cached, and requests that waited for one would then wait again, one after the other.
 async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     let service = &exchange.app.service;
     if !snapshot.settled() {
@@ -256,14 +257,14 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
     exchange.app.cache.get_or_lead(exchange.key(), service.catalog(), patience).await
 }
 
-/// What every answer gets on its way out.
+/// Adds the headers that every response gets.
 #[inline]
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     caution::add(response.headers_mut(), app.options.cors);
     leave_finished(app, response)
 }
 
-/// The same for an answer that was finished with its caution.
+/// Adds the headers that every response gets to one that already has its security headers.
 #[inline]
 pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
     app.gate.release_all(response.headers_mut());
@@ -273,7 +274,7 @@ pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Respons
     response
 }
 
-/// What is for some callers must not be kept for others on the way.
+/// Keeps shared caches from storing responses that are for some callers only.
 fn keep_private(headers: &mut HeaderMap) {
     let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
     if is_free {
@@ -281,7 +282,7 @@ fn keep_private(headers: &mut HeaderMap) {
     }
 }
 
-/// The answer to an error, and its observation when it is ours.
+/// Returns the response to an error, and reports the error to the operator when it is the server's.
 fn refuse(app: &App, error: &Error) -> Response<Body> {
     let mut status = problem::status(error.code);
     if error.code == Code::UnknownEntry && app.options.unknown_table_400 {

@@ -1,10 +1,10 @@
-//! The table of routes: what there is to ask for, as data. A row says at which paths and by which methods something is
-//! asked for, what it may do, and whose language is spoken there. Where a request goes, what is said of a path that is
-//! not there or not for a method, how far a page of another site may go, and the page `docs/routes.md` follow from it.
+//! The routing table, as data. A row lists the paths and methods of a route, what it may do, and the protocol family
+//! that it belongs to. From the table follow the routing itself, the responses for unknown paths and methods, the
+//! rights of pages of other sites, and the page `docs/routes.md`.
 //!
-//! `GET /api/tables/cities.csv` finds the row of `/api/tables/{name}`, which makes `Target::Table("cities.csv")` of it;
-//! `PUT` of it finds the path without a row, and is told `GET, HEAD, OPTIONS`. Paths that entries declare (routes of
-//! streams and of functions) are no rows; `asked` says in which order they are looked for.
+//! `GET /api/tables/cities.csv` finds the row of `/api/tables/{name}`, which turns it into
+//! `Target::Table("cities.csv")`; `PUT` of it finds the path without a row, and gets `Allow: GET, HEAD, OPTIONS`. Paths
+//! that entries declare (routes of streams and of functions) are not in the table; `asked` defines the order of lookup.
 
 pub(crate) mod arangodb;
 pub(crate) mod confluent;
@@ -27,24 +27,24 @@ use matchit::{Params, Router};
 pub(crate) use self::suggest::suggestion;
 use crate::segment::segment;
 
-/// One route.
+/// A route.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Its paths, below the base path. The first is the one that is shown.
+    /// Paths relative to the base path. The first one is documented.
     pub(crate) paths: &'static [&'static str],
-    /// The methods it answers, beside OPTIONS.
+    /// Methods of the route, in addition to OPTIONS.
     pub(crate) methods: Methods,
-    /// What beside path and method makes a request one for it.
+    /// Further condition on the request.
     pub(crate) when: When,
-    /// What it may do.
+    /// Effects that the route may have.
     pub(crate) does: Does,
-    /// What is asked for, of the values in the path.
+    /// Function that builds the target from the values in the path.
     pub(crate) target: for<'p> fn(Values<'_, 'p>) -> Target<'p>,
-    /// What it is, in a sentence.
+    /// Description of the route, in a sentence.
     pub(crate) summary: &'static str,
 }
 
-/// A row for whatever else a request says.
+/// Creates a row without a further condition.
 const fn row(
     paths: &'static [&'static str],
     methods: Methods,
@@ -56,48 +56,48 @@ const fn row(
 }
 
 impl Row {
-    /// The same row, for requests of which this holds.
+    /// Returns the row with a further condition.
     const fn when(self, when: When) -> Self {
         Self { when, ..self }
     }
 }
 
-/// What is asked for, by the door that answers.
+/// The target of a request, by door.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// Salver's own doors that have no door of their own below.
+    /// Salver's own doors, except those with a variant of their own below.
     Own(own::Target<'p>),
-    /// Rows of databases, as PHP-CRUD-API has them.
+    /// Rows of databases, in the protocol of PHP-CRUD-API.
     Records(records::Target<'p>),
-    /// Salver's own doors of streams, and Tinybird's.
+    /// Streams, in Salver's own protocol and Tinybird's.
     Streams(streams::Target<'p>),
-    /// Confluent's REST Proxy.
+    /// Streams, in the protocol of Confluent's REST Proxy.
     Confluent(confluent::Target<'p>),
-    /// Cursors and what is around them, as ArangoDB has them.
+    /// Cursors and related requests, in the protocol of ArangoDB.
     ArangoDb(arangodb::Target<'p>),
-    /// Whole entries.
+    /// Exports of whole entries.
     Exports(exports::Target<'p>),
     /// User code by name.
     Functions(functions::Target<'p>),
 }
 
-/// How far a request goes.
+/// The effects that a request may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// It reads what is there. A page of another site may ask, and can't read the answer.
+    /// Only reads. A page of another site may send it, but can't read the response.
     Reads,
-    /// It runs somebody's code, or holds something that others need. A link to it may be followed from anywhere.
+    /// Runs user code, or occupies shared resources. A link to it may be followed from any site.
     Runs,
-    /// It asks for code to be run, or for work to be done, which no link is for.
+    /// Requests that code is run or work is done. No link leads to such a request.
     Asks,
-    /// It may change something.
+    /// May change something.
     Changes,
 }
 
-/// What beside path and method makes a request one for a row.
+/// A condition on a request, in addition to its path and method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Nothing.
+    /// No condition.
     Always,
     /// The query string has this parameter.
     Parameter(&'static str),
@@ -105,7 +105,7 @@ pub(crate) enum When {
     Number(&'static str),
 }
 
-/// Methods, as a set. HEAD goes with GET.
+/// A set of methods. HEAD is implied by GET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Methods(u8);
 
@@ -115,7 +115,7 @@ impl Methods {
     pub(crate) const PUT: Self = Self(4);
     pub(crate) const PATCH: Self = Self(8);
     pub(crate) const DELETE: Self = Self(16);
-    /// All of them, and others too: the door says what it makes of each.
+    /// All methods, including unknown ones: the door decides.
     pub(crate) const ANY: Self = Self(32);
 
     const NAMES: [(Self, &'static str); 5] = [
@@ -126,7 +126,7 @@ impl Methods {
         (Self::DELETE, "DELETE"),
     ];
 
-    /// These and others.
+    /// Returns the union of both sets.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -147,67 +147,67 @@ impl Methods {
             }
     }
 
-    /// As `Allow` lists them.
+    /// Formats the set for `Allow`.
     fn list(self) -> String {
         let named = Self::NAMES.iter().filter(|(one, _)| self.has(*one) || self.has(Self::ANY));
         named.map(|(_, name)| *name).chain(["OPTIONS"]).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The values that a path has where its pattern has names.
+/// The values of the parameters in a path pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values<'a, 'p>(&'a Params<'static, 'p>);
 
 impl<'p> Values<'_, 'p> {
-    /// One, decoded.
+    /// Returns a value, decoded.
     pub(crate) fn text(self, name: &str) -> Cow<'p, str> {
         segment(self.raw(name))
     }
 
-    /// One as it came.
+    /// Returns a value, undecoded.
     pub(crate) fn raw(self, name: &str) -> &'p str {
         self.get(name).unwrap_or_default()
     }
 
-    /// One that only some of the row's paths have, as it came.
+    /// Returns a value that only some of the row's paths have, undecoded.
     pub(crate) fn get(self, name: &str) -> Option<&'p str> {
         self.0.get(name)
     }
 }
 
-/// A path that is there.
+/// A path in the table.
 #[derive(Debug)]
 pub(crate) struct Place {
     rows: Vec<&'static Row>,
-    /// The methods it answers, as `Allow` lists them.
+    /// Methods of all rows at this path, formatted for `Allow`.
     pub(crate) methods: String,
-    /// Which doors stand there.
+    /// Family of the doors at this path.
     pub(crate) family: Family,
-    /// The path, as the page shows it.
+    /// Path as documented.
     pub(crate) path: &'static str,
-    /// Whether callers do something here about who they are.
+    /// Whether the path is for login, registration and the like.
     pub(crate) is_account: bool,
 }
 
-/// What a request asks for.
+/// The result of a lookup in the table.
 #[derive(Debug)]
 pub(crate) enum Found<'p> {
-    /// Something.
+    /// A row that matches.
     Row(&'static Row, Target<'p>),
-    /// Something else than what is at the path.
+    /// A path that matches, but no row for this method.
     OtherMethod(&'static Place),
-    /// Nothing, at a path that would be of these doors.
+    /// No path that matches; the family by the path's prefix.
     Nothing(Family),
 }
 
-/// Doors that stand together: in what order they are asked, and whose language they speak.
+/// Doors that belong together and share a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Salver's own, beside those that follow.
+    /// Salver's own doors, except those that follow.
     Own,
-    /// Rows of databases.
+    /// Rows of databases, in the protocol of PHP-CRUD-API.
     Records,
-    /// Salver's own doors of streams.
+    /// Streams, in Salver's own protocol.
     Streams,
     /// Confluent's REST Proxy, v2.
     ConfluentV2,
@@ -217,14 +217,14 @@ pub(crate) enum Family {
     Tinybird,
     /// ArangoDB's cursors.
     ArangoDb,
-    /// Whole entries.
+    /// Exports of whole entries.
     Exports,
     /// User code by name.
     Functions,
 }
 
 impl Family {
-    /// Whether a path may end in a slash that says nothing.
+    /// Returns whether a trailing slash in a path is ignored.
     fn takes_slash(self) -> bool {
         matches!(self, Self::Records | Self::Streams | Self::ConfluentV2 | Self::ConfluentV3 | Self::ArangoDb)
     }
@@ -247,7 +247,7 @@ impl Target<'_> {
 }
 
 impl Found<'_> {
-    /// Whose doors they are that answer.
+    /// Returns the family of the door.
     pub(crate) fn family(&self) -> Family {
         match self {
             Self::Row(_, target) => target.family(),
@@ -257,14 +257,14 @@ impl Found<'_> {
     }
 }
 
-/// All rows, in the order in which the page has them.
+/// Returns all rows, in the order of the documentation.
 fn rows() -> impl Iterator<Item = &'static Row> {
     let doors =
         [own::ROWS, records::ROWS, exports::ROWS, streams::ROWS, functions::ROWS, arangodb::ROWS, confluent::ROWS];
     doors.into_iter().flatten()
 }
 
-/// Where paths lead that are of no row.
+/// Prefixes of the families, for paths that match no row.
 const FAMILIES: [(Family, &[&str]); 6] = [
     (Family::Records, records::FIRST),
     (Family::Streams, &["/api/streams"]),
@@ -288,7 +288,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
     let mut table = Table { router: Router::new(), places: Vec::new() };
     for (path, mut rows) in by_path {
-        // What asks for more comes first.
+        // Rows with a condition come first.
         rows.sort_by_key(|row| row.when == When::Always);
         let methods = rows.iter().fold(Methods(0), |all, row| all.and(row.methods)).list();
         let none = Params::default();
@@ -303,7 +303,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// What a request for `path`, below the base path, asks for.
+/// Looks up `path`, relative to the base path.
 pub(crate) fn find<'p>(method: &Method, path: &'p str, query: &str) -> Found<'p> {
     let table = &*TABLE;
     let path = if path.is_empty() { "/" } else { path };
@@ -320,7 +320,7 @@ pub(crate) fn find<'p>(method: &Method, path: &'p str, query: &str) -> Found<'p>
 }
 
 impl Table {
-    /// What of a place a request asks for.
+    /// Selects the row of a place that matches the request.
     fn meant<'p>(&'static self, place: usize, values: Values<'_, 'p>, method: &Method, query: &str) -> Found<'p> {
         let place = &self.places[place];
         let is_meant = |row: &&&'static Row| row.methods.allows(method) && row.when.holds(values, query);

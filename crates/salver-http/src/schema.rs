@@ -1,5 +1,5 @@
-//! `/api/schema[/{name}]`: Arrow schemas as ROAPI writes them, which is how the Rust Arrow library serialises them.
-//! Written by hand, so that a new release of that library does not change what clients read.
+//! `/api/schema[/{name}]`: Arrow schemas in ROAPI's format, which is the serialisation of the Rust Arrow library.
+//! Written by hand, so that a new release of that library does not change the format for clients.
 
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use http::Response;
@@ -11,7 +11,7 @@ use crate::exchange::Exchange;
 use crate::status::json_response;
 use crate::veil;
 
-/// Every entry's schema by name; an entry that did not load has `error` in place of `fields`.
+/// Responds with every entry's schema by name; an entry that did not load has `error` instead of `fields`.
 pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     let snapshot = exchange.app.service.snapshot_settled().await;
     let mut all = Map::new();
@@ -32,7 +32,7 @@ pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>
     Ok(json_response(&Json::Object(all)))
 }
 
-/// One entry's schema.
+/// Responds with one entry's schema.
 pub(crate) async fn answer_one(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
     let snapshot = exchange.app.service.snapshot_with(name).await;
     let Some(entry) = snapshot.entry(name) else {
@@ -61,7 +61,7 @@ fn of_field(field: &Field) -> Json {
     })
 }
 
-/// A type: a plain name, or an object of the name and its parts.
+/// Converts a type to a plain name, or to an object of the name and its parameters.
 fn of_type(data_type: &DataType) -> Json {
     let unit = |unit: &dyn std::fmt::Debug| format!("{unit:?}");
     match data_type {
@@ -88,7 +88,7 @@ fn of_type(data_type: &DataType) -> Json {
             let fields: Vec<Json> = fields.iter().map(|(id, field)| json!([id, of_field(field)])).collect();
             json!({ "Union": [fields, unit(mode)] })
         }
-        // The rest have no parts, and their names are what they print.
+        // The other types have no parameters, and are named like their debug output.
         plain => Json::String(format!("{plain:?}")),
     }
 }

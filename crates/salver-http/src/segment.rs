@@ -1,12 +1,12 @@
-//! Segments of paths.
+//! Path segments.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// A segment of a path, decoded. What can't be decoded stays as it is, and then simply names nothing.
+/// Decodes a path segment. Invalid encodings stay as they are, and then simply match no name.
 pub(crate) fn segment(text: &str) -> Cow<'_, str> {
-    // Most need no decoding, and are not looked through for what is no UTF-8 either.
+    // Most need no decoding, and no check for valid UTF-8 either.
     if !text.contains('%') {
         return Cow::Borrowed(text);
     }

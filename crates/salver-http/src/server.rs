@@ -1,4 +1,4 @@
-//! Accepts connections and hands requests to the router; ends gracefully.
+//! Accepts connections, passes requests to the router, and shuts down gracefully.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,10 +28,10 @@ use crate::options::HttpOptions;
 use crate::receive::Incoming;
 use crate::streams::{Begun, Plan, Taken};
 
-/// Serves until `shutdown` is done, then lets open requests end for `limits.drain_ms_max`.
+/// Serves until `shutdown` is done, then lets open requests finish for `limits.drain_ms_max`.
 ///
 /// # Errors
-/// When the listener breaks in a way that is not one connection's.
+/// When the listener fails in a way that does not concern a single connection.
 pub async fn serve(
     listener: TcpListener,
     service: Arc<Service>,
@@ -44,7 +44,7 @@ pub async fn serve(
     let connections = Connections::new(limits.connections_max, !options.reverse_proxy, look_every);
     let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
     let graceful = GracefulShutdown::new();
-    // Dropped when the end begins: who has not said anything yet is not waited for.
+    // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
     let builders = [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))];
@@ -57,8 +57,9 @@ pub async fn serve(
                 Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
                 Err(error) if is_one_connections(&error) => continue,
                 Err(error) => {
-                    // Out of descriptors, most likely: one that waits for its client goes, and the spare one lets this
-                    // one in. Should that not help, wait rather than spin or stop serving.
+                    // Most likely there are no descriptors left: a connection that waits for its client is closed, and
+                    // the spare descriptor is freed for this one. If that does not help, wait rather than spin or stop
+                    // serving.
                     let made_room = connections.make_room() | spare.give();
                     if !made_room {
                         tracing::warn!("can't accept a connection: {error}");
@@ -89,7 +90,7 @@ pub async fn serve(
                 spoken = tokio::time::timeout(head_ms_max, spoken(&stream)) => spoken.ok(),
                 _ = ended.changed() => None,
             };
-            // A connection that breaks is the client's affair; nothing is left to do or to tell.
+            // A broken connection concerns only the client; nothing is left to do or to report.
             let _ = match spoken {
                 Some(Version::HTTP_2) => watcher.watch(http2.serve_connection(TokioIo::new(stream), handler)).await,
                 Some(_) => watcher.watch(http1.serve_connection(TokioIo::new(stream), handler)).await,
@@ -108,14 +109,14 @@ pub async fn serve(
     Ok(())
 }
 
-/// How connections of both versions are served whose clients may take so long for the head of a request. Those of
-/// HTTP/1 bring their own timer.
+/// Returns the connection builders for both versions of HTTP, given the timeout for a request head. Connections of
+/// HTTP/1 get their own timer.
 fn builders(head_ms_max: Duration) -> (http1::Builder, http2::Builder<TokioExecutor>) {
     let mut first = http1::Builder::new();
     first
         .header_read_timeout(head_ms_max)
-        // No `pipeline_flush`: with it hyper never sends its answer to a request that it can't parse, and buffers any
-        // answer whole for a client that does not read.
+        // Without `pipeline_flush`: with it hyper never sends its response to a request that it can't parse, and
+        // buffers any response whole for a client that does not read.
         .max_buf_size(HEAD_BYTES_MAX);
     let mut second = http2::Builder::new(TokioExecutor::new());
     second
@@ -127,19 +128,19 @@ fn builders(head_ms_max: Duration) -> (http1::Builder, http2::Builder<TokioExecu
     (first, second)
 }
 
-/// A descriptor that is kept for when there are none left.
+/// A spare file descriptor for when there are none left.
 #[derive(Default)]
 struct Spare(Option<std::fs::File>);
 
 impl Spare {
-    /// Takes one, where there is one to be had.
+    /// Opens the spare descriptor, if possible.
     fn take(&mut self) {
         if self.0.is_none() {
             self.0 = std::fs::File::open("/dev/null").ok();
         }
     }
 
-    /// Gives it away; whether there was one.
+    /// Closes the spare descriptor; returns whether there was one.
     fn give(&mut self) -> bool {
         self.0.take().is_some()
     }
@@ -151,15 +152,15 @@ fn is_one_connections(error: &io::Error) -> bool {
 }
 
 fn prepare(stream: &TcpStream) {
-    // Small answers must not wait for an acknowledgement, and a client that takes nothing of an answer must not keep
-    // its connection for ever. A socket that refuses either still works.
+    // Small responses must not wait for an acknowledgement, and a client that takes nothing of a response must not keep
+    // its connection forever. A socket without these options still works.
     let _ = stream.set_nodelay(true);
     let patience = Duration::from_millis(STALL_MS_MAX);
     let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(patience));
 }
 
-/// Waits until the client has said enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). What it said is still
-/// there to be read.
+/// Waits until the client has sent enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). The data is peeked at,
+/// and can still be read.
 async fn spoken(stream: &TcpStream) -> Version {
     const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut said = [0; PREFACE.len()];
@@ -169,20 +170,20 @@ async fn spoken(stream: &TcpStream) -> Version {
                 if count == PREFACE.len() {
                     return Version::HTTP_2;
                 }
-                // What was said so far stays readable, so that waiting for more takes a timer.
+                // The data stays readable, so only a timer can wait for more.
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            // What is wrong with the connection is found by who reads from it.
+            // Errors of the connection are found by the code that reads from it.
             _ => return Version::HTTP_11,
         }
     }
 }
 
-/// The connection's side of the router.
+/// The service of a connection, which calls the router.
 #[derive(Clone)]
 struct Handler {
     app: Arc<App>,
-    /// The other end of the connection.
+    /// Address of the peer.
     peer: IpAddr,
     connection: Arc<Connection>,
 }
@@ -202,7 +203,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         let asked = Asked::of(&request);
-        // What reads and sends a body all the same is not answered here: somebody has to take it.
+        // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
             && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer)
         {
@@ -218,7 +219,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
-            // Nobody would hear what came of it.
+            // No client would learn the outcome.
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
@@ -226,7 +227,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         }
         match plan {
             Some(plan) => {
-                // Boxed, so that answers that are there already are not as large as one.
+                // Boxed, so that it does not enlarge the future of immediate responses.
                 let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
@@ -235,27 +236,27 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     }
 }
 
-/// A large answer, counted for who asked.
+/// Charges a large response to the client.
 #[cold]
 fn held(app: &App, asked: Asked, connection: &Connection, response: Response<Body>) -> Response<Body> {
     let held = asked.hold(&app.answers, connection, response);
     held.unwrap_or_else(|error| crate::router::refuse_now(app, &error))
 }
 
-/// An answer that is there, or on its way: the first costs no allocation.
+/// A response, at hand or pending: the former needs no allocation.
 enum Answering {
     Now(Option<Response<Body>>),
     Later(Pin<Box<dyn Future<Output = Response<Body>> + Send>>, Option<Turn>),
-    /// One that follows from a body, which is mostly there by the time this is asked: what reads the head of a request
-    /// reads on before it asks for the answer.
+    /// An append that waits for its body, which is mostly there at the first poll: the HTTP library reads on after the
+    /// head before it polls this.
     Append(Box<Append>),
-    /// One whose events are taken.
+    /// An append whose events are being written.
     Settling(Arc<App>, BoxFuture<'static, Response<Body>>, Option<Turn>),
-    /// Given away.
+    /// The response was returned.
     Done,
 }
 
-/// An append before its body was looked at.
+/// An append before its body is read.
 struct Append {
     app: Arc<App>,
     request: Request<Incoming>,
@@ -306,7 +307,7 @@ impl Future for Answering {
                 None => Poll::Pending,
             },
             Self::Later(future, turn) => future.as_mut().poll(context).map(|mut response| {
-                // What is still being made of the answer is work, too.
+                // Producing the rest of the response counts as work, too.
                 response.body_mut().belongs_to(turn.take());
                 Ok(response)
             }),

@@ -1,5 +1,5 @@
-//! `/api/sql`: one statement, read-only. POST takes the bare text, as ROAPI does, or JSON with parameters; GET takes
-//! `q=`, so that an answer has an address.
+//! `/api/sql`: one read-only statement. POST takes the bare text, as ROAPI does, or JSON with parameters; GET takes
+//! `q=`, so that a result has a URL.
 
 use http::{HeaderMap, Method, Response, header};
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, Value};
@@ -10,21 +10,21 @@ use crate::cache::Flight;
 use crate::exchange::{Exchange, parameters};
 use crate::respond::{self, Heading};
 
-/// Answers one statement.
+/// Executes one statement.
 pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Result<Response<Body>> {
     let (query, named) = parse(exchange)?;
     let choice = exchange.choose(None, named.as_deref())?;
     let service = &exchange.app.service;
     let snapshot = service.catalog().snapshot();
-    // Which tables a statement names is known only once it is planned, so the entity tag follows the whole catalog.
-    // A tag is only ever given to a repeatable answer, so one that comes back needs no look at the statement.
+    // The tables of a statement are only known once it is planned, so the entity tag covers the whole catalog. Only
+    // repeatable responses get a tag, so a tag that matches needs no look at the statement.
     let version = exchange.answer_version(snapshot.content(), choice.media_type);
     let heading = Heading { choice, title: "SQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
         return Ok(response);
     }
     let rows = match service.sql(exchange.caller, &snapshot, &query).await {
-        // A table it names is on its first load. Only who needs it waits for it.
+        // A table of the statement is loading for the first time. Only statements that need it wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
             service.sql(exchange.caller, &service.snapshot_settled().await, &query).await?
         }
@@ -33,7 +33,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Resul
     respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
 }
 
-/// The statement, and the format asked for.
+/// Parses the request into the statement and the requested format.
 fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
     let mut query = SqlQuery { is_safe: *exchange.method != Method::POST, ..SqlQuery::default() };
     let mut format = None;
@@ -96,7 +96,8 @@ fn json(bytes: &[u8]) -> Result<Json> {
         .map_err(|error| Error::new(Code::InvalidBody, format!("the JSON is malformed: {error}")).with_hint(EXAMPLE))
 }
 
-/// The numbers in a text of JSON as they are written, in order. The parser keeps what a float holds of them.
+/// Returns the numbers in a JSON text as they are written, in order. The parser would reduce them to the precision of a
+/// float.
 fn numbers(text: &[u8]) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -117,7 +118,7 @@ fn numbers(text: &[u8]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What follows a text that has begun.
+/// Returns the text after the end of the current string.
 fn behind_text(mut rest: &[u8]) -> &[u8] {
     loop {
         rest = match rest {
@@ -150,7 +151,7 @@ fn scalar<'t>(value: &Json, numbers: &mut impl Iterator<Item = &'t str>) -> Resu
         Json::Bool(value) => Value::Bool(*value),
         Json::String(text) => Value::Text(text.clone()),
         Json::Number(number) => {
-            // A name that is given twice leaves a number over: then the next are not those that stand there.
+            // A duplicate name leaves a number over; the following ones then no longer match.
             let written = numbers.next().filter(|text| text.parse() == Ok(number.as_f64().unwrap_or(f64::NAN)));
             written
                 .and_then(Value::exact_number)

@@ -17,7 +17,7 @@ use crate::caution;
 use crate::exit;
 use crate::veil;
 
-/// Liveness: the process answers.
+/// Responds to the liveness probe.
 pub(crate) fn health() -> Response<Body> {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("text/plain; charset=utf-8"));
     let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from_static(b"OK")));
@@ -25,8 +25,8 @@ pub(crate) fn health() -> Response<Body> {
     response
 }
 
-/// Readiness: 200 when every entry and file of functions is loaded or known not to load, 503 before; each with its
-/// state.
+/// Responds to the readiness probe: 200 when every entry and file of functions is loaded or known to have failed, 503
+/// before; each with its state.
 pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let snapshot = app.service.catalog().snapshot();
     let entries: Map<String, Json> =
@@ -49,16 +49,16 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     response
 }
 
-/// Most holders of one kind that are named.
+/// Most holders of one kind that are listed.
 const HOLDERS_MAX: usize = 5;
 
-/// Whether a caller may see who holds what: on this machine, or known by name.
+/// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated.
 fn may_see(app: &App, caller: &Caller) -> bool {
     let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
     is_here || caller.identity().is_some()
 }
 
-/// What callers hold of what they share, by kind.
+/// Returns what callers hold of shared resources, by kind.
 fn held(app: &App) -> Json {
     let counted = app.connections.counted();
     let mut all = vec![one_kind("connections", counted.connections_max, counted.open, &counted.holders)];
@@ -87,7 +87,8 @@ fn one_kind(kind: &str, total: usize, taken: usize, holders: &[(Holder, usize)])
     json!({ "kind": kind, "total": total, "taken": taken, "holders": named })
 }
 
-/// The state of a file of functions: `stale` serves what it was before it could not be loaded any more.
+/// Returns the state of a file of functions: `stale` means that the last good version is served, because the file can
+/// no longer be loaded.
 fn functions(file: &Arc<dyn Functions>) -> Json {
     let (state, fault) = match (file.interface(), file.fault()) {
         (Ok(_), None) => return json!({ "state": "ready" }),
@@ -98,12 +99,12 @@ fn functions(file: &Arc<dyn Functions>) -> Json {
     json!({ "state": state, "message": veil::message(&fault), "hint": veil::hint(&fault) })
 }
 
-/// The version of Salver, as a JSON string.
+/// Responds with the version of Salver, as a JSON string.
 pub(crate) fn version() -> Response<Body> {
     json_response(&json!(env!("CARGO_PKG_VERSION")))
 }
 
-/// One entry's state as JSON.
+/// Returns one entry's state as JSON.
 pub(crate) fn describe(entry: &Entry) -> Json {
     let mut object = Map::new();
     let state = match entry.state {
@@ -136,7 +137,7 @@ pub(crate) fn describe(entry: &Entry) -> Json {
     Json::Object(object)
 }
 
-/// An answer that is made anew each time.
+/// Returns a JSON response that is not cached.
 pub(crate) fn json_response(json: &Json) -> Response<Body> {
     let mut response = exit::reply(StatusCode::OK, Body::Full(json.to_string().into()));
     let headers = response.headers_mut();

@@ -1,10 +1,10 @@
-//! What clients hold of what the server keeps for them: sealed under keys of the server's own, and bound to who asked.
+//! Tokens for resources that the server keeps for clients, sealed under keys of the server and bound to their owner.
 //!
-//! There are two kinds of tokens. A *position* tells where to go on and allows nothing: the `after` of a page. It is
-//! signed (`salver_model::cursor`), the same for every caller, and who may read on is decided anew for each request. A
-//! *capability* stands for something that was opened for a caller: an export, a cursor, a job, a consumer, an answer
-//! under a key. It is of use to that caller alone. In the hands of any other it is what a token is that never was, to
-//! the letter of the answer.
+//! There are two kinds of tokens. A *position* names a place to continue at and grants nothing: the `after` of a page.
+//! It is signed (`salver_model::cursor`), the same for every caller, and access is checked anew for each request. A
+//! *capability* stands for something that was opened for a caller: an export, a cursor, a job, a consumer, a response
+//! under an idempotency key. Only that caller can use it. For any other caller, the response is byte for byte that for
+//! a token that never existed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,24 +14,25 @@ use ring::hmac;
 use salver_model::seal::{self, RootKey};
 use salver_model::{Caller, Error, Result};
 
-/// Ids have as many bits as a signed number of 64 bits has room for: clients of ArangoDB may read them as one.
+/// Largest ID. It fits in a signed 64-bit integer, since clients of ArangoDB may parse IDs as one.
 pub(crate) const ID_MAX: u64 = u64::MAX >> 1;
 
-/// What a token of an identity provider tells of a login and not of who logged in (OpenID Connect Core, section 2):
-/// with the next login it is another.
+/// Claims of an identity provider that describe a login rather than its user (OpenID Connect Core, section 2): they
+/// change with the next login.
 const OF_LOGIN: [&str; 7] = ["auth_time", "sid", "session_state", "nonce", "at_hash", "c_hash", "s_hash"];
 
-/// Who a token is for: what was proved of a caller and how, or else nothing at all. Who is another for rules over rows,
-/// by a tenant or a role, is another here. The address is no part of it, since addresses change.
+/// The owner of a token: what authentication proved about the caller, and by which method; empty if nothing. Callers
+/// that row rules distinguish, by a tenant or a role, are different owners. The address is not part of it, since
+/// addresses change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Owner(Box<[u8]>);
 
 impl Owner {
-    /// Who `caller` is.
+    /// Returns `caller` as an owner.
     pub(crate) fn of(caller: &Caller) -> Self {
         let has = |name: &str, value: &str| caller.attributes.iter().any(|(n, v)| n == name && v == value);
         let is_named = caller.attributes.iter().any(|(name, _)| name == "user");
-        // A user of the table of users is who is called so there. The other columns may change at any time.
+        // The name suffices for a user in the users table. The other columns may change at any time.
         let is_lasting = |name: &str| match is_named && has("auth", "user") {
             true => matches!(name, "auth" | "user"),
             false => !OF_LOGIN.contains(&name),
@@ -43,13 +44,13 @@ impl Owner {
         Self(owner.into())
     }
 
-    /// Bytes it occupies.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.len()
     }
 }
 
-/// Appends texts so that they can't run into each other.
+/// Appends texts so that their boundaries are unambiguous.
 fn parts<const N: usize>(texts: [&str; N], out: &mut Vec<u8>) {
     for text in texts {
         out.extend_from_slice(&(text.len() as u64).to_le_bytes());
@@ -64,14 +65,14 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Tokens under keys of `root`.
+    /// Derives the keys for tokens from `root`.
     pub(crate) fn new(root: &RootKey) -> Self {
         let sealing = LessSafeKey::new(sealing_key(root));
         let masking = hmac::Key::new(hmac::HMAC_SHA256, &root.derive("ids of leases"));
         Self { sealing, masking }
     }
 
-    /// Hides `content` for its owner, at one door.
+    /// Encrypts `content` for its owner, at one door.
     ///
     /// # Errors
     /// `Internal` when the system has no random numbers.
@@ -85,7 +86,7 @@ impl Tokens {
         Ok(out)
     }
 
-    /// What was sealed for just this owner at just this door; `None` for anything else.
+    /// Decrypts what was sealed for exactly this owner at exactly this door; `None` for anything else.
     pub(crate) fn open(&self, door: &str, owner: &Owner, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
         let (nonce, _) = sealed.split_first_chunk::<NONCE_LEN>()?;
         let nonce = Nonce::assume_unique_for_key(*nonce);
@@ -93,9 +94,9 @@ impl Tokens {
         Some(opened.to_vec())
     }
 
-    /// What the lease `id` is called before its owner, and back: each caller sees ids under a mask of its own, so that
-    /// the same number names nothing in another's hand. Nothing is to be remembered for that, and what is gone tells no
-    /// more to others than what never was.
+    /// Converts the ID of a lease to the one that its owner sees, and back: each caller sees IDs under a mask of its
+    /// own, so that the same number is no valid ID for another caller. That needs no state, and to others an expired ID
+    /// looks the same as one that never existed.
     pub(crate) fn masked(&self, owner: &Owner, id: u64) -> u64 {
         let tag = hmac::sign(&self.masking, &owner.0);
         let mut mask = [0; 8];
@@ -108,7 +109,7 @@ fn sealing_key(root: &RootKey) -> UnboundKey {
     let key = root.derive("tokens of exports");
     match UnboundKey::new(&CHACHA20_POLY1305, &key) {
         Ok(key) => key,
-        // A key of this algorithm has 32 bytes, as these are.
+        // A key of this algorithm has 32 bytes, and so has this one.
         Err(_) => unreachable!("a key of 32 bytes is one of ChaCha20"),
     }
 }
@@ -126,7 +127,7 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// A target as it may stand in a log: of tokens only how they begin.
+/// Returns a request target for the log, with tokens truncated.
 pub(crate) fn shown(target: &str) -> String {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let mut shown = String::with_capacity(target.len());
@@ -151,7 +152,7 @@ pub(crate) fn shown(target: &str) -> String {
     shown
 }
 
-/// Whether a segment, where tokens stand, is one and not a name.
+/// Returns whether a segment in the place of a token is a token and not a name.
 fn is_secret(segment: &str) -> bool {
     let has_digit = segment.bytes().any(|byte| byte.is_ascii_digit());
     segment.starts_with("x_") || (segment.len() > 8 && has_digit)
@@ -165,7 +166,7 @@ fn push(text: &str, is_token: bool, out: &mut String) {
     }
 }
 
-/// A token as it may stand in a log: enough to tell it from others, and too little to use it.
+/// Truncates a token for the log: enough is left to tell it from others, and too little to use it.
 pub(crate) fn beginning(token: &str) -> Cow<'_, str> {
     const SHOWN: usize = 6;
     match token.char_indices().nth(SHOWN) {

@@ -1,6 +1,6 @@
-//! What clients are told of failures, without what is only the operator's business: where files lie on the machine, and
-//! passwords in URLs. Libraries and user code put both into their messages, so that this stands at the way out and not
-//! where messages are made. The log has them whole.
+//! Removes the operator's private data from error messages for clients: paths on the machine, and passwords in URLs.
+//! Libraries and user code put both into their messages, so this is done on output and not where messages are made. The
+//! log contains the full messages.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use salver_model::secrecy::masked;
 use salver_model::{Code, Error};
 
-/// First parts of the server's own paths, which are none of the machine's.
+/// First segments of the server's own URL paths, which are not paths on the machine.
 const OWN: [&str; 7] = ["api", "_api", "health", "ready", "metrics", "docs", "openapi.json"];
 
-/// Directories that the settings name, longest first: what lies below is told from there on.
+/// Directories that the settings name, longest first: paths below them are shown relative to them.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Has what lies below these directories told without them.
+/// Registers directories to be removed from the paths below them.
 pub(crate) fn know(directories: &[PathBuf]) {
     let absolute = directories.iter().filter_map(|directory| std::path::absolute(directory).ok());
     let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     for directory in absolute.chain(real) {
         let text = directory.to_string_lossy();
-        // The root and its children say nothing, and would be found in other texts.
+        // The root and its children carry no information, and would match in other texts.
         if text.matches('/').count() >= 2 && !known.iter().any(|other| *other == text) {
             known.push(text.into_owned());
         }
@@ -30,18 +30,18 @@ pub(crate) fn know(directories: &[PathBuf]) {
     known.sort_by_key(|directory| std::cmp::Reverse(directory.len()));
 }
 
-/// The message of `error`, for a client.
+/// Returns the message of `error` for a client.
 pub(crate) fn message(error: &Error) -> Cow<'_, str> {
     if is_ours(error.code) { text(&error.message) } else { masked(&error.message) }
 }
 
-/// The hint of `error`, for a client.
+/// Returns the hint of `error` for a client.
 pub(crate) fn hint(error: &Error) -> Option<Cow<'_, str>> {
     let hint = error.hint.as_deref()?;
     Some(if is_ours(error.code) { text(hint) } else { masked(hint) })
 }
 
-/// Whether the message is of the server's doings and not of the client's words, which go back as they came.
+/// Returns whether the message is about the server, rather than the client's own input, which is returned unchanged.
 fn is_ours(code: Code) -> bool {
     matches!(
         code,
@@ -60,7 +60,7 @@ fn is_ours(code: Code) -> bool {
     )
 }
 
-/// A text of the server's, for a client.
+/// Returns a text of the server for a client.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
     let masked = masked(text);
     if !masked.contains('/') {
@@ -70,7 +70,7 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(without_paths(&below))
 }
 
-/// The text without the known directories, with a slash before them or, as object stores have it, none.
+/// Removes the known directories from the text, with a leading slash or, as in object stores, without.
 fn below_known(text: &str) -> String {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let mut text = text.to_owned();
@@ -85,7 +85,7 @@ fn below_known(text: &str) -> String {
     text
 }
 
-/// The text with the names of files in place of their paths.
+/// Replaces paths in the text by their file names.
 fn without_paths(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -113,7 +113,7 @@ fn without_paths(text: &str) -> String {
     out
 }
 
-/// Whether the path begins in a directory of the machine.
+/// Returns whether the path begins with a directory of the machine.
 fn is_of_machine(path: &str) -> bool {
     static TOP: OnceLock<Vec<String>> = OnceLock::new();
     let read = || {
@@ -124,7 +124,7 @@ fn is_of_machine(path: &str) -> bool {
     !below.is_empty() && !OWN.contains(&first) && TOP.get_or_init(read).iter().any(|top| top == first)
 }
 
-/// The last part of a path.
+/// Returns the last segment of a path.
 fn name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }

@@ -1,14 +1,13 @@
-//! How much rows weigh: the bytes they take in memory, of a slice only those of its rows, told fast enough for the hot
-//! path.
+//! Memory size of rows, counting only the rows of a slice, and computed fast enough for the hot path.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 
-/// Bytes of a column whose layout tells nothing cheaper: an array with offsets into others.
+/// Minimum bytes per row of a column whose layout offers no cheaper estimate: an array with offsets into others.
 const NESTED_ROW_BYTES_MIN: usize = 16;
 
-/// The bytes of a batch.
+/// Returns the size of a batch in bytes.
 pub(crate) fn of(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(column).sum()
 }

@@ -1,4 +1,4 @@
-//! What user code has at paths of its own: endpoints that files declare, and applications that are mounted.
+//! Paths that user code serves: endpoints that files declare, and mounted applications.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use salver_model::ports::Functions;
 use crate::app::App;
 use crate::functions_state::Found;
 
-/// What user code has at a path of its own.
+/// A path that user code serves.
 #[derive(Debug)]
 pub(crate) enum Mounted<'a> {
-    /// An endpoint, in what its file offers, and what the path says.
+    /// An endpoint: its functions, their interface, its index in that interface, and the parameters of the path.
     Endpoint(&'a Arc<dyn Functions>, Arc<Interface>, usize, Vec<(String, String)>),
-    /// An application, and the path below where it is mounted.
+    /// An application, and the path relative to its mount point.
     Application(&'a Arc<dyn Functions>, String),
-    /// There is an endpoint at this path, but not for the method; those it has.
+    /// An endpoint that exists, but not for the method; the methods that it has.
     Methods(String),
 }
 
 impl<'a> Mounted<'a> {
-    /// What user code has at `path`: an endpoint that is declared, else the application that is mounted nearest.
+    /// Returns what serves `path`: a declared endpoint, else the application with the nearest mount point.
     pub(crate) fn at(app: &'a App, method: &Method, path: &str) -> Option<Self> {
         let (mut methods, mut application) = (None, None);
         for (index, file) in app.service.functions().iter().enumerate() {
@@ -45,7 +45,7 @@ impl<'a> Mounted<'a> {
                 application = Some((file, or_root(below)));
             }
         }
-        // What the server has itself is not an application's to refuse.
+        // An application can't refuse requests for the server's own paths.
         let own = ["/", "/health", "/ready", ""].contains(&path) || path.starts_with("/api/");
         methods.map(Self::Methods).or_else(|| {
             let (file, below) = application.filter(|_| !own)?;

@@ -1,4 +1,4 @@
-//! Keys of the settings.
+//! API keys of the settings.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use salver_model::spec::Secret;
 use super::tag::{Tag, Tagger};
 use super::{Identity, proved_by};
 
-/// The keys, by their hashes.
+/// The API keys, by their hashes.
 #[derive(Debug)]
 pub(super) struct ApiKeys {
     by_tag: AHashMap<Tag, Identity>,
@@ -25,7 +25,7 @@ impl ApiKeys {
                 identity.push(("user".to_owned(), name.clone()));
                 identity
             }
-            // Two callers without a name are two all the same.
+            // Two keys without a name are still two callers.
             None => {
                 let number = (place + 1).to_string();
                 let mut identity = proved_by("api_key", None);
@@ -41,12 +41,12 @@ impl ApiKeys {
         Self { by_tag: keys.iter().enumerate().map(tagged).collect(), names, tagger }
     }
 
-    /// The names of those who have keys.
+    /// Returns the names of the keys.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Whose key it is.
+    /// Returns the identity that belongs to a key.
     pub(super) fn find(&self, key: &str) -> Option<Identity> {
         if self.by_tag.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! How often an address may try passwords: so often that a person never notices, and a program gets nowhere.
+//! Rate limit on password attempts per address: high enough that a person never notices, low enough to stop guessing.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use salver_model::{Code, Error, Result};
 
-/// What attempts are counted over.
+/// Time window over which attempts are counted.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Most addresses that are kept in mind.
+/// Most addresses that are tracked.
 const ADDRESSES_MAX: usize = 65_536;
 
-/// The attempts of every address.
+/// The attempts of each address.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     most: u64,
@@ -24,7 +24,7 @@ impl Attempts {
         Self { most, by_address: Mutex::default() }
     }
 
-    /// Counts an attempt before it is made, so that many at once are no way around.
+    /// Counts an attempt before it is made, so that concurrent attempts can't bypass the limit.
     ///
     /// # Errors
     /// `TooManyAttempts`.
@@ -37,7 +37,7 @@ impl Attempts {
         if by_address.len() >= ADDRESSES_MAX {
             by_address.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
             if by_address.len() >= ADDRESSES_MAX {
-                // So many at once are not held off by counting them.
+                // Counting does not stop an attack from this many addresses.
                 by_address.clear();
             }
         }
@@ -53,7 +53,7 @@ impl Attempts {
         Ok(())
     }
 
-    /// Takes back an attempt that was none: the password was right.
+    /// Takes back an attempt whose password was right.
     pub(crate) fn forgive(&self, address: IpAddr) {
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, count)) = by_address.get_mut(&network(address)) {
@@ -62,7 +62,7 @@ impl Attempts {
     }
 }
 
-/// Who has one address of IPv6 has the whole network of 64 bits.
+/// Reduces an IPv6 address to its /64 network, since a client that has one address has all 64 bits of it.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(own) => Ipv6Addr::from_bits(own.to_bits() >> 64 << 64).into(),

@@ -1,7 +1,7 @@
-//! Name and password with each request (RFC 7617), of users in the settings or in a file of `htpasswd`.
+//! Name and password with each request (RFC 7617), for users in the settings or in an `htpasswd` file.
 //!
-//! A bcrypt hash takes tens of milliseconds on purpose. What was right once is remembered by its keyed hash, which
-//! holds the hash of the password too: a changed one is looked at again.
+//! Checking a bcrypt hash takes tens of milliseconds on purpose. Credentials that were right are cached by a keyed
+//! hash, which covers the password's bcrypt hash, too: after a change of password they are checked again.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -22,15 +22,15 @@ use super::password::Passwords;
 use super::tag::{Tag, Tagger};
 use super::{Identity, failed, proved_by};
 
-/// How often the file is looked at.
+/// Interval at which the file is checked for changes, in milliseconds.
 const LOOK_MS: u64 = 1_000;
-/// Most right passwords that are remembered.
+/// Most valid credentials that are cached.
 const REMEMBERED_MAX: usize = 4_096;
 
-/// Hashes of passwords by name.
+/// Password hashes by user name.
 type Hashes = AHashMap<String, String>;
 
-/// The users.
+/// The users with a name and password.
 #[derive(Debug)]
 pub(super) struct Basic {
     declared: Hashes,
@@ -40,7 +40,7 @@ pub(super) struct Basic {
     remembered: Cache<Tag, ()>,
 }
 
-/// A file of users, read again when it changes.
+/// A file of users, reloaded when it changes.
 #[derive(Debug)]
 struct UserFile {
     path: PathBuf,
@@ -60,7 +60,7 @@ impl Basic {
         Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(REMEMBERED_MAX) })
     }
 
-    /// Who it is, when the same was right before.
+    /// Identifies the caller if the same credentials were right before.
     pub(super) fn recall(&self, credentials: &str) -> Option<Identity> {
         let (name, password) = decode(credentials)?;
         let hash = self.hash_of(&name)?;
@@ -68,7 +68,7 @@ impl Basic {
         Some(identity(name))
     }
 
-    /// Who it is.
+    /// Checks credentials and identifies the caller.
     ///
     /// # Errors
     /// `AuthenticationFailed`, `TooManyAttempts`.
@@ -85,13 +85,13 @@ impl Basic {
         Ok(identity(name))
     }
 
-    /// Who it is that logged in as `name`, while the password is the one that it was.
+    /// Identifies the user who logged in as `name`, provided that the password has not changed since.
     pub(super) fn still(&self, name: String, state: &str) -> Option<Identity> {
         let hash = self.hash_of(&name)?;
         (self.state(&name, &hash) == state).then(|| identity(name))
     }
 
-    /// Proves a name and a password, and tells the state that [`Basic::still`] compares.
+    /// Checks a name and a password, and returns the state that [`Basic::still`] compares.
     ///
     /// # Errors
     /// As [`Basic::prove`].
@@ -102,7 +102,7 @@ impl Basic {
         attempts: &Attempts,
         address: IpAddr,
     ) -> Result<String> {
-        // A name with a colon would be read as another one.
+        // A name with a colon would be parsed as a shorter one.
         if name.contains(':') {
             return Err(failed(name));
         }
@@ -114,12 +114,12 @@ impl Basic {
         Ok(self.state(name, &hash))
     }
 
-    /// What changes with the password of a user, and tells nothing of it.
+    /// Returns a value that changes with the user's password and reveals nothing about it.
     fn state(&self, name: &str, hash: &str) -> String {
         URL_SAFE_NO_PAD.encode(self.tagger.tag(&["login", name, hash]))
     }
 
-    /// Whether a user has a name that `is` the one looked for.
+    /// Returns whether some user's name satisfies `is`.
     pub(super) fn has_name(&self, is: &dyn Fn(&str) -> bool) -> bool {
         self.declared.keys().any(|name| is(name))
             || self.file.as_ref().is_some_and(|file| file.hashes.load().keys().any(|name| is(name)))
@@ -167,7 +167,7 @@ impl UserFile {
         self.hashes.load().get(name).cloned()
     }
 
-    /// Reads the file again when it was written since. What can't be read leaves things as they are, and is told.
+    /// Reloads the file if it was modified. If it can't be read, the users stay as they are and a warning is logged.
     fn look(&self) {
         let modified = std::fs::metadata(&self.path).and_then(|file| file.modified()).ok();
         let mut known = self.modified.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! JSON Web Tokens (RFC 7519), signed with HMAC or RSA.
 //!
-//! The kind of a key decides which algorithms it is for, never the token: a public key is no secret of HMAC, and there
-//! is no token without a signature.
+//! The type of the key decides which algorithms are accepted, never the token: a public key is not accepted as an HMAC
+//! secret, and unsigned tokens are refused.
 
 mod key;
 
@@ -16,10 +16,10 @@ use serde_json::{Map, Value};
 use self::key::Key;
 use super::{Identity, proved_by};
 
-/// Claims that change with every token of the same caller, and say nothing of who it is.
+/// Claims that differ between tokens of the same caller, and do not identify it.
 const PASSING: [&str; 4] = ["exp", "iat", "nbf", "jti"];
 
-/// The keys and what else a token must be like.
+/// The keys, and the other requirements on a token.
 #[derive(Debug)]
 pub(super) struct Jwt {
     keys: Vec<(Option<String>, Key)>,
@@ -28,14 +28,14 @@ pub(super) struct Jwt {
     issuers: Vec<String>,
     leeway_s: f64,
     ttl_s: f64,
-    /// What the names of others begin with.
+    /// Prefix of the names of users from elsewhere.
     foreign: String,
     endless: bool,
 }
 
 impl Jwt {
-    /// Tokens that `spec` believes, but for those whose subject begins with `foreign`, when that is not empty: as names
-    /// of users in a table do.
+    /// Returns a verifier for the tokens that `spec` trusts, except those whose subject begins with `foreign`, if that
+    /// is not empty: this prefix marks the names of users in a table.
     pub(super) fn new(spec: &JwtSpec, foreign: &str) -> Result<Self> {
         let keys = spec.secrets.iter().map(|(kid, secret)| Ok((kid.clone(), Key::of(secret.reveal())?)));
         Ok(Self {
@@ -50,7 +50,7 @@ impl Jwt {
         })
     }
 
-    /// The user that the token's maker tells of; `None` for a token that is not to be believed.
+    /// Verifies a token and returns the identity in it; `None` for a token that is not trusted.
     pub(super) fn prove(&self, token: &str) -> Option<Identity> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         self.prove_at(token, now.as_secs_f64())
@@ -65,7 +65,7 @@ impl Jwt {
         let is_typed = header.get("typ").is_none_or(|typ| {
             typ.as_str().is_some_and(|typ| typ.eq_ignore_ascii_case("JWT") || typ.eq_ignore_ascii_case("at+jwt"))
         });
-        // What must be understood (RFC 7515, section 4.1.11) is not.
+        // Extensions that must be understood (RFC 7515, section 4.1.11) are not supported.
         if !is_typed || header.contains_key("crit") {
             return None;
         }
@@ -87,7 +87,7 @@ impl Jwt {
         (!is_foreign).then_some(identity)
     }
 
-    /// Whether the token is for us, and from whom we believe.
+    /// Returns whether audience and issuer of the token are accepted.
     fn is_meant(&self, claims: &Map<String, Value>) -> bool {
         let is_one_of = |name: &str, allowed: &[String]| {
             let is_allowed = |value: &Value| value.as_str().is_some_and(|text| allowed.iter().any(|own| own == text));
@@ -101,7 +101,7 @@ impl Jwt {
         is_one_of("aud", &self.audiences) && is_one_of("iss", &self.issuers)
     }
 
-    /// Whether the token holds now; `None` for a time that is no number.
+    /// Returns whether the token is valid at this time; `None` for a time that is not a number.
     fn is_current(&self, claims: &Map<String, Value>, now_s: f64) -> Option<bool> {
         let time = |name: &str| match claims.get(name) {
             None => Some(None),
@@ -117,17 +117,17 @@ impl Jwt {
     }
 }
 
-/// A part of a token as an object.
+/// Decodes a part of a token as a JSON object.
 fn object(part: &str) -> Option<Map<String, Value>> {
     let bytes = URL_SAFE_NO_PAD.decode(part.trim_end_matches('=')).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
-/// What the claims tell of the caller.
+/// Returns the identity that the claims describe.
 fn identity(claims: &Map<String, Value>) -> Identity {
     let lasting = claims.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
     let text = |name: &str| claims.get(name).and_then(super::users::as_text);
-    // A subject is one of its issuer's (RFC 7519, section 4.1.2).
+    // A subject is only unique for its issuer (RFC 7519, section 4.1.2).
     let subject = text("sub").or_else(|| text("user"));
     let whole = subject.map(|subject| text("iss").map_or(subject.clone(), |issuer| format!("{issuer} {subject}")));
     let mut identity = proved_by("jwt", whole.as_deref());

@@ -1,5 +1,5 @@
-//! Tokens for who logged in with name and password at a door whose clients then show a token in their place. They are
-//! JSON Web Tokens, because such clients look into them, under a key that ends with the server.
+//! Tokens for users who logged in with name and password, for protocols whose clients then send a token instead. They
+//! are JSON Web Tokens, because such clients parse them, signed with a key that lives as long as the server process.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,24 +9,24 @@ use ring::hmac;
 use salver_model::{Result, seal};
 use serde_json::{Value, json};
 
-/// What every token of ours begins with: it tells them from those of others, which say another `kid`.
+/// Header of every token that is issued here. Its `kid` distinguishes it from tokens of other issuers.
 const HEADER: &str = r#"{"alg":"HS256","kid":"salver-login","typ":"JWT"}"#;
-/// How long a token is good, in seconds: as long as one of ArangoDB.
+/// Lifetime of a token in seconds, the same as ArangoDB's.
 const TTL_S: u64 = 3_600;
 
-/// Makes and reads tokens.
+/// Issues and verifies login tokens.
 #[derive(Debug)]
 pub(crate) struct Logins {
     key: hmac::Key,
 }
 
 impl Logins {
-    /// Tokens under a key of their own.
+    /// Creates an issuer with a key of its own.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
     }
 
-    /// A token for the user called `name`, good as long as the user's `state` is the same.
+    /// Issues a token for the user `name`, valid as long as the user's `state` stays the same.
     pub(crate) fn issue(&self, name: &str, state: &str) -> String {
         self.issue_at(name, state, now_s())
     }
@@ -40,12 +40,13 @@ impl Logins {
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
-    /// Whether a token looks like one of ours.
+    /// Returns whether a token looks like one that was issued here.
     pub(crate) fn is_own(token: &str) -> bool {
         token.split_once('.').is_some_and(|(header, _)| header == encoded(HEADER))
     }
 
-    /// The user a token is for, and the state that the user must be in; `None` for one that is not ours, or was.
+    /// Returns the user of a token, and the state that the user must be in; `None` for a token that is invalid or
+    /// expired.
     pub(crate) fn read(&self, token: &str) -> Option<(String, String)> {
         self.read_at(token, now_s())
     }

@@ -1,4 +1,4 @@
-//! Passwords and their hashes, on threads where the milliseconds they take hold nobody up.
+//! Password hashing on threads of its own, so that the milliseconds it takes delay no other request.
 
 mod stored;
 
@@ -11,26 +11,27 @@ use tokio::sync::Semaphore;
 
 use self::stored::{Stored, Work};
 
-/// The work that goes into a new hash; PHP's own default for long.
+/// bcrypt cost of a new hash; PHP's own default for long.
 const COST: u32 = 10;
-/// The most work that is made up for a hash that takes less: who makes hashes by more than this waits for theirs.
+/// Highest bcrypt cost to which a cheaper check is padded. A check of a hash with a higher cost takes longer than all
+/// others.
 const COST_MAX: u32 = 14;
-/// The salt of work that is made up.
+/// Salt of the padding work.
 const NOBODYS: [u8; 16] = *b"nobody's own one";
-/// How long a password waits for its turn.
+/// Timeout for a password check that waits for a permit.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many are worked on at once: others must get something done too.
+/// Most passwords that are hashed at the same time, so that other work gets processor time.
 const AT_ONCE: usize = 2;
 
-/// The worker.
+/// The hashing service.
 #[derive(Debug)]
 pub(crate) struct Passwords {
     turns: Semaphore,
     known: Arc<Known>,
 }
 
-/// The most work that any known hash takes. Every look at a password takes as much, so that the time tells neither
-/// whether a user is there nor which kind of hash it has.
+/// Highest cost of any known hash. Every check is padded to it, so that timing reveals neither whether a user exists
+/// nor which kind of hash it has.
 #[derive(Debug)]
 struct Known {
     cost: AtomicU32,
@@ -43,11 +44,11 @@ impl Known {
         self.rounds.fetch_max(work.rounds, Ordering::Relaxed);
     }
 
-    /// Does what is left when `done` is done, and tells how much it was.
+    /// Does the padding work that remains after `done`, and returns the amount.
     fn make_up(&self, password: &str, done: Work) -> Work {
         let (cost, rounds) = (self.cost.load(Ordering::Relaxed), self.rounds.load(Ordering::Relaxed));
         let mut made_up = Work::default();
-        // Each step of the cost is twice the work of the one before: the steps between two are their difference.
+        // Each step of the cost doubles the work, so the steps between two costs add up to their difference.
         let steps = if done.cost == 0 { cost..cost + 1 } else { done.cost..cost };
         for step in steps {
             let _ = bcrypt::hash_with_salt(password, step, NOBODYS);
@@ -67,14 +68,14 @@ impl Passwords {
         Self { turns: Semaphore::new(AT_ONCE), known: Arc::new(known) }
     }
 
-    /// Learns how much work `hash` takes.
+    /// Records the cost of `hash`.
     pub(super) fn learn(&self, hash: &str) {
         if let Some(stored) = Stored::of(hash) {
             self.known.learn(stored.work());
         }
     }
 
-    /// Whether `hash` is that of `password`; without a hash it takes as long and is not.
+    /// Returns whether `password` matches `hash`; without a hash it takes just as long and returns `false`.
     pub(crate) async fn is_right(&self, password: String, hash: Option<String>) -> Result<bool> {
         let known = Arc::clone(&self.known);
         self.work(move || {
@@ -88,12 +89,12 @@ impl Passwords {
         .await
     }
 
-    /// The hash of a new password.
+    /// Hashes a new password.
     pub(crate) async fn hash(&self, password: String) -> Result<String> {
         self.work(move || {
             let parts = bcrypt::hash_with_result(password, COST)
                 .map_err(|error| Error::internal("a password can't be hashed").with_source(error.to_string()))?;
-            // PHP's own mark for this very algorithm, so that its clients of the table can read it.
+            // PHP's prefix for the same algorithm, so that PHP programs can read the table.
             Ok(parts.format_for_version(bcrypt::Version::TwoY))
         })
         .await
@@ -136,7 +137,7 @@ mod tests {
         let is_right = async |password: &str, hash: &str| {
             passwords.is_right(password.to_owned(), Some(hash.to_owned())).await.unwrap()
         };
-        // As PHP's `password_hash` writes it.
+        // The format that PHP's `password_hash` writes.
         let php = "$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe.";
         assert!(is_right("pass2", php).await && !is_right("pass3", php).await);
         assert!(is_right("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0").await);

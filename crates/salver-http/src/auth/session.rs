@@ -1,4 +1,4 @@
-//! Sessions of users who logged in: kept in memory, named by a cookie that nobody can guess.
+//! Sessions of logged-in users, kept in memory and named by an unguessable cookie.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,32 +12,32 @@ use salver_model::{Code, Error, Result};
 use super::Identity;
 use super::tag::{Tag, Tagger};
 
-/// Most sessions at once.
+/// Most concurrent sessions.
 const SESSIONS_MAX: usize = 100_000;
-/// Ended sessions are looked for once there are so many.
+/// Number of sessions from which on expired ones are swept.
 const SWEEP_MIN: usize = 1_024;
 
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The name of its user, as the table has it.
+    /// Name of the user, as the table has it.
     pub(crate) username: String,
-    /// What is known of its user.
+    /// Identity of the user.
     pub(crate) identity: Identity,
-    /// The user as a client is told.
+    /// The user's columns, as sent to the client.
     pub(crate) told: Bytes,
-    /// The hash of what the user logs in with: the session ends when that is another.
+    /// Keyed hash of name and password hash; the session ends when the user's password changes.
     pub(super) proof: Tag,
-    /// When the user's row was looked at.
+    /// State of the users database when the user's row was last read.
     pub(super) seen: Seen,
 }
 
-/// When something was read from the database of users.
+/// The state of the users database at the time of a read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// The state of the database then, where it can tell.
+    /// Version of the database, where it reports one.
     pub(super) version: Option<u64>,
-    /// The time.
+    /// Time of the read.
     pub(super) at: Instant,
 }
 
@@ -64,7 +64,7 @@ impl Sessions {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a session; what it is called must be told to its user only.
+    /// Begins a session and returns its name, which is a secret between server and user.
     ///
     /// # Errors
     /// `Overloaded` when there are too many.
@@ -84,7 +84,7 @@ impl Sessions {
         Ok(name)
     }
 
-    /// The session called `name`, which is in use now.
+    /// Returns the session `name` and marks it as used.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Session>> {
         let tag = self.tagger.tag(&[name]);
         let now = Instant::now();
@@ -98,19 +98,19 @@ impl Sessions {
         None
     }
 
-    /// The session called `name` goes on as `session`, unless it ended meanwhile.
+    /// Replaces the session `name` by `session`, unless it has ended.
     pub(super) fn renew(&self, name: &str, session: Session) {
         if let Some((_, kept)) = self.lock().by_tag.get_mut(&self.tagger.tag(&[name])) {
             *kept = Arc::new(session);
         }
     }
 
-    /// Ends the session called `name`.
+    /// Ends the session `name`.
     pub(crate) fn end(&self, name: &str) {
         self.lock().by_tag.remove(&self.tagger.tag(&[name]));
     }
 
-    /// Ends every session of a user.
+    /// Ends all sessions of a user.
     pub(crate) fn end_all_of(&self, username: &str) {
         self.lock().by_tag.retain(|_, (_, session)| session.username != username);
     }

@@ -1,5 +1,5 @@
-//! Keyed hashes of secrets. The key is made when the server starts and known to nobody, so that how long a comparison
-//! of hashes takes tells nothing of what was hashed.
+//! Keyed hashes of secrets. The random key is generated at startup and never leaves the process, so that the timing of
+//! a comparison of hashes reveals nothing about the secrets.
 
 use ring::hmac;
 use salver_model::{Result, seal};
@@ -7,7 +7,7 @@ use salver_model::{Result, seal};
 /// The hash of a secret.
 pub(super) type Tag = [u8; 32];
 
-/// Makes hashes, and random numbers.
+/// Computes keyed hashes, and generates random numbers.
 #[derive(Debug)]
 pub(super) struct Tagger {
     key: hmac::Key,
@@ -18,7 +18,7 @@ impl Tagger {
         Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
     }
 
-    /// The hash of `parts`, which can't run into each other.
+    /// Returns the hash of `parts`, unambiguous as to where one part ends and the next begins.
     pub(super) fn tag(&self, parts: &[&str]) -> Tag {
         let mut context = hmac::Context::with_key(&self.key);
         for part in parts {
@@ -30,7 +30,7 @@ impl Tagger {
         tag
     }
 
-    /// A number that nobody can guess.
+    /// Returns an unguessable number.
     pub(super) fn random(&self) -> Result<[u8; 32]> {
         seal::random()
     }

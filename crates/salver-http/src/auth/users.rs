@@ -1,5 +1,5 @@
-//! Users in a table of a database: looked up, made, and given new passwords, past the rules of the entry. What leaves
-//! here never has the columns of passwords and keys, unless the settings name them.
+//! Users in a database table: lookup, registration and password changes, bypassing the rules of the entry. Results
+//! never contain the password and key columns, unless the settings name them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,16 +22,16 @@ use super::tag::{Tag, Tagger};
 use super::{Identity, proved_by, wordpress};
 use crate::cookie;
 
-/// How long what was read of a user counts, where the database can't tell that it changed.
+/// Lifetime of a cached user where the database can't report changes.
 const KEPT_FOR: Duration = Duration::from_secs(1);
-/// The column of WordPress by whose values users may log in, too.
+/// WordPress's column of email addresses, which may serve as login names, too.
 const WORDPRESS_EMAIL: &str = "user_email";
-/// How many hashes are looked at before the first user comes.
+/// Number of hashes that are sampled before the first login.
 const SAMPLE_ROWS: u64 = 100;
-/// Most keys that are kept in mind.
+/// Most API keys that are cached.
 const KEYS_MAX: usize = 16_384;
 
-/// The users.
+/// The users table.
 #[derive(Debug)]
 pub(crate) struct Users {
     pub(crate) spec: UsersSpec,
@@ -40,44 +40,44 @@ pub(crate) struct Users {
     database: Arc<dyn Database>,
     tagger: Arc<Tagger>,
     keys: Cache<Tag, KnownKey>,
-    /// Whether some hashes were looked at, to know how much work they take.
+    /// Set once some hashes were sampled for their cost.
     sampled: OnceCell<()>,
 }
 
-/// A key that was right.
+/// An API key that was valid.
 #[derive(Clone, Debug)]
 struct KnownKey {
     identity: Identity,
     seen: Seen,
 }
 
-/// A user as the table says.
+/// A row of the users table.
 #[derive(Debug)]
 pub(crate) struct User {
-    /// The name.
+    /// Name of the user.
     pub(crate) name: String,
-    /// What rules see of the user.
+    /// The user's properties, as rules see them.
     pub(crate) identity: Identity,
-    /// What a client is told of the user, as JSON.
+    /// The user's columns for the client, as JSON.
     pub(crate) told: Bytes,
     proof: Tag,
     seen: Seen,
 }
 
 impl User {
-    /// A session of the user.
+    /// Returns a session for the user.
     pub(crate) fn session(self) -> Session {
         let Self { name, identity, told, proof, seen } = self;
         Session { username: name, identity, told, proof, seen }
     }
 }
 
-/// Name and hash of a password.
+/// Name and password hash of a user.
 #[derive(Debug)]
 pub(crate) struct Login {
-    /// The name as the table has it.
+    /// Name of the user, as the table has it.
     pub(crate) name: String,
-    /// The hash; `None` for a user who can't log in.
+    /// Password hash; `None` for a user who can't log in.
     pub(crate) hash: Option<String>,
 }
 
@@ -92,12 +92,12 @@ impl Users {
         Self { spec, sessions, passwords, database, tagger, keys: Cache::new(KEYS_MAX), sampled: OnceCell::new() }
     }
 
-    /// Whether they have keys.
+    /// Returns whether users have API keys.
     pub(super) fn has_keys(&self) -> bool {
         self.spec.api_key_column.is_some()
     }
 
-    /// The name of the session that a request comes with.
+    /// Returns the name of the session in a request's cookie.
     ///
     /// # Errors
     /// `AuthenticationFailed` where there are several.
@@ -108,20 +108,21 @@ impl Users {
         })
     }
 
-    /// Whose key it is, when it was right a moment ago.
+    /// Returns the identity of an API key from the cache, if the entry is still fresh.
     pub(super) fn of_key_now(&self, key: &str) -> Option<Identity> {
         let known = self.keys.get(&self.tagger.tag(&[key]))?;
         self.is_news(&known.seen).then_some(known.identity)
     }
 
-    /// Whose session it is, `None` for nobody's; when the user's row was looked at a moment ago.
+    /// Returns the identity of a session from the cache, if the user's row is still fresh; `Some(None)` if there is no
+    /// such session.
     pub(super) fn of_session_now(&self, name: &str) -> Option<Option<Identity>> {
         let Some(session) = self.sessions.find(name) else { return Some(None) };
         self.is_news(&session.seen).then(|| Some(session.identity.clone()))
     }
 
-    /// Whose session it is, as the table says now, `None` for nobody's: it ends with its user, and with what the user
-    /// logged in with.
+    /// Returns the identity of a session after reading the user's row again, `None` if there is no such session. A
+    /// session ends when its user is deleted or gets another password.
     pub(super) async fn of_session(&self, service: &Service, name: &str) -> Result<Option<Identity>> {
         let Some(session) = self.sessions.find(name) else { return Ok(None) };
         let user = self.user(service, &session.username).await?;
@@ -134,12 +135,12 @@ impl Users {
         Ok(Some(identity))
     }
 
-    /// The state of the database, as what is read next is of.
+    /// Returns the current state of the database, which the next read sees at the earliest.
     fn seen(&self) -> Seen {
         Seen { version: self.database.version(), at: Instant::now() }
     }
 
-    /// Whether what was read then still counts.
+    /// Returns whether data that was read in this state is still fresh.
     fn is_news(&self, seen: &Seen) -> bool {
         match seen.version {
             Some(version) => self.database.version() == Some(version),
@@ -147,7 +148,8 @@ impl Users {
         }
     }
 
-    /// Whose key it is, when that user's name `is_free`; `None` for nobody's.
+    /// Looks an API key up in the table and returns its identity, provided that the user's name passes `is_free`;
+    /// `None` for an unknown key.
     pub(super) async fn of_key(
         &self,
         service: &Service,
@@ -159,7 +161,7 @@ impl Users {
         let table = &self.spec.table;
         let columns = vec![column.clone(), self.spec.username_column.clone()];
         let Some((_, row)) = self.row(service, table, (column, key), columns).await? else { return Ok(None) };
-        // Some databases compare texts loosely, and none in a time that tells nothing.
+        // Some databases compare text loosely, and none in constant time.
         let own = row.get(column).and_then(Value::as_str).unwrap_or_default();
         let tag = self.tagger.tag(&[key]);
         if tag != self.tagger.tag(&[own]) {
@@ -174,14 +176,15 @@ impl Users {
         Ok(Some(identity))
     }
 
-    /// What rules see of a user: the name before the columns.
+    /// Returns the user's properties as rules see them: the name first, then the columns.
     fn identity(&self, name: Option<&str>, row: &Row) -> Identity {
         let named = name.map(|name| ("user".to_owned(), format!("{}{name}", self.spec.prefix)));
         let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
         proved_by("user", name).into_iter().chain(named).chain(columns).collect()
     }
 
-    /// The name and the hash of the user who logs in as `name`, which of WordPress's users may be an address too.
+    /// Returns name and password hash of the user who logs in as `name`; for WordPress that may be an email address,
+    /// too.
     pub(crate) async fn login(&self, service: &Service, name: &str) -> Result<Option<Login>> {
         let spec = &self.spec;
         self.sampled.get_or_try_init(|| self.sample(service)).await?;
@@ -200,7 +203,7 @@ impl Users {
         Ok(Some(Login { name: text(&spec.username_column).ok_or_else(missing)?, hash: text(&spec.password_column) }))
     }
 
-    /// Looks at some hashes, before anybody is told by the time it takes that a name is not there.
+    /// Samples the cost of some hashes, before the timing of a failed login can reveal that a name does not exist.
     async fn sample(&self, service: &Service) -> Result<()> {
         let query = RecordQuery {
             table: self.login_table().to_owned(),
@@ -222,7 +225,7 @@ impl Users {
         Ok(())
     }
 
-    /// The user called `name`, as told on logging in.
+    /// Returns the user `name`, with the columns that a login returns.
     pub(crate) async fn user(&self, service: &Service, name: &str) -> Result<Option<User>> {
         let seen = self.seen();
         let Some(Login { name, hash: Some(hash) }) = self.login(service, name).await? else { return Ok(None) };
@@ -233,10 +236,10 @@ impl Users {
         }))
     }
 
-    /// Makes a new user.
+    /// Creates a user.
     ///
     /// # Errors
-    /// `UserExists`, and what the database says.
+    /// `UserExists`, and the errors of the database.
     pub(crate) async fn make(&self, service: &Service, name: &str, hash: String) -> Result<()> {
         let spec = &self.spec;
         let mut record = vec![
@@ -253,7 +256,7 @@ impl Users {
         })
     }
 
-    /// Whether `hash` is that of `password`; without a hash it takes as long and is not.
+    /// Returns whether `password` matches `hash`; without a hash it takes just as long and returns `false`.
     pub(crate) async fn is_right(&self, password: &str, hash: Option<String>) -> Result<bool> {
         if self.spec.wordpress.is_none() {
             return self.passwords.is_right(password.to_owned(), hash).await;
@@ -263,14 +266,14 @@ impl Users {
         Ok(is_plain || plain != slashed && self.passwords.is_right(slashed, hash).await?)
     }
 
-    /// The hash of a new password.
+    /// Hashes a new password.
     pub(crate) async fn hash(&self, password: &str) -> Result<String> {
         let is_wordpress = self.spec.wordpress.is_some();
         let hashed = if is_wordpress { wordpress::from_form(password) } else { password.to_owned() };
         self.passwords.hash(hashed).await
     }
 
-    /// Gives the user called `name` another password.
+    /// Sets the password hash of the user `name`.
     pub(crate) async fn set_password(&self, service: &Service, name: &str, hash: String) -> Result<()> {
         let spec = &self.spec;
         let mut change = Change::new(ChangeKind::Update, spec.table.clone());
@@ -284,7 +287,7 @@ impl Users {
         self.spec.login_table.as_deref().unwrap_or(&self.spec.table)
     }
 
-    /// The row where `column` is `value`, with what may be told of it.
+    /// Returns the row where `column` equals `value`, with the columns that may be disclosed.
     async fn told(&self, service: &Service, table: &str, key: (&str, &str)) -> Result<Option<(Bytes, Row)>> {
         let spec = &self.spec;
         let mut query = RecordQuery::default();
@@ -296,7 +299,7 @@ impl Users {
         self.find(service, table, key, query).await
     }
 
-    /// Some columns of the row where `column` is `value`.
+    /// Returns some columns of the row where `column` equals `value`.
     async fn row(
         &self,
         service: &Service,
@@ -319,7 +322,7 @@ impl Users {
         let caller = Caller::default();
         let document = match self.database.read_now(&caller, &query, None) {
             Some(Ok(document)) => document,
-            // What fails at once may be a schema that was not read yet.
+            // A query that fails at once may have met a schema that is not loaded yet.
             Some(Err(_)) | None => service.bounded(&Caller::default(), self.database.list(&caller, &query)).await?,
         };
         let bytes = match document.body {
@@ -340,10 +343,10 @@ impl Users {
     }
 }
 
-/// Columns by name.
+/// Values by column name.
 type Row = Map<String, Value>;
 
-/// That there is a user called `name`.
+/// Returns the error for a new user whose `name` is taken.
 pub(crate) fn exists(name: &str) -> Error {
     Error::new(Code::UserExists, format!("User '{name}' already exists"))
 }
@@ -357,7 +360,7 @@ fn equals(column: &str, value: &str) -> Condition {
     }
 }
 
-/// A value as rules see it; null is not known.
+/// Converts a value to the text that rules see; null is absent.
 pub(super) fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

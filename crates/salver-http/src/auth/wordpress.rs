@@ -1,11 +1,10 @@
-//! What WordPress does to a password before it hashes it.
+//! WordPress's preprocessing of passwords before hashing.
 
-/// What is taken away from both ends (PHP's `trim`).
+/// Characters that are trimmed from both ends (PHP's `trim`).
 const BLANKS: [char; 6] = [' ', '\t', '\n', '\r', '\0', '\x0b'];
 
-/// The password as WordPress's own pages hash it: every form that reaches them has gone through `wp_magic_quotes`
-/// (<https://developer.wordpress.org/reference/functions/wp_magic_quotes/>), so that quotes have a backslash before
-/// them.
+/// Returns the password as WordPress's own pages hash it: every form passes through `wp_magic_quotes`
+/// (<https://developer.wordpress.org/reference/functions/wp_magic_quotes/>), which puts a backslash before quotes.
 pub(super) fn from_form(password: &str) -> String {
     let mut text = String::with_capacity(password.len());
     for letter in trimmed(password).chars() {
@@ -18,7 +17,7 @@ pub(super) fn from_form(password: &str) -> String {
     text
 }
 
-/// The password as its other programs hash it.
+/// Returns the password as WordPress's other programs hash it.
 pub(super) fn trimmed(password: &str) -> &str {
     password.trim_matches(BLANKS)
 }

@@ -1,23 +1,23 @@
-//! How long an answer may be worked on while it is sent.
+//! Limit on the work for a response while it is sent.
 
 use std::time::Duration;
 
 use salver_model::{Code, Error, Result};
 
-/// What is left of the time that the pieces of one answer may take to make.
+/// Remaining time for producing the pieces of one response.
 pub(super) struct Budget {
     ms_max: u64,
     left: Duration,
 }
 
 impl Budget {
-    /// 0 stands for any time.
+    /// Creates a budget of `ms_max` milliseconds; 0 stands for no limit.
     pub(super) fn of(ms_max: u64) -> Self {
         let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };
         Self { ms_max, left }
     }
 
-    /// Takes the time of one piece off.
+    /// Deducts the time of one piece.
     ///
     /// # Errors
     /// `Timeout`.

@@ -1,13 +1,13 @@
-//! Where a producer puts the bytes of a body, and how it learns what the client takes of them.
+//! The producer's end of a body, with backpressure from the client.
 //!
-//! A piece counts as taken when the last byte of it was handed to the system, not when the connection picked it up:
-//! the connection would hold half a megabyte of its own for a client that reads nothing. So what is made and not taken
-//! has one bound for each body, wherever it lies. The buffer of a taken piece comes back and is filled again: it is
-//! warm in the cache and costs no page fault.
+//! A piece counts as taken when its last byte was handed to the operating system, not when the connection picked it up:
+//! the connection would buffer half a megabyte of its own for a client that reads nothing. So the bytes that are
+//! produced and not taken have one bound per body, wherever they are buffered. The buffer of a taken piece is returned
+//! and reused: it is warm in the cache and costs no page fault.
 //!
-//! How much that bound is, and how long pieces should be, follows the client. Short pieces cost the quick one a turn
-//! of several threads each; long ones lie about in memory for each of many slow ones. So they grow with what was taken
-//! without a pause, beyond what the system buffers for a connection, which is not the client's haste.
+//! The bound and the length of the pieces adapt to the client. Short pieces cost a fast client several thread switches
+//! each; long ones occupy memory for each of many slow clients. So pieces grow with the number of bytes taken without a
+//! pause, not counting what the system buffers for a connection, which says nothing about the client's speed.
 
 use std::time::{Duration, Instant};
 
@@ -18,35 +18,35 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::{Body, Pieces};
 
-/// Bytes of a piece at first, and for a client that pauses.
+/// Initial length of a piece in bytes, and that for a client that pauses.
 const PIECE_BYTES_MIN: usize = 64 * 1024;
-/// Bytes of a piece for a client that takes them as fast as they are made: some fit in a processor's second cache.
+/// Length of a piece in bytes for a client that keeps up with the producer: some fit in a processor's L2 cache.
 const PIECE_BYTES_MAX: usize = 512 * 1024;
-/// What the system takes for a connection, in bytes, though the client reads nothing.
+/// Bytes that the system buffers for a connection even if the client reads nothing.
 const SYSTEM_BYTES: usize = 8 * 1024 * 1024;
-/// By how many bytes that were taken beyond that a piece gets one byte longer.
+/// Number of bytes taken beyond that for each byte that a piece grows.
 const GROWTH: usize = 16;
-/// Pieces that may be made and not taken.
+/// Pieces that may be produced and not taken.
 const UNTAKEN_PIECES: usize = 3;
-/// A client that lets a piece wait for so long pauses.
+/// Time without progress after which a client counts as pausing.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A larger buffer is not kept for another piece.
+/// Capacity in bytes above which a buffer is not reused.
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
-/// Buffers kept for other pieces.
+/// Most buffers that are kept for reuse.
 const KEPT_MAX: usize = 4;
 
-/// What a body is given.
+/// A part of a body on its way from the producer.
 #[derive(Debug)]
 pub(super) enum Part {
-    /// Some bytes of it.
+    /// Some bytes of the body.
     Bytes(Bytes),
-    /// Its end, with what is said after it.
+    /// The end of the body, with its trailers.
     End(Option<HeaderMap>),
-    /// What it failed with, in place of its end.
+    /// The error that the body failed with, instead of its end.
     Failed(Error),
 }
 
-/// The side of a body where its pieces are put in. Dropping it without [`Outlet::end`] aborts the answer.
+/// The producer's end of a body. Dropping it without [`Outlet::end`] aborts the response.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     sender: UnboundedSender<Part>,
@@ -54,16 +54,16 @@ pub(crate) struct Outlet {
     returned: UnboundedReceiver<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     untaken_bytes: usize,
-    /// Bytes that were taken since the client last paused.
+    /// Bytes taken since the client last paused.
     run_bytes: usize,
 }
 
-/// The client took nothing for as long as the producer wanted to wait.
+/// The error of a client that took nothing for as long as the producer was willing to wait.
 #[derive(Debug)]
 pub(crate) struct Idle;
 
 impl Outlet {
-    /// An outlet, and the body that gives out what is put in; of `bytes` in all, where that is known.
+    /// Returns an outlet and its body, of `bytes` bytes in all, where that is known.
     pub(crate) fn new(bytes: Option<u64>) -> (Self, Body) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let (home, returned) = mpsc::unbounded_channel();
@@ -73,44 +73,45 @@ impl Outlet {
         (outlet, Body::Stream(Box::new(pieces)))
     }
 
-    /// An empty buffer for the next piece; one that was used before where there is one.
+    /// Returns an empty buffer for the next piece, a used one if possible.
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.gather();
         self.spare.pop().unwrap_or_default()
     }
 
-    /// How many bytes the next piece should have, about.
+    /// Returns the approximate length of the next piece in bytes.
     pub(crate) fn piece_bytes(&self) -> usize {
         let grown = self.run_bytes.saturating_sub(SYSTEM_BYTES) / GROWTH;
         (PIECE_BYTES_MIN + grown).min(PIECE_BYTES_MAX)
     }
 
-    /// Whether the client should take something before more is made than what is begun already, `begun_bytes`.
+    /// Returns whether the producer should wait for the client, given `begun_bytes` bytes that are still being
+    /// produced.
     pub(crate) fn is_full(&mut self, begun_bytes: usize) -> bool {
         self.gather();
         self.untaken_bytes + begun_bytes >= UNTAKEN_PIECES * self.piece_bytes()
     }
 
-    /// Gives a piece away. It is up to the producer to ask for room before; nothing is refused here.
+    /// Sends a piece. It is never refused: the producer must call [`Outlet::room`] before.
     pub(crate) fn send(&mut self, piece: Vec<u8>) {
         if piece.is_empty() {
             return self.keep(piece);
         }
         self.untaken_bytes += piece.len();
         let piece = Bytes::from_owner(Piece { bytes: piece, home: self.home.clone() });
-        // Nobody is there any more when this fails, and the piece comes home by being dropped.
+        // If this fails, the receiver is gone and dropping the piece returns its buffer.
         let _ = self.sender.send(Part::Bytes(piece));
     }
 
-    /// Waits until the client takes something, where the body is full.
+    /// Waits until the client takes something, if the body is full.
     ///
     /// # Errors
-    /// [`Idle`] when it took nothing for `patience`; waiting may go on.
+    /// [`Idle`] when it took nothing for `patience`; the caller may wait again.
     pub(crate) async fn room(&mut self, patience: Duration) -> Result<(), Idle> {
         self.below(UNTAKEN_PIECES, patience).await
     }
 
-    /// Waits until the client has taken nearly everything, for a producer that does not begin again for less.
+    /// Waits until the client has taken nearly everything, for a producer that is expensive to restart.
     ///
     /// # Errors
     /// As [`Outlet::room`].
@@ -134,34 +135,34 @@ impl Outlet {
         Ok(())
     }
 
-    /// Waits until the client has taken a piece. Losing the future loses nothing.
+    /// Waits until the client has taken a piece. Cancel-safe.
     pub(crate) async fn taken(&mut self) {
-        // The outlet has a sender itself, so that there always is a next one.
+        // The outlet holds a sender itself, so the channel never closes.
         if let Some(buffer) = self.returned.recv().await {
             self.take_back(buffer);
         }
     }
 
-    /// Waits until the client has left.
+    /// Waits until the client has disconnected.
     pub(crate) fn left(&self) -> impl Future<Output = ()> + Send + 'static {
         let sender = self.sender.clone();
         async move { sender.closed().await }
     }
 
-    /// Says, once the outlet is gone, what the body failed with.
+    /// Returns a function that reports an error of the body after the outlet is gone.
     pub(super) fn failure(&self) -> impl FnOnce(Error) + Send + 'static {
         let sender = self.sender.clone();
-        // Nobody is there any more when this fails.
+        // Fails only if the receiver is gone.
         move |error| drop(sender.send(Part::Failed(error)))
     }
 
-    /// Drops the buffers that are kept for other pieces.
+    /// Drops the buffers that are kept for reuse.
     pub(crate) fn trim(&mut self) {
         self.gather();
         self.spare = Vec::new();
     }
 
-    /// Ends the body, with what is to be said after it.
+    /// Ends the body, with optional trailers.
     pub(crate) fn end(self, trailers: Option<HeaderMap>) {
         let _ = self.sender.send(Part::End(trailers));
     }
@@ -186,7 +187,7 @@ impl Outlet {
     }
 }
 
-/// Bytes on their way out, whose buffer comes home when the last of them is gone.
+/// Bytes on their way out, whose buffer is returned once the last of them is gone.
 struct Piece {
     bytes: Vec<u8>,
     home: UnboundedSender<Vec<u8>>,
@@ -200,7 +201,7 @@ impl AsRef<[u8]> for Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        // The producer may be done and gone.
+        // The producer may be gone already.
         let _ = self.home.send(std::mem::take(&mut self.bytes));
     }
 }

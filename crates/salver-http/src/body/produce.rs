@@ -1,8 +1,8 @@
-//! Makes the pieces of one body: rows are decoded, encoded and sent at the same time, in order and in bounded memory.
+//! Producer of the pieces of one body: rows are decoded, encoded and sent concurrently, in order and in bounded memory.
 //!
-//! One task holds the threads together and does none of the work: it asks the source for rows, has pieces of them
-//! encoded away from the threads that answer requests, and puts them into the outlet. When the client takes nothing
-//! for a while, the source is parked, and what is left of the body is the pieces that were made.
+//! One task coordinates the threads and does none of the work: it requests rows from the source, has them encoded away
+//! from the threads that serve requests, and sends the pieces to the outlet. When the client takes nothing for a while,
+//! the source is parked, and only the finished pieces stay in memory.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,18 +21,18 @@ use super::source::{Feed, Source};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
 use crate::weight;
 
-/// Most rows encoded at a time.
+/// Most rows that are encoded at a time.
 const PIECE_ROWS_MAX: usize = 8_192;
-/// Rows of the first piece, before it is known how long they are.
+/// Rows of the first piece, before the length of a row is known.
 const FIRST_ROWS: usize = 512;
-/// How many times the bytes of a piece are encoded at a time of a format that is packed, or has a head for each batch.
+/// Multiple of a piece's bytes that is encoded at a time in formats that are compressed or have a header per batch.
 const PACKED_PIECES: usize = 4;
-/// Pieces encoded at the same time for one answer.
+/// Pieces that are encoded concurrently for one response.
 const PIECES_AT_ONCE: usize = 2;
-/// How long a client may take nothing before its source is parked, when others wait for their turn.
+/// Time without progress of the client after which its source is parked while other readers wait for a turn.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Makes a body of the rows of `source`. The outlet is ended only when the body is complete.
+/// Produces a body of the rows of `source`. The outlet is ended only when the body is complete.
 pub(super) async fn produce<S: Source>(
     schema: SchemaRef,
     source: S,
@@ -50,21 +50,21 @@ struct Producer<S> {
     feed: Feed<S>,
     outlet: Outlet,
     lane: Lane,
-    /// Pieces that are being made, in order.
+    /// Pieces that are being encoded, in order.
     jobs: FuturesOrdered<Job>,
     is_text: bool,
-    /// Bytes of a row of the last piece, encoded.
+    /// Encoded length of a row of the last piece.
     row_bytes: Option<usize>,
     budget: Budget,
 }
 
-/// A piece that is being made.
+/// A piece that is being encoded.
 type Job = BoxFuture<'static, Result<Done>>;
 
 /// A finished piece.
 struct Done {
     piece: Vec<u8>,
-    /// How long it was before it was compressed, and of how many rows it is made.
+    /// Length before compression, and number of rows.
     plain_bytes: usize,
     rows: usize,
     took: Duration,
@@ -75,7 +75,7 @@ impl<S: Source> Producer<S> {
     async fn run(mut self) -> Result<(), Broken> {
         loop {
             while self.launch() {}
-            // While others wait for their turn nobody takes one for rows that can't be used yet.
+            // While other readers wait for a turn, rows are not requested before they can be used.
             let is_crowded = self.feed.is_crowded();
             if !is_crowded || !self.outlet.is_full(0) {
                 self.feed.ask(if is_crowded { 1 } else { 2 });
@@ -136,7 +136,7 @@ impl<S: Source> Producer<S> {
         Ok(())
     }
 
-    /// Waits for the client, first with everything at hand, then without what can be had again.
+    /// Waits for the client, first with all data in memory, then without the data that can be read again.
     async fn wait(&mut self) -> Result<(), Broken> {
         let patience = if self.feed.is_crowded() { PATIENCE } else { Duration::from_millis(PARK_MS) };
         if self.outlet.room(patience).await.is_ok() {
@@ -144,7 +144,7 @@ impl<S: Source> Producer<S> {
         }
         self.outlet.trim();
         let stall = Duration::from_millis(STALL_MS_MAX).saturating_sub(patience);
-        // Finding the place again is worth more than one piece.
+        // Seeking back to the position is only worth it for more than one piece.
         let waited = if self.feed.park() { self.outlet.drained(stall).await } else { self.outlet.room(stall).await };
         waited.map_err(|Idle| Broken::Gone)
     }
@@ -158,30 +158,30 @@ impl<S: Source> Producer<S> {
     }
 }
 
-/// How many rows of a batch lie in so many bytes of memory, as many as are encoded at a time at most.
+/// Returns how many rows of a batch fit in `bytes` of memory, up to [`PIECE_ROWS_MAX`].
 fn rows_within(bytes: usize, batch: &RecordBatch) -> usize {
     let row_bytes = weight::of(batch) / batch.num_rows().max(1) + 1;
     (bytes / row_bytes).clamp(1, PIECE_ROWS_MAX)
 }
 
-/// As many as `wanted` or somewhat fewer, so that `rows` rows are cut into pieces of one size.
+/// Returns `wanted` or somewhat less, so that `rows` rows are cut into pieces of equal size.
 fn even(wanted: usize, rows: usize) -> usize {
     rows.div_ceil(rows.div_ceil(wanted).max(1))
 }
 
-/// How rows become pieces.
+/// The encoder of the pieces.
 enum Lane {
-    /// Each piece on its own, several at once.
+    /// Pieces are independent, and several are encoded concurrently.
     Free { encoder: Arc<TextEncoder>, has_begun: bool },
-    /// One after the other; away while a piece is made.
+    /// Pieces depend on each other and are encoded one at a time; `None` while one is being encoded.
     Bound(Option<Box<Chain>>),
 }
 
-/// An encoder, or a compressor behind it, that keeps state from piece to piece.
+/// An encoder, or an encoder and a compressor, with state that carries over from piece to piece.
 struct Chain {
     encoder: Encoder,
     compressor: Option<Compressor>,
-    /// What is to be compressed.
+    /// Input of the compressor.
     plain: Vec<u8>,
 }
 
@@ -196,7 +196,7 @@ impl Lane {
         Ok(Self::Bound(Some(Box::new(Chain { encoder, compressor, plain: Vec::new() }))))
     }
 
-    /// How many pieces may be made at the same time, at the moment.
+    /// Returns how many pieces may be encoded concurrently at the moment.
     fn jobs_max(&self) -> usize {
         match self {
             Self::Free { .. } => PIECES_AT_ONCE,
@@ -204,7 +204,7 @@ impl Lane {
         }
     }
 
-    /// Begins a piece.
+    /// Begins to encode a piece.
     fn encode(&mut self, batch: RecordBatch, mut piece: Vec<u8>) -> Job {
         match self {
             Self::Free { encoder, has_begun } => {
@@ -240,7 +240,7 @@ impl Lane {
         }
     }
 
-    /// Writes what stands behind the last row.
+    /// Writes the end of the format, after the last row.
     async fn finish(&mut self, mut end: Vec<u8>) -> Result<Vec<u8>> {
         match self {
             Self::Free { encoder, has_begun } => {
@@ -259,7 +259,7 @@ impl Lane {
 }
 
 impl Chain {
-    /// Encodes rows; how many bytes they were before they were compressed.
+    /// Encodes rows and returns their length in bytes before compression.
     fn write(&mut self, batch: &RecordBatch, piece: &mut Vec<u8>) -> Result<usize> {
         let Some(compressor) = &mut self.compressor else {
             self.encoder.write(batch, piece)?;

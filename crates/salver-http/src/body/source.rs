@@ -1,4 +1,4 @@
-//! Where the rows of a body come from.
+//! The source of the rows of a body.
 
 use std::collections::VecDeque;
 
@@ -8,31 +8,31 @@ use futures::future::BoxFuture;
 use salver_model::reply::BatchStream;
 use salver_model::{Result, Share};
 
-/// Rows in order, a few at a time.
+/// A source of rows, in order, a few at a time.
 pub(crate) trait Source: Send + 'static {
-    /// The next rows, as they lie in memory: as many as are convenient, some thousands at most; none at the end.
+    /// Returns the next rows as they lie in memory: a convenient number, some thousands at most; none at the end.
     fn next(&mut self) -> impl Future<Output = Result<Vec<RecordBatch>>> + Send;
 
-    /// The client has taken nothing for a while ([`salver_model::limits::PARK_MS`], less when others wait): whatever
-    /// can be had again is to be dropped. The last `unread` rows that [`Source::next`] gave were not used; `true`
-    /// promises that it gives them again, `false` means that whoever has them has to keep them. Not called while `next`
-    /// is running, and any number of times.
+    /// Releases whatever can be read again: the client has taken nothing for a while
+    /// ([`salver_model::limits::PARK_MS`], less when other readers wait). The last `unread` rows that [`Source::next`]
+    /// returned were not used; `true` promises that `next` returns them again, `false` means that the caller has to
+    /// keep them. Not called while `next` is running, and any number of times.
     fn park(&mut self, unread: u64) -> bool;
 
-    /// Whether others wait for their turn to read: then nobody is to ask for rows before they are needed, or to keep
-    /// those that are not used.
+    /// Returns whether other readers wait for their turn. If so, the caller should not request rows before they are
+    /// needed, nor keep unused ones.
     fn is_crowded(&self) -> bool {
         false
     }
 }
 
-/// Rows at hand, and those that follow; none of them can be had again.
+/// Batches in memory, and the stream that follows them; none of them can be read again.
 pub(super) struct Batches {
-    /// What comes first.
+    /// The batches in memory.
     pub(super) head: std::vec::IntoIter<RecordBatch>,
-    /// What follows.
+    /// The rest of the batches.
     pub(super) rest: Option<BatchStream>,
-    /// Where what comes first is counted.
+    /// Accounts for the memory of `head`.
     pub(super) _share: Option<Share>,
 }
 
@@ -51,11 +51,11 @@ impl Source for Batches {
     }
 }
 
-/// A source that is asked for more rows while those at hand are worked on.
+/// A source that is asked for more rows while the rows at hand are processed.
 pub(super) struct Feed<S> {
-    /// The source, when it is not being asked.
+    /// The source, while no request is pending.
     source: Option<S>,
-    /// It comes back with its answer, so that whoever waits for the answer may do other things in between.
+    /// The pending request. It returns the source with the result, so that the caller can do other work meanwhile.
     asked: Option<BoxFuture<'static, (S, Result<Vec<RecordBatch>>)>>,
     rows: VecDeque<RecordBatch>,
     ended: bool,
@@ -66,7 +66,7 @@ impl<S: Source> Feed<S> {
         Self { source: Some(source), asked: None, rows: VecDeque::new(), ended: false }
     }
 
-    /// Asks for more rows, unless `enough` batches are at hand or there are no more.
+    /// Requests more rows, unless `enough` batches are at hand or there are no more.
     pub(super) fn ask(&mut self, enough: usize) {
         if self.ended || self.rows.len() >= enough {
             return;
@@ -83,7 +83,7 @@ impl<S: Source> Feed<S> {
         self.asked.is_some()
     }
 
-    /// Waits for the answer, if one is to come. Losing the future loses nothing.
+    /// Waits for the result of a pending request, if any. Cancel-safe.
     pub(super) async fn answer(&mut self) -> Result<()> {
         let Some(asked) = &mut self.asked else { return Ok(()) };
         let (source, rows) = asked.await;
@@ -95,22 +95,22 @@ impl<S: Source> Feed<S> {
         Ok(())
     }
 
-    /// Whether others wait for their turn to read.
+    /// Returns whether other readers wait for their turn.
     pub(super) fn is_crowded(&self) -> bool {
         self.source.as_ref().is_some_and(Source::is_crowded)
     }
 
-    /// Whether rows are at hand.
+    /// Returns whether rows are at hand.
     pub(super) fn has_rows(&self) -> bool {
         !self.rows.is_empty()
     }
 
-    /// Whether all rows were given out.
+    /// Returns whether all rows were taken.
     pub(super) fn is_done(&self) -> bool {
         self.ended && self.rows.is_empty()
     }
 
-    /// The next rows: as many as `rows_of` says of what is left of a batch.
+    /// Takes the next rows, at most as many as `rows_of` returns for what is left of a batch.
     pub(super) fn cut(&mut self, rows_of: impl FnOnce(&RecordBatch) -> usize) -> Option<RecordBatch> {
         let batch = self.rows.front_mut()?;
         let rows = rows_of(batch);
@@ -122,7 +122,7 @@ impl<S: Source> Feed<S> {
         Some(piece)
     }
 
-    /// Drops all that can be had again; whether that is everything.
+    /// Releases whatever can be read again; returns whether that is everything.
     pub(super) fn park(&mut self) -> bool {
         let unread: usize = self.rows.iter().map(RecordBatch::num_rows).sum();
         let Some(source) = &mut self.source else { return false };

@@ -1,4 +1,4 @@
-//! Bodies as a client meets them: quick, slow, gone.
+//! Bodies read by clients that are fast, slow, or gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ fn batch(from: u64, to: u64) -> RecordBatch {
     RecordBatch::try_from_iter([("id", ids), ("note", notes)]).unwrap()
 }
 
-/// Rows that can be had again, and how often the source was parked.
+/// A source that can be read again, which counts how often it was parked.
 struct Again {
     at: u64,
     parked: Arc<AtomicU64>,
@@ -55,8 +55,8 @@ fn body(format: Format, coding: Coding, fails_at: u64) -> (Body, Arc<AtomicU64>)
     (rows(batch(0, 0).schema(), source, encoding, |_| {}), parked)
 }
 
-/// All of a body, as a connection takes it: each piece is let go of when it is written. Whoever keeps the pieces has
-/// taken nothing.
+/// Reads a whole body the way a connection does: each piece is dropped when it is written. A reader that keeps the
+/// pieces has taken nothing.
 async fn read(body: &mut Body) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -85,13 +85,13 @@ async fn packed_pieces_make_the_whole() {
     assert!(zstd::stream::decode_all(&packed[..]).unwrap() == whole(Format::NdJson));
 }
 
-/// A client that pauses gets every row once, and meanwhile the source has nothing to keep.
+/// A client that pauses gets every row exactly once, and meanwhile the source holds nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_is_parked_while_nobody_reads() {
     let (mut body, parked) = body(Format::NdJson, Coding::Identity, u64::MAX);
     let mut text = Vec::new();
     for pause in 1..=2 {
-        // Held, as a connection holds what it could not write.
+        // Held, the way a connection holds what it could not write yet.
         let held: Bytes = body.frame().await.unwrap().unwrap().into_data().unwrap();
         let deadline = Instant::now() + Duration::from_secs(30);
         while parked.load(Ordering::Relaxed) < pause {
@@ -100,7 +100,7 @@ async fn a_source_is_parked_while_nobody_reads() {
         }
         text.extend_from_slice(&held);
         drop(held);
-        // More than there was room for, so that the source is asked again.
+        // More than there is room for, so that the source is asked again.
         for _ in 0..10 {
             text.extend_from_slice(&body.frame().await.unwrap().unwrap().into_data().unwrap());
         }
@@ -136,7 +136,7 @@ async fn a_bound_on_what_nobody_takes() {
         sent += 1;
         assert!(sent < 100, "there is always room");
     }
-    // The connection has it; the system does not.
+    // The connection has it, the system does not.
     let held = body.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(matches!(outlet.room(patience).await, Err(Idle)));
     let bytes = held.len();

@@ -1,8 +1,8 @@
-//! The timer of a connection: how long its client may take for the head of a request.
+//! The timer of a connection: the deadline for the head of a request.
 //!
-//! The library that reads heads sets it before every one. The runtime's timer would cost each request an entry in a
-//! list that all threads share, and a look at the clock. Here it is a number beside the connection, which is looked at
-//! with all others a few times a second, so that it ends up to two looks late.
+//! The HTTP library sets it before each head. A timer of the async runtime would cost each request an entry in a list
+//! that all threads share, and a read of the clock. Here the deadline is a number in the connection, which is checked
+//! together with all others a few times a second, so that it fires up to two intervals late.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use hyper::rt::{Sleep, Timer};
 
 use super::Connection;
 
-/// Until when the client has time, and who waits for that.
+/// A deadline, and the waker of the task that waits for it.
 #[derive(Debug)]
 pub(super) struct Due {
-    /// Milliseconds since the server began; [`NEVER`] while nobody waits.
+    /// Milliseconds since the server's start; [`NEVER`] while no task waits.
     at_ms: AtomicU64,
     waker: AtomicWaker,
 }
@@ -32,12 +32,12 @@ impl Default for Due {
 }
 
 impl Due {
-    /// Whether the time is over.
+    /// Returns whether the deadline has passed.
     pub(super) fn is_over(&self, now_ms: u64) -> bool {
         self.at_ms.load(Ordering::Acquire) <= now_ms
     }
 
-    /// Tells whoever waits to look again.
+    /// Wakes the waiting task.
     pub(super) fn wake(&self) {
         self.waker.wake();
     }
@@ -53,7 +53,7 @@ impl Timer for HeadTimer {
     }
 
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
-        // What is the time now was so up to one look ago.
+        // The stored time may be one interval old.
         let at_ms = self.0.all.ms_at(deadline + self.0.all.look_every);
         Box::pin(Waiting { connection: Arc::clone(&self.0), at_ms })
     }
@@ -63,7 +63,7 @@ impl Timer for HeadTimer {
     }
 }
 
-/// A wait for the end of the time.
+/// A future that completes at the deadline.
 struct Waiting {
     connection: Arc<Connection>,
     at_ms: u64,
@@ -76,7 +76,7 @@ impl Future for Waiting {
         let due = &self.connection.head_due;
         due.waker.register(context.waker());
         due.at_ms.store(self.at_ms, Ordering::Release);
-        // After the waker is there, so that a look in between is not lost.
+        // Checked after the waker is registered, so that no wakeup is lost in between.
         if self.connection.all.now_ms.load(Ordering::Acquire) >= self.at_ms { Poll::Ready(()) } else { Poll::Pending }
     }
 }

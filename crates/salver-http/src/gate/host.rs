@@ -1,6 +1,6 @@
-//! Which hosts the server answers as. A page whose name was made to point at this machine (DNS rebinding) asks under
-//! that name, so that a server which only this machine can reach answers to addresses and the names of this machine
-//! alone.
+//! The host names that the server answers to. A page whose name was made to resolve to this machine (DNS rebinding)
+//! sends requests under that name. So a server that only this machine can reach answers only to IP addresses and to the
+//! names of this machine.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::OnceLock;
@@ -12,22 +12,22 @@ use salver_model::{Code, Error, Result};
 use super::Said;
 use crate::options::HttpOptions;
 
-/// The hosts that are answered as.
+/// The accepted hosts.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// The address of the listener, which most requests say.
+    /// Address of the listener, the most frequent `Host`.
     own: String,
-    /// What else was let in first: whoever asks by another name mostly goes on to.
+    /// Another host that was accepted first: a client that uses another name mostly keeps using it.
     usual: OnceLock<Box<[u8]>>,
-    /// Names with `*` for any part.
+    /// Host names, with `*` for any part.
     named: Vec<String>,
-    /// Whether any host will do.
+    /// Whether any host is accepted.
     any: bool,
 }
 
 impl Hosts {
-    /// The hosts that the options name, and those that follow from where the server listens. A proxy before it knows
-    /// the names.
+    /// Collects the hosts that the options name, and those that follow from the listener's address. Behind a proxy any
+    /// host is accepted by default, since the proxy knows the names.
     pub(super) fn new(options: &HttpOptions) -> Self {
         let HttpOptions { listens, ref hosts, reverse_proxy, ref listen_host, .. } = *options;
         let named = hosts.iter().chain([listen_host]).map(|name| name.trim().to_ascii_lowercase());
@@ -40,13 +40,13 @@ impl Hosts {
         }
     }
 
-    /// That the request is for one of them.
+    /// Checks that the request is for one of the hosts.
     ///
     /// # Errors
-    /// `InvalidRequest` when it does not say which host it means, or says several; `HostForbidden`.
+    /// `InvalidRequest` when it has no host, or several; `HostForbidden`.
     pub(super) fn admit(&self, version: Version, said: &Said<'_>) -> Result<()> {
         let Some(host) = said.host else {
-            // HTTP/1.0 has no such header; those who still speak it are probes and not pages.
+            // HTTP/1.0 has no such header; clients that still use it are probes and not pages.
             if version < Version::HTTP_11 {
                 return Ok(());
             }
@@ -63,7 +63,7 @@ impl Hosts {
         }
         let shown = host.to_str().unwrap_or_default();
         if self.is_one(shown) {
-            // Of two that come first at once either will do.
+            // If two requests race here, either value will do.
             let _ = self.usual.set(host.as_bytes().into());
             return Ok(());
         }
@@ -75,7 +75,7 @@ impl Hosts {
     fn is_one(&self, host: &str) -> bool {
         let name = without_port(host);
         let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-        // Nobody can make an address point elsewhere: a page there is the server's own, also behind a forwarded port.
+        // An IP address can't be rebound: a page there is the server's own, also behind a forwarded port.
         address(&bare).is_some() || bare == "localhost" || bare.ends_with(".localhost") || self.is_named(&bare, host)
     }
 
@@ -85,8 +85,8 @@ impl Hosts {
     }
 }
 
-/// Has `Host` say which host is meant where the request line says so, as requests of HTTP/2 and those to a proxy do
-/// (RFC 9112, section 3.2.2; RFC 9113, section 8.3.1).
+/// Sets `Host` to the host in the request target, as in HTTP/2 and in requests to a proxy (RFC 9112, section 3.2.2; RFC
+/// 9113, section 8.3.1).
 pub(crate) fn settle<B>(request: &mut Request<B>) {
     let Some(authority) = request.uri().authority() else { return };
     let host = authority.as_str();
@@ -98,12 +98,12 @@ pub(crate) fn settle<B>(request: &mut Request<B>) {
     }
 }
 
-/// Whether there is no second `Host`.
+/// Returns whether there is no second `Host`.
 fn is_alone(headers: &HeaderMap) -> bool {
     headers.get_all(header::HOST).iter().nth(1).is_none()
 }
 
-/// A host without its port.
+/// Strips the port of a host.
 pub(super) fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -111,7 +111,7 @@ pub(super) fn without_port(host: &str) -> &str {
     }
 }
 
-/// The address that `name` is, IPv6 in brackets.
+/// Parses `name` as an IP address, IPv6 in brackets.
 pub(super) fn address(name: &str) -> Option<IpAddr> {
     match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(|address| IpAddr::V6(address).to_canonical()),

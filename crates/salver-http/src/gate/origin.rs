@@ -1,5 +1,6 @@
-//! Whose page a request comes from. A browser says so in `Origin` whenever a script could read the answer and whenever
-//! something is sent, and in `Sec-Fetch-Site` with everything else (<https://www.w3.org/TR/fetch-metadata/>).
+//! The origin of the page that a request comes from. A browser sends `Origin` whenever a script could read the response
+//! and whenever the request is a write, and `Sec-Fetch-Site` with everything else
+//! (<https://www.w3.org/TR/fetch-metadata/>).
 
 use http::{HeaderMap, HeaderName, header};
 
@@ -11,8 +12,8 @@ const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 
-/// Whether `origin` is that of the server itself, as the client or its proxy named it. Whether TLS was spoken only the
-/// proxy knows, so that both schemes are.
+/// Returns whether `origin` is that of the server itself, as named by the client or its proxy. Only the proxy knows
+/// whether the client used TLS, so both schemes are accepted.
 pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
     let Some((default, own)) = server_of(origin) else { return false };
     let is_same = |host: &str| same(own, host.trim(), default);
@@ -32,15 +33,16 @@ pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
     forwarded.flat_map(|line| line.split(',')).map(str::trim).any(is_forwarded)
 }
 
-/// Whether the browser itself says that the page is of this server, which no page can have it say: also where a proxy
-/// between them does not forward the host.
+/// Returns whether the browser itself declares the page to be of this server. No page can forge that, and it also holds
+/// where a proxy in between does not forward the host.
 pub(super) fn is_said_to_be_own(headers: &HeaderMap) -> bool {
     let mut said = headers.get_all(FETCH_SITE).iter();
     said.next().is_some_and(|site| site == "same-origin") && said.next().is_none()
 }
 
-/// Whether a request without `Origin` comes from a page of another site. `writes` is for what browsers send an origin
-/// with: one without is nobody's own. What a person opens, by a link or the address bar, is theirs.
+/// Returns whether a request without `Origin` comes from a page of another site. `writes` marks requests with which
+/// browsers send an origin, so that one without is not the server's own. Navigation by the user, through a link or the
+/// address bar, is not foreign.
 pub(super) fn is_from_elsewhere(headers: &HeaderMap, writes: bool) -> bool {
     let said = |name: &HeaderName| headers.get(name).map(|value| value.as_bytes());
     match said(&FETCH_SITE) {
@@ -49,7 +51,7 @@ pub(super) fn is_from_elsewhere(headers: &HeaderMap, writes: bool) -> bool {
     }
 }
 
-/// The default port and the rest of an origin of the web.
+/// Splits a web origin into the default port of its scheme and the authority.
 fn server_of(origin: &str) -> Option<(u16, &str)> {
     let (scheme, rest) = origin.split_once("://")?;
     let default = match scheme {
@@ -60,7 +62,7 @@ fn server_of(origin: &str) -> Option<(u16, &str)> {
     (!rest.is_empty() && !rest.contains(['/', '@'])).then_some((default, rest))
 }
 
-/// Whether both name the same host and port, where `default` is the port of who names none.
+/// Returns whether both name the same host and port, where `default` is the port if none is given.
 fn same(one: &str, other: &str, default: u16) -> bool {
     if one.eq_ignore_ascii_case(other) {
         return true;

@@ -1,4 +1,4 @@
-//! The standard answer: the root fields, few of them at once, their values and errors as one document.
+//! The standard result: the root fields, a few of them concurrently, with their values and errors in one document.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::graphql::piece::Piece;
 use crate::graphql::plan::{Level, PageField, Plan, RootPlan, Work};
 use crate::graphql::run::{Gathered, Joined, Reading, Runner};
 
-/// Root fields that are worked on at the same time, in their order: one is read while another is written.
+/// Root fields that are processed concurrently, in order: one is read while another is written.
 const ROOTS_AT_ONCE: usize = 2;
 
 /// A finished document.
@@ -27,7 +27,7 @@ pub(crate) struct Finished {
     pub(crate) repeatable: bool,
 }
 
-/// A root field with its value.
+/// A root field with its value, as JSON.
 #[derive(Debug)]
 struct Written {
     body: Vec<u8>,
@@ -35,10 +35,10 @@ struct Written {
     repeatable: bool,
 }
 
-/// Runs `plan`; `introspection` has the values of the fields about the schema.
+/// Runs `plan`; `introspection` has the values of the introspection fields.
 ///
 /// # Errors
-/// When the document's budget does not suffice.
+/// When the document's budget is exceeded.
 pub(crate) async fn run(
     runner: Runner<'_>,
     plan: &Plan,
@@ -72,7 +72,7 @@ pub(crate) async fn run(
             let value = value.map_or_else(|| "null".to_owned(), ToString::to_string);
             runner.budget.take_bytes(value.len())?;
             body.extend_from_slice(value.as_bytes());
-            // What the schema says changes with any entry, not with those that are read.
+            // Introspection results change with any entry, not only with those that are read.
             repeatable = false;
         }
     }
@@ -89,7 +89,7 @@ pub(crate) async fn run(
     Ok(Finished { body, problems, repeatable })
 }
 
-/// A document of errors alone: nothing was run.
+/// Returns a result of errors alone, for a document that was not run.
 pub(crate) fn refused(problems: &[Problem]) -> Vec<u8> {
     let mut body = b"{".to_vec();
     write_errors(problems, &mut body);
@@ -97,7 +97,7 @@ pub(crate) fn refused(problems: &[Problem]) -> Vec<u8> {
     body
 }
 
-/// The document of a mutation of which nothing was done.
+/// Returns the result of a mutation that was rolled back.
 pub(crate) fn undone(problems: &[Problem]) -> Vec<u8> {
     let mut body = b"{\"data\":null".to_vec();
     write_errors(problems, &mut body);
@@ -105,17 +105,17 @@ pub(crate) fn undone(problems: &[Problem]) -> Vec<u8> {
     body
 }
 
-/// The document of a request that could not be read.
+/// Returns the result for a request that could not be parsed.
 pub(crate) fn unread(error: &Error) -> Vec<u8> {
     refused(&[Problem::at(&[], error)])
 }
 
-/// The document of a request that was broken off.
+/// Returns the result for a request that was aborted.
 pub(crate) fn broken_off(error: &Error) -> Vec<u8> {
     undone(&[Problem::at(&[], error)])
 }
 
-/// What comes before the value of a root field.
+/// Returns the JSON that precedes the value of a root field.
 fn head(index: usize, key: &str) -> Vec<u8> {
     let mut head = if index == 0 { b"{\"data\":{".to_vec() } else { b",".to_vec() };
     write_string(key, &mut head);
@@ -123,7 +123,7 @@ fn head(index: usize, key: &str) -> Vec<u8> {
     head
 }
 
-/// `body` with `next` behind it.
+/// Appends `next` to `body`.
 async fn join(mut body: Vec<u8>, mut next: Vec<u8>) -> Result<Vec<u8>> {
     if body.is_empty() {
         return Ok(next);
@@ -157,7 +157,7 @@ async fn value(runner: Runner<'_>, root: &RootPlan, body: Vec<u8>) -> Result<Wri
         Work::Constant(value) => written.body.extend_from_slice(value),
         Work::Nothing => written.body.extend_from_slice(b"null"),
         Work::Failed(error) => {
-            // The same error again: it was made while the plan was.
+            // A copy of the error from compilation.
             return Err(Error::new(error.code, error.message.clone()).with_hint_if(error.hint.clone()));
         }
         Work::Rows(level) => {
@@ -212,7 +212,7 @@ async fn page(
     Ok(())
 }
 
-/// Writes all rows as objects with a comma between each two.
+/// Writes all rows as objects, separated by commas.
 async fn rows(
     runner: Runner<'_>,
     (level, key): (&Arc<Level>, &str),
@@ -234,7 +234,7 @@ async fn rows(
     Ok(())
 }
 
-/// Writes the rows of a level without relations, batch by batch as they come.
+/// Writes the rows of a level without relations, batch by batch as they arrive.
 async fn plain(runner: Runner<'_>, level: &Arc<Level>, reading: Reading<'_>, body: &mut Vec<u8>) -> Result<()> {
     let Reading { rows, turn } = reading;
     let mut batches = match rows.batches {
@@ -259,7 +259,7 @@ fn piece(runner: Runner<'_>, level: &Arc<Level>, batch: RecordBatch) -> Piece {
     Piece { level, batch, joined: Vec::new(), budget, next: 0, first: true }
 }
 
-/// Relations that could not be read, each once.
+/// Collects the errors of relations that could not be read, each once.
 fn failures<'a>(level: &'a Level, joined: &[Result<Joined>], path: &mut Vec<&'a str>, problems: &mut Vec<Problem>) {
     let mut told: AHashMap<&str, ()> = AHashMap::new();
     for (relation, rows) in level.relations.iter().zip(joined) {

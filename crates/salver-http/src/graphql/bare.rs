@@ -1,5 +1,5 @@
-//! ROAPI's answer: the rows of one root field as they are, for any format. Renames columns to the names selected and
-//! cuts structs down to the fields selected.
+//! ROAPI's result: the bare rows of one root field, for any format. Columns are renamed to the selected names, and
+//! structs are reduced to the selected fields.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use salver_model::{Batches, Error, Item, Query, Result, Rows};
 use crate::graphql::plan::{FieldPlan, Level, Part, Plan, ValuePlan, Work};
 use crate::graphql::run::{Reading, Runner};
 
-/// The level of a plan that is nothing but columns of one table.
+/// Returns the level of a plan that consists of nothing but columns of one table.
 pub(crate) fn level_of(plan: Plan) -> Result<Arc<Level>, Plan> {
     let bare = match plan.roots.as_slice() {
         [root] => matches!(&root.work, Work::Rows(level)
@@ -44,7 +44,7 @@ fn is_bare(part: &Part) -> bool {
     }
 }
 
-/// Reads the rows of `level` under the names selected.
+/// Reads the rows of `level` under the selected names.
 pub(crate) async fn rows(runner: Runner<'_>, level: Arc<Level>) -> Result<Rows> {
     let mut items = Vec::with_capacity(level.fields.len());
     for field in &level.fields {

@@ -1,4 +1,4 @@
-//! How deep and how wide a document may be, told from its syntax alone, before anything expensive looks at it.
+//! Limits on the depth and the width of a document, checked on its syntax alone, before any expensive processing.
 
 use ahash::{AHashMap, AHashSet};
 use apollo_compiler::ast::{
@@ -10,20 +10,19 @@ use apollo_compiler::{ExecutableDocument, Node};
 use salver_model::limits::{ARGUMENT_BYTES_MAX, GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX};
 use salver_model::{Code, Error, Result};
 
-/// Nesting that the parser follows, of selections and of literals.
+/// Nesting depth that the parser accepts, of selections and of literals.
 pub(crate) const PARSER_DEPTH_MAX: usize = 128;
-/// Tokens the parser reads.
+/// Most tokens that the parser reads.
 pub(crate) const TOKENS_MAX: usize = 65_536;
-/// Depth of a selection below `__schema` or `__type`: what GraphiQL asks for is 15 deep.
+/// Depth of a selection below `__schema` or `__type`; GraphiQL's query is 15 deep.
 const INTROSPECTION_DEPTH_MAX: usize = 24;
-/// Selections looked at in one document, of all operations and fragments.
+/// Most selections that are visited in a document, in all operations and fragments.
 const SELECTIONS_MAX: usize = 8 * GRAPHQL_FIELDS_MAX;
-/// How deep fields, fragments and spreads may stand in each other, all counted: fragments add nothing to the depth of
-/// what is answered, but to that of every walk over the document.
+/// Nesting depth of fields, fragments and spreads together: fragments do not add to the depth of the result, but to
+/// that of each traversal of the document.
 const NESTING_MAX: usize = PARSER_DEPTH_MAX;
 
-/// Refuses a document of which an operation is too deep or selects too many fields. Fragments count where they are
-/// spread.
+/// Refuses a document with an operation that is too deep or selects too many fields. Fragments count at each spread.
 ///
 /// # Errors
 /// `InvalidGraphql`, naming the limit.
@@ -40,7 +39,7 @@ pub(crate) fn check(document: &Document) -> Result<()> {
             Definition::OperationDefinition(operation) => count.operation(operation)?,
             // A fragment that no operation spreads is refused by validation, which must be safe to run.
             Definition::FragmentDefinition(fragment) => {
-                // It may be spread below `__schema`; where it isn't, its operation was refused before.
+                // It may be spread below `__schema`; otherwise its operation was refused before.
                 count.fields = 0;
                 count.set(&fragment.selection_set, 1, INTROSPECTION_DEPTH_MAX)?;
             }
@@ -54,7 +53,7 @@ struct Count<'a> {
     fragments: AHashMap<&'a str, &'a Node<FragmentDefinition>>,
     open: AHashSet<&'a str>,
     fields: usize,
-    /// Fields, fragments and spreads of all definitions: what bounds the walk when fragments hold nothing but
+    /// Fields, fragments and spreads of all definitions. This bounds the traversal when fragments contain nothing but
     /// fragments.
     selections: usize,
     nesting: usize,
@@ -97,7 +96,7 @@ impl<'a> Count<'a> {
                 Selection::InlineFragment(inline) => self.set(&inline.selection_set, depth, depth_max)?,
                 Selection::FragmentSpread(spread) => {
                     let name = spread.fragment_name.as_str();
-                    // A fragment inside itself is left to validation, which says so better.
+                    // Recursive fragments are left to validation, which has the better error message.
                     if let Some(fragment) = self.fragments.get(name).copied()
                         && self.open.insert(name)
                     {
@@ -118,7 +117,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// Refuses an operation whose arguments have too much in them: each use of a variable is a copy of its value.
+/// Refuses an operation whose arguments are too large in total: each use of a variable copies its value.
 ///
 /// # Errors
 /// `InvalidGraphql`, naming the limit.
@@ -129,7 +128,7 @@ pub(crate) fn check_arguments(document: &ExecutableDocument, operation: &Operati
 
 struct Sum<'a> {
     document: &'a ExecutableDocument,
-    /// How large the variables' values are.
+    /// Sizes of the variables' values.
     variables: AHashMap<&'a str, usize>,
     bytes: usize,
 }
@@ -173,7 +172,7 @@ impl Sum<'_> {
     }
 }
 
-/// About what a value takes beside its text, in bytes.
+/// Approximate size of a value in addition to its text, in bytes.
 const VALUE_BYTES: usize = 32;
 
 fn size(value: &JsonValue) -> usize {

@@ -1,5 +1,6 @@
-//! What one document may take, shared by all of its fields and levels: memory, rows, reads at a time. It is counted
-//! while the document is answered, and once it is used up the document as a whole is refused. Knows no query.
+//! The resource budget of a document, shared by all of its fields and levels: memory, rows, concurrent reads. It is
+//! charged while the document is processed, and once it is exceeded the whole document is refused. Knows nothing of
+//! queries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,22 +9,22 @@ use salver_model::limits::GRAPHQL_BYTES_MAX;
 use salver_model::{Code, Error, Limits, Result};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Reads of one document at the same time: enough to wait for one while another is written, and few enough that no
-/// document crowds out other requests.
+/// Concurrent reads of a document: enough to wait for one while the result of another is written, and few enough that
+/// no document crowds out other requests.
 const READS_AT_ONCE: usize = 2;
 
-/// What is left for a document.
+/// The remaining budget of a document.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes_left: AtomicUsize,
     rows_left: AtomicU64,
     reads: Semaphore,
     refusal: OnceLock<Refusal>,
-    /// Nobody waits for the answer any more.
+    /// Set when the client no longer waits for the result.
     abandoned: AtomicBool,
 }
 
-/// What was used up first.
+/// The resource that was exhausted first.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     Bytes,
@@ -31,7 +32,7 @@ enum Refusal {
 }
 
 impl Budget {
-    /// The whole budget of one document.
+    /// Creates the full budget of one document.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             bytes_left: AtomicUsize::new(GRAPHQL_BYTES_MAX),
@@ -42,26 +43,26 @@ impl Budget {
         }
     }
 
-    /// Why the document is refused, when it is.
+    /// Returns the reason why the document is refused, if it is.
     pub(crate) fn refusal(&self) -> Option<Error> {
         self.refusal.get().copied().map(Refusal::error)
     }
 
-    /// Waits for a turn to read.
+    /// Waits for a permit to read.
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>> {
         let turn = self.reads.acquire().await;
         self.check()?;
         turn.map_err(|closed| Error::internal("the turns of a document ended").with_source(closed))
     }
 
-    /// Takes bytes for as long as the document is answered.
+    /// Charges bytes for as long as the document is processed.
     pub(crate) fn take_bytes(&self, bytes: usize) -> Result<()> {
         self.check()?;
         let taken = self.bytes_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
         taken.map(drop).map_err(|_| self.refuse(Refusal::Bytes))
     }
 
-    /// Takes rows.
+    /// Charges rows.
     pub(crate) fn take_rows(&self, rows: usize) -> Result<()> {
         self.check()?;
         let taken =
@@ -98,7 +99,7 @@ impl Refusal {
     }
 }
 
-/// Bytes that are given back when what they were taken for is dropped.
+/// Charged bytes that are returned to the budget on drop.
 #[derive(Debug)]
 pub(crate) struct Held {
     budget: Arc<Budget>,
@@ -106,12 +107,12 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Nothing yet.
+    /// Creates an empty charge.
     pub(crate) fn new(budget: &Arc<Budget>) -> Self {
         Self { budget: Arc::clone(budget), bytes: 0 }
     }
 
-    /// Takes more.
+    /// Charges more bytes.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
         self.budget.take_bytes(bytes)?;
         self.bytes += bytes;
@@ -125,7 +126,7 @@ impl Drop for Held {
     }
 }
 
-/// Tells those who still work on a document on other threads, when it is dropped, that they can stop.
+/// A guard that, when dropped, cancels the work on a document in other threads.
 #[derive(Debug)]
 pub(crate) struct Waiting(pub(crate) Arc<Budget>);
 

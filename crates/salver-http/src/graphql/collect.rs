@@ -1,5 +1,5 @@
-//! The fields of a selection, with fragments opened, `@skip` and `@include` decided, and equal names merged, as the
-//! specification's CollectFields says.
+//! The fields of a selection, with fragments expanded, `@skip` and `@include` evaluated, and equal names merged,
+//! according to the specification's CollectFields.
 
 use ahash::{AHashMap, AHashSet};
 use apollo_compiler::ast::Value as Literal;
@@ -7,7 +7,7 @@ use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet}
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::{ExecutableDocument, Node};
 
-/// A field and every selection set given for it under its name in the answer.
+/// A field and all selection sets given for its name in the result.
 #[derive(Debug)]
 pub(crate) struct Collected<'a> {
     pub(crate) field: &'a Node<Field>,
@@ -15,13 +15,13 @@ pub(crate) struct Collected<'a> {
 }
 
 impl<'a> Collected<'a> {
-    /// The name in the answer.
+    /// Returns the name in the result.
     pub(crate) fn key(&self) -> &'a str {
         self.field.response_key().as_str()
     }
 }
 
-/// The fields of `sets` together.
+/// Collects the fields of `sets`.
 pub(crate) fn collect<'a>(
     document: &'a ExecutableDocument,
     variables: &JsonMap,
@@ -59,7 +59,8 @@ impl<'a> Collector<'a, '_> {
                     }
                     self.fields[index].sets.push(&field.selection_set);
                 }
-                // The schema has object types only, and validation holds a fragment to the type it stands on.
+                // The schema has only object types, and validation ensures that a fragment matches the type it is used
+                // on.
                 Selection::InlineFragment(inline) => self.set(&inline.selection_set),
                 Selection::FragmentSpread(spread) => {
                     if self.fragments.insert(spread.fragment_name.as_str())

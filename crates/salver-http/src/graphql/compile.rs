@@ -1,4 +1,4 @@
-//! From a valid operation to a plan: what each root field asks for.
+//! Compiles a valid operation into a plan for its root fields.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::graphql::level::Compiler;
 use crate::graphql::plan::{PageField, Plan, RootPlan, Work};
 
 impl<'a> Compiler<'a> {
-    /// The plan of `operation`.
+    /// Compiles `operation`.
     pub(crate) fn plan(&self, operation: &'a Operation) -> Plan {
         let roots = self.fields(&[&operation.selection_set]);
         let roots = roots.iter().map(|root| {

@@ -1,5 +1,5 @@
-//! `filter`, `having`, `sort` and the page of a field's arguments as parts of a query. Takes ROAPI's shorthand
-//! (`{a: "x"}`, `{field: "a", order: "desc"}`) beside the form of the schema.
+//! Converts the arguments of a field (`filter`, `having`, `sort` and paging) into parts of a query. Accepts ROAPI's
+//! shorthand (`{a: "x"}`, `{field: "a", order: "desc"}`) as well as the form of the schema.
 
 use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
 use salver_model::{
@@ -28,7 +28,7 @@ const OPERATORS: [&str; 16] = [
     "is_null",
 ];
 
-/// Fills filter, order and page of `query` from the arguments of a field that reads rows.
+/// Sets filter, order and page of `query` from the arguments of a field that reads rows.
 pub(crate) fn select(table: &TableType, arguments: &Arguments, lax: bool, query: &mut Query) -> Result<()> {
     query.filter = filter(table, arguments)?;
     query.sort = match arguments.get("sort") {
@@ -39,7 +39,7 @@ pub(crate) fn select(table: &TableType, arguments: &Arguments, lax: bool, query:
     page(arguments, lax, query)
 }
 
-/// The `filter` argument.
+/// Converts the `filter` argument.
 pub(crate) fn filter(table: &TableType, arguments: &Arguments) -> Result<Option<Filter>> {
     let Some(input) = arguments.get("filter") else { return Ok(None) };
     let mut reader = FilterReader { table, terms: 0 };
@@ -164,7 +164,7 @@ fn compare(column: ColumnPath, op: Comparison, value: &Input) -> Result<Filter> 
     }
 }
 
-/// One operator of a condition on a column.
+/// Converts one operator of a condition on a column.
 fn operator(column: ColumnPath, name: &str, value: &Input) -> Result<Filter> {
     let op = match name {
         "eq" => Comparison::Eq,
@@ -205,7 +205,7 @@ fn operator(column: ColumnPath, name: &str, value: &Input) -> Result<Filter> {
     compare(column, op, value)
 }
 
-/// The `sort` argument.
+/// Converts the `sort` argument.
 pub(crate) fn sort(table: &TableType, input: &Input) -> Result<Vec<Sort>> {
     prove_length("sort", input)?;
     input
@@ -222,7 +222,7 @@ pub(crate) fn sort(table: &TableType, input: &Input) -> Result<Vec<Sort>> {
         .collect()
 }
 
-/// That the list in the argument `name` is not too long.
+/// Checks that the list in the argument `name` is not too long.
 pub(crate) fn prove_length(name: &str, input: &Input) -> Result<()> {
     if input.items().len() > LIST_ITEMS_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("`{name}` has more than {LIST_ITEMS_MAX} elements")));
@@ -230,7 +230,7 @@ pub(crate) fn prove_length(name: &str, input: &Input) -> Result<()> {
     Ok(())
 }
 
-/// One element of a `sort` list as arguments.
+/// Returns the fields of an element of a `sort` list as arguments.
 pub(crate) fn sort_entry(item: &Input) -> Result<Arguments> {
     let Input::Object(fields) = item else { return Err(malformed_sort("it is not an object")) };
     if let Some((name, _)) =
@@ -241,7 +241,7 @@ pub(crate) fn sort_entry(item: &Input) -> Result<Arguments> {
     Ok(Arguments(fields.clone()))
 }
 
-/// A sort by `column` in the direction that an element of a `sort` list says.
+/// Returns a sort by `column` in the direction given by an element of a `sort` list.
 pub(crate) fn direction(entry: &Arguments, column: ColumnPath) -> Result<Sort> {
     let descending = match entry.get("order") {
         None => false,
@@ -263,7 +263,7 @@ fn malformed_sort(why: &str) -> Error {
         .with_hint("write `sort: [{field: \"city\", order: \"desc\"}]`")
 }
 
-/// The conditions of one element of a `having` list on the item called `name`.
+/// Converts the conditions of an element of a `having` list on the item `name`.
 pub(crate) fn having(entry: &[(String, Input)], name: &str) -> Result<Filter> {
     let operators = entry.iter().filter(|(key, _)| key != "function" && key != "column");
     let all =
@@ -271,7 +271,7 @@ pub(crate) fn having(entry: &[(String, Input)], name: &str) -> Result<Filter> {
     Ok(one_or_and(all))
 }
 
-/// The function an argument called `function` names.
+/// Returns the function that the argument `function` names.
 pub(crate) fn function(entry: &Arguments) -> Result<Option<AggregateFunction>> {
     let Some(name) = entry.text("function") else { return Ok(None) };
     let found = AggregateFunction::named(name);

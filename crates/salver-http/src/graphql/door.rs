@@ -1,4 +1,4 @@
-//! The life of a request, and the schema that is kept between requests.
+//! The life of a request, and the schema that is cached between requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,13 +34,13 @@ use crate::graphql::request::Request;
 use crate::graphql::run::Runner;
 use crate::graphql::sdl;
 
-/// The door: keeps the schema of the latest catalog.
+/// The door, with a cache of the schema of the latest catalog.
 #[derive(Debug, Default)]
 pub(crate) struct Graphql {
     latest: ArcSwapOption<Compiled>,
 }
 
-/// A schema and what its names stand for.
+/// A schema and the meaning of its names.
 #[derive(Debug)]
 struct Compiled {
     generation: u64,
@@ -49,28 +49,28 @@ struct Compiled {
     implementers: HashMap<GraphqlName, Implementers>,
 }
 
-/// The answer to a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// ROAPI's: bare rows, for any format.
+    /// ROAPI's form: bare rows, for any format.
     Rows(Rows),
-    /// The standard's.
+    /// The standard form.
     Document {
-        /// JSON.
+        /// Result as JSON.
         body: Vec<u8>,
-        /// Every entry it was made from.
+        /// Entries that the result was made from.
         read: Vec<(Name, Version)>,
-        /// Whether the same request over the same versions gives the same bytes.
+        /// Whether the same request over the same versions returns the same bytes.
         repeatable: bool,
-        /// Why the document was refused before anything ran.
+        /// Reason why the document was refused before anything ran.
         refused: Option<Code>,
-        /// Whether a mutation was not done for a reason that passes, so that it may be sent again.
+        /// Whether a mutation failed for a transient reason and may be retried.
         passing: bool,
     },
 }
 
 impl Graphql {
-    /// The schema of `snapshot`.
+    /// Returns the schema of `snapshot`.
     fn compiled(&self, service: &Service, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
         if let Some(compiled) = self.latest.load_full().filter(|c| c.generation == snapshot.generation()) {
             return Ok(compiled);
@@ -87,10 +87,10 @@ impl Graphql {
 }
 
 /// Answers `request`. In ROAPI's form a document that can't be run is an `Err`, in the standard's it is a document of
-/// errors. The standard has no way to leave nulls out, so that `nulls` is for the rows' format alone.
+/// errors. The standard can't omit nulls, so `nulls` only applies to the format of the rows.
 ///
 /// # Errors
-/// Whatever is wrong with a document in ROAPI's form; faults of Salver.
+/// Any error in a document in ROAPI's form; internal errors.
 pub(crate) async fn answer(
     door: &Graphql,
     service: &Service,
@@ -116,7 +116,7 @@ pub(crate) async fn answer(
     Ok(Answer::Document { body, read: Vec::new(), repeatable: false, refused: None, passing })
 }
 
-/// Whether the operation of `request` that is to run changes rows.
+/// Returns whether the operation that `request` runs is a mutation.
 pub(crate) fn is_mutation(request: &Request) -> bool {
     let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
     let Ok(document) = parser.parse_ast(request.document.as_str(), "document.graphql") else { return false };
@@ -130,7 +130,7 @@ pub(crate) fn is_mutation(request: &Request) -> bool {
     })
 }
 
-/// The document as a whole was too much.
+/// The error of a document that exceeded its budget as a whole.
 struct Broken(Error);
 
 async fn run(
@@ -179,7 +179,7 @@ async fn run(
             Ok(level) => return Ok(bare::rows(runner, level).await.map(Answer::Rows)),
             Err(other) => plan = other,
         }
-        // Alone, a root field that fails is a request that fails, as in ROAPI.
+        // If the only root field fails, the request fails, as in ROAPI.
         if plan.roots.len() == 1
             && let Some(index) = plan.roots.iter().position(|root| matches!(root.work, Work::Failed(_)))
             && let Work::Failed(error) = plan.roots.swap_remove(index).work
@@ -189,7 +189,7 @@ async fn run(
     }
     let finished = document_of::run(runner, &plan, prepared.introspection.as_ref()).await.map_err(Broken)?;
     let read = versions(&plan, &compiled.graph, snapshot);
-    // What is told of the schema depends on every entry, also on those that are not there yet.
+    // Introspection results depend on every entry, also on those that are not loaded yet.
     let repeatable = finished.repeatable && finished.problems.is_empty() && prepared.introspection.is_none();
     Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None, passing: false }))
 }
@@ -204,7 +204,7 @@ enum Prepared {
     Mutation(Mutation),
 }
 
-/// From the text to a plan: parse, bound, validate, compile.
+/// Turns the text into a plan: parse, check limits, validate, compile.
 fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Result<Ready, Vec<Problem>> {
     let refuse = |error: Error| vec![Problem::at(&[], &error)];
     let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
@@ -249,7 +249,7 @@ fn validate(
     document.to_executable_validate(&compiled.schema).map_err(|failed| {
         let mut problems = Problem::all(&failed.errors, &compiled.schema);
         for problem in &mut problems {
-            // A table that is not loaded has no field, which is better said in other words.
+            // A table that is not loaded has no field; for that there is a better error message.
             let Some(field) = problem.message.strip_prefix("type `Query` does not have a field `") else { continue };
             let Some(entry) = compiled.graph.entries.get(field.trim_end_matches('`')) else { continue };
             if let Err(error) = snapshot.resolve(entry.as_str()) {
@@ -269,7 +269,7 @@ fn plan(
     Compiler { graph: &compiled.graph, document, variables, lax, raw }.plan(operation)
 }
 
-/// The values of `__schema` and `__type`, when they are asked for.
+/// Returns the values of `__schema` and `__type`, if they are selected.
 fn introspect(
     compiled: &Compiled,
     document: &Valid<ExecutableDocument>,
@@ -287,7 +287,7 @@ fn introspect(
         .map_err(|error| vec![Problem::of(&error.to_graphql_error(&document.sources))])
 }
 
-/// Every entry that `plan` reads, once, with its version.
+/// Returns every entry that `plan` reads, once, with its version.
 fn versions(plan: &Plan, graph: &Graph, snapshot: &Snapshot) -> Vec<(Name, Version)> {
     let mut tables = Vec::new();
     for root in &plan.roots {

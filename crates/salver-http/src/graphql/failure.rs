@@ -1,4 +1,4 @@
-//! What went wrong with a document, as the standard's `errors` and as Salver's one error.
+//! Errors of a document, as the standard's `errors` and as Salver's own error.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::veil;
 
-/// Errors told at once; more help nobody.
+/// Most errors in a result; more do not help.
 const PROBLEMS_MAX: usize = 20;
 
 /// One error of a document.
@@ -27,7 +27,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// `error`, at the field `path` leads to.
+    /// Creates a problem from `error`, at the field with this `path`.
     pub(crate) fn at(path: &[&str], error: &Error) -> Self {
         Self {
             message: veil::message(error).into_owned(),
@@ -38,7 +38,7 @@ impl Problem {
         }
     }
 
-    /// Whether what is wrong passes, so that the same may be asked again.
+    /// Returns whether the error is transient, so that the request may be retried.
     pub(crate) fn passes(&self) -> bool {
         matches!(
             self.code,
@@ -52,7 +52,7 @@ impl Problem {
         )
     }
 
-    /// An error of the GraphQL library.
+    /// Converts an error of the GraphQL library.
     pub(crate) fn of(error: &GraphQLError) -> Self {
         Self {
             message: error.message.clone(),
@@ -63,7 +63,7 @@ impl Problem {
         }
     }
 
-    /// Every error of a failed validation, with hints.
+    /// Converts all errors of a failed validation, with hints.
     pub(crate) fn all(errors: &DiagnosticList, schema: &Schema) -> Vec<Self> {
         let mut problems: Vec<Self> = errors
             .iter()
@@ -73,14 +73,14 @@ impl Problem {
                 Self { hint: hint(&error.message, schema), ..Self::of(&error) }
             })
             .collect();
-        // An unknown field leaves its parent without a selection, which is then told as another mistake.
+        // An unknown field leaves its parent without a selection, which is then reported as another error.
         if problems.iter().any(|problem| problem.message.contains("does not have a field")) {
             problems.retain(|problem| !problem.message.contains("must have a subselection set"));
         }
         problems
     }
 
-    /// The element of `errors`.
+    /// Returns the element of `errors`.
     pub(crate) fn json(&self) -> Json {
         let mut out = json!({ "message": self.message });
         if !self.locations.is_empty() {
@@ -97,14 +97,14 @@ impl Problem {
         out
     }
 
-    /// The same as Salver's error, which has its place in words.
+    /// Converts the problem into Salver's error, with its location in the message.
     pub(crate) fn into_error(self) -> Error {
         let at = self.locations.first().map(|at| format!(" at line {}, column {}", at.line, at.column));
         Error::new(self.code, format!("{}{}", self.message, at.unwrap_or_default())).with_hint_if(self.hint)
     }
 }
 
-/// The nearest name for the unknown one that a message of the validation is about.
+/// Returns the name nearest to the unknown one in a message of the validation.
 fn hint(message: &str, schema: &Schema) -> Option<String> {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let &[first, second, ..] = quoted.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! What the names of the GraphQL schema stand for: tables, columns, relations. Made from a catalog snapshot; knows
+//! The meaning of the names in the GraphQL schema: tables, columns, relations. Built from a catalog snapshot; knows
 //! nothing of documents.
 
 mod writing;
@@ -44,25 +44,25 @@ const RESERVED: [&str; 24] = [
     "_empty",
 ];
 
-/// Everything that can be asked.
+/// The tables and root fields of the schema.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) tables: Vec<TableType>,
     pub(crate) roots: AHashMap<String, Root>,
-    /// The root fields of mutations: which table, and what is done to it.
+    /// Root fields of mutations, each with its table and operation.
     pub(crate) mutations: AHashMap<String, (usize, MutationKind)>,
-    /// Every entry by its root field, loaded or not.
+    /// Entries by their root field, loaded or not.
     pub(crate) entries: AHashMap<String, Name>,
 }
 
-/// What a root field answers.
+/// The kind of result of a root field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RootKind {
-    /// Rows.
+    /// A list of rows.
     Rows,
-    /// Rows with their total and the way to the next page.
+    /// Rows with their total and the cursor for the next page.
     Page,
-    /// One row or null.
+    /// A single row, or null.
     ByKey,
     /// Groups.
     Aggregate,
@@ -84,19 +84,19 @@ pub(crate) struct TableType {
     pub(crate) columns: Vec<ColumnField>,
     pub(crate) relations: Vec<RelationField>,
     pub(crate) fields: AHashMap<String, Target>,
-    /// The columns of the key.
+    /// Columns of the primary key.
     pub(crate) key: Vec<usize>,
-    /// The root fields beside the one that is called like the type.
+    /// Names of the root fields, other than the one with the name of the type.
     pub(crate) page: String,
     pub(crate) by_key: String,
     pub(crate) aggregate: String,
-    /// Prefix of every type made for this table.
+    /// Prefix of the generated types for this table.
     pub(crate) prefix: String,
-    /// How its rows are changed, where they can be.
+    /// Mutations of the table, if it is writable.
     pub(crate) writing: Option<Writing>,
 }
 
-/// What a field of a table's type reads.
+/// The source of a field's value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     Column(usize),
@@ -128,19 +128,19 @@ pub(crate) struct ObjectType {
     pub(crate) fields: Vec<ColumnField>,
 }
 
-/// A link that a field follows.
+/// A field that follows a relation.
 #[derive(Debug)]
 pub(crate) struct RelationField {
     pub(crate) name: String,
     pub(crate) target: usize,
     pub(crate) columns: Vec<usize>,
     pub(crate) target_columns: Vec<usize>,
-    /// Whether there is at most one row there.
+    /// Whether the relation leads to at most one row.
     pub(crate) one: bool,
 }
 
 impl Shape {
-    /// The scalar, when it is one.
+    /// Returns the scalar type, if it is one.
     pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self {
             Self::Scalar(scalar) => Some(*scalar),
@@ -148,7 +148,7 @@ impl Shape {
         }
     }
 
-    /// The object type it holds, also inside lists.
+    /// Returns the object type, or that of the elements of a list.
     pub(crate) fn object(&self) -> Option<&ObjectType> {
         match self {
             Self::Scalar(_) => None,
@@ -159,24 +159,24 @@ impl Shape {
 }
 
 impl TableType {
-    /// The column of a GraphQL name, or of its own name.
+    /// Returns the column with this GraphQL name, or with this original name.
     pub(crate) fn column(&self, name: &str) -> Option<&ColumnField> {
         self.columns.iter().find(|c| c.name == name).or_else(|| self.columns.iter().find(|c| c.column == name))
     }
 
-    /// Names of the columns, for hints.
+    /// Returns the names of the columns, for hints.
     pub(crate) fn column_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.columns.iter().map(|c| c.name.as_str())
     }
 }
 
 impl Graph {
-    /// The graph of everything that is loaded in `snapshot`, some of which is in `databases`.
+    /// Builds the graph of all entries that are loaded in `snapshot`, some of which are tables of `databases`.
     pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>]) -> Self {
         let mut types = Names::reserving(&RESERVED);
         let mut graph = Self::default();
-        // Names are given out over all entries, loaded or not, so that a late load doesn't rename another table.
-        // Valid names come first: they stay as they are.
+        // Names are assigned over all entries, loaded or not, so that a late load doesn't rename another table. Valid
+        // names come first, so that they stay as they are.
         let mut named: Vec<(&Name, String)> = Vec::new();
         for exact in [true, false] {
             for entry in snapshot.entries() {
@@ -207,7 +207,7 @@ impl Graph {
         graph
     }
 
-    /// Adds how rows of writable tables are changed.
+    /// Adds the mutations of writable tables.
     fn write(&mut self, snapshot: &Snapshot, databases: &[Arc<dyn Database>], types: &mut Names) {
         for (index, table) in self.tables.iter_mut().enumerate() {
             let owner = snapshot.entry(table.entry.as_str()).and_then(|entry| entry.database.as_ref());
@@ -222,7 +222,7 @@ impl Graph {
         }
     }
 
-    /// Adds the fields that follow relations, on both sides.
+    /// Adds the fields for relations, in both directions.
     fn link(&mut self, snapshot: &Snapshot) {
         let by_entry: AHashMap<Name, usize> =
             self.tables.iter().enumerate().map(|(i, t)| (t.entry.clone(), i)).collect();
@@ -277,7 +277,7 @@ fn is_key(table: &TableType, columns: &[usize]) -> bool {
     !table.key.is_empty() && table.key.iter().all(|column| columns.contains(column))
 }
 
-/// The indexes of comparable columns by their own names.
+/// Returns the indexes of columns by their original names; all must be comparable.
 fn columns_of(table: &TableType, names: &[String]) -> Option<Vec<usize>> {
     names
         .iter()
@@ -312,8 +312,8 @@ fn table_type(description: &Description, type_name: String, types: &mut Names) -
         type_name,
         writing: None,
     };
-    // Types made for this table begin with the name of its aggregate, which nobody else has, only when a plain
-    // prefix would meet another table's types.
+    // The generated types begin with the unique name of the table's aggregate, but only if a plain prefix would collide
+    // with another table's types.
     for suffix in ["filter", "sort", "column", "group", "count_distinct", "sum", "avg", "min", "max"] {
         let wanted = format!("{}_{suffix}", table.prefix);
         if types.claim(&wanted) != wanted {

@@ -1,6 +1,6 @@
-//! GraphiQL from inside the binary: the page and the files it loads. Nothing is fetched from elsewhere.
+//! GraphiQL, embedded in the binary: the page and the files it loads. Nothing is fetched from other servers.
 
-/// A file by its name below `/api/graphql/`, the page by the empty name: bytes, media type, content coding.
+/// Returns a file by its name below `/api/graphql/`, the page by the empty name: bytes, media type, content coding.
 pub(crate) fn asset(path: &str) -> Option<(&'static [u8], &'static str, Option<&'static str>)> {
     macro_rules! file {
         ($name:literal) => {

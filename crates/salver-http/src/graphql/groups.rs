@@ -9,7 +9,7 @@ use crate::graphql::input::{Arguments, Input};
 use crate::graphql::level::{Compiler, field_plan};
 use crate::graphql::plan::{FieldPlan, Level, Part, ValuePlan};
 
-/// The level of groups that `root` selects.
+/// Compiles the level of groups that `root` selects.
 pub(crate) fn compile<'a>(
     compiler: &Compiler<'a>,
     table: usize,
@@ -87,7 +87,7 @@ impl<'a> Groups<'a> {
         self.items.len() - 1
     }
 
-    /// The place of a column that is grouped by, which it becomes when it isn't yet.
+    /// Returns the index of a grouping column, which is added if need be.
     fn group_by(&mut self, column: &ColumnField) -> usize {
         let column = ColumnPath::column(&column.column);
         if !self.group.contains(&column) {
@@ -99,7 +99,7 @@ impl<'a> Groups<'a> {
         )
     }
 
-    /// The place of a function over the values of a column.
+    /// Returns the index of an aggregate of a column, which is added if need be.
     fn aggregate(&mut self, function: AggregateFunction, column: Option<&ColumnField>) -> usize {
         let wanted = Aggregate { function, column: column.map(|c| ColumnPath::column(&c.column)) };
         self.item(
@@ -108,7 +108,7 @@ impl<'a> Groups<'a> {
         )
     }
 
-    /// The columns selected under `group` or under a function.
+    /// Compiles the columns selected under `group` or under a function.
     fn object(
         &mut self,
         compiler: &Compiler<'a>,
@@ -141,7 +141,7 @@ impl<'a> Groups<'a> {
         Ok(fields)
     }
 
-    /// The name of the item an element of `having` or `sort` is about.
+    /// Returns the name of the item that an element of `having` or `sort` refers to.
     fn subject(&mut self, entry: &Arguments, column: Option<&str>) -> Result<String> {
         let column = column.map(|name| self.find(name)).transpose()?;
         let place = match (condition::function(entry)?, column) {

@@ -1,4 +1,4 @@
-//! Arguments as plain values: literals of a document and the variables of a request become one thing.
+//! Arguments as plain values, whether they come from literals of a document or from the variables of a request.
 
 use apollo_compiler::Node;
 use apollo_compiler::ast::{Argument, Value as Literal};
@@ -19,7 +19,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// The value of a literal; `None` for a variable that was not given.
+    /// Evaluates a literal; `None` for a variable that was not given.
     pub(crate) fn of(literal: &Literal, variables: &JsonMap) -> Option<Self> {
         Some(match literal {
             Literal::Null => Self::Null,
@@ -30,7 +30,7 @@ impl Input {
             Literal::Enum(name) => Self::Text(name.to_string()),
             Literal::Variable(name) => Self::of_json(variables.get(name.as_str())?),
             Literal::List(items) => {
-                // Inside a list, a variable that was not given is null.
+                // A variable that was not given is null inside a list.
                 Self::List(items.iter().map(|item| Self::of(item, variables).unwrap_or(Self::Null)).collect())
             }
             Literal::Object(fields) => Self::Object(
@@ -52,7 +52,7 @@ impl Input {
         }
     }
 
-    /// The value as a literal of a query.
+    /// Converts the value to a literal of a query.
     ///
     /// # Errors
     /// `InvalidValue` for lists and objects.
@@ -67,7 +67,7 @@ impl Input {
         }
     }
 
-    /// The items of a list; a single value is a list of one.
+    /// Returns the items of a list; a single value is a list of one.
     pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -76,23 +76,23 @@ impl Input {
     }
 }
 
-/// The arguments of one field.
+/// The arguments of a field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Arguments(pub(crate) Vec<(String, Input)>);
 
 impl Arguments {
-    /// Reads `arguments`.
+    /// Evaluates `arguments`.
     pub(crate) fn of(arguments: &[Node<Argument>], variables: &JsonMap) -> Self {
         let given = |a: &Node<Argument>| Some((a.name.to_string(), Input::of(&a.value, variables)?));
         Self(arguments.iter().filter_map(given).collect())
     }
 
-    /// The argument `name`; null counts as not given.
+    /// Returns the argument `name`; null counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&Input> {
         self.0.iter().find(|(n, value)| n == name && *value != Input::Null).map(|(_, value)| value)
     }
 
-    /// The argument `name` as a count.
+    /// Returns the argument `name` as a count.
     ///
     /// # Errors
     /// `InvalidNumber`.
@@ -107,12 +107,12 @@ impl Arguments {
             .ok_or_else(|| Error::new(Code::InvalidNumber, format!("`{name}` must be a whole number, zero or more")))
     }
 
-    /// The argument `name` as yes or no.
+    /// Returns the argument `name` as a boolean.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.get(name) == Some(&Input::Bool(true))
     }
 
-    /// The argument `name` as text.
+    /// Returns the argument `name` as text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Input::Text(text)) => Some(text),

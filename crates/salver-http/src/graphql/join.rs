@@ -1,5 +1,5 @@
-//! The rows that belong with each row of a level: one read with all keys of the level, joined by hash in memory.
-//! Knows arrays, not documents.
+//! Hash join of the rows of a level with those of a relation, which are read at once with all keys of the level. Knows
+//! arrays, not documents.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
 use salver_model::{Error, Result, Value};
 
-/// No group: a key with a null in it belongs with nothing.
+/// Marks a row without a group: a key that contains a null matches nothing.
 const NONE: u32 = u32::MAX;
 
-/// The different keys of a level's rows.
+/// The distinct keys of a level's rows.
 #[derive(Debug)]
 pub(crate) struct Keys {
     columns: Vec<KeyColumn>,
     groups: AHashMap<Vec<u8>, u32>,
-    /// The group of each row, `NONE` when it has none.
+    /// Group of each row, `NONE` when it has none.
     of_rows: Vec<u32>,
-    /// The first row of each group.
+    /// First row of each group.
     first: Vec<usize>,
 }
 
-/// The rows that belong with each group.
+/// The matching rows of each group.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     of_rows: Vec<u32>,
@@ -34,7 +34,7 @@ pub(crate) struct Matches {
 }
 
 impl Matches {
-    /// The rows that belong with `row` of the level above.
+    /// Returns the rows that match `row` of the level above.
     pub(crate) fn of(&self, row: usize) -> &[u32] {
         match self.of_rows.get(row) {
             Some(&group) if group != NONE && !self.starts.is_empty() => {
@@ -47,7 +47,7 @@ impl Matches {
 }
 
 impl Keys {
-    /// The keys that `columns` hold, to be compared with columns of the types `others`.
+    /// Collects the keys in `columns`, converted for comparison with columns of the types `others`.
     pub(crate) fn of(columns: &[ArrayRef], others: &[DataType]) -> Result<Self> {
         let columns = key_columns(columns, others)?;
         let rows = columns.first().map_or(0, KeyColumn::len);
@@ -69,23 +69,24 @@ impl Keys {
         Ok(keys)
     }
 
-    /// How many different keys there are.
+    /// Returns the number of distinct keys.
     pub(crate) fn len(&self) -> usize {
         self.first.len()
     }
 
-    /// The values of column `column` in the groups `range`.
+    /// Returns the values of column `column` in the groups `range`.
     pub(crate) fn values(&self, column: usize, range: std::ops::Range<usize>) -> Vec<Value> {
         let mut values: Vec<Value> = self.first[range].iter().map(|row| self.columns[column].value(*row)).collect();
         if self.columns.len() > 1 {
-            // Of several columns each repeats its values.
+            // In a composite key, the values of a single column repeat.
             values.sort_by_cached_key(ToString::to_string);
             values.dedup();
         }
         values
     }
 
-    /// Which rows of the other side, whose key columns are `columns`, belong with each group; at most `limit` each.
+    /// Returns the rows of the other side that match each group, at most `limit` per group; `columns` are their key
+    /// columns.
     pub(crate) fn match_rows(self, columns: &[ArrayRef], limit: usize) -> Result<Matches> {
         let types: Vec<DataType> = self.columns.iter().map(|column| column.data_type().clone()).collect();
         let others = key_columns(columns, &types)?;
@@ -121,7 +122,7 @@ impl Keys {
     }
 }
 
-/// A column of a key in the type that both sides are compared in.
+/// A key column, in the type that both sides are compared in.
 #[derive(Debug)]
 enum KeyColumn {
     Bool(BooleanArray),
@@ -136,7 +137,7 @@ fn key_columns(columns: &[ArrayRef], others: &[DataType]) -> Result<Vec<KeyColum
     columns.iter().zip(others).map(|(column, other)| KeyColumn::of(column, other)).collect()
 }
 
-/// The type in which values of both types are compared.
+/// Returns the type in which values of both types are compared.
 fn common(one: &DataType, other: &DataType) -> DataType {
     let plain = |t: &DataType| match t {
         DataType::Dictionary(_, value) => (**value).clone(),
@@ -144,7 +145,7 @@ fn common(one: &DataType, other: &DataType) -> DataType {
         t => t.clone(),
     };
     let (one, other) = (plain(one), plain(other));
-    // The widest type stands for itself, so that matching the second side against the first stays in it.
+    // The widest type maps to itself, so that matching the second side against the first stays in it.
     let wide = |t: &DataType| matches!(t, DataType::UInt64 | DataType::Decimal128(20, 0));
     let whole = |t: &DataType| t.is_integer() || wide(t);
     if whole(&one) && whole(&other) {
@@ -212,7 +213,7 @@ impl KeyColumn {
     }
 }
 
-/// Writes the key of `row` into `key`; false when a part of it is null.
+/// Writes the key of `row` into `key`; returns false when a part of it is null.
 fn encode(columns: &[KeyColumn], row: usize, key: &mut Vec<u8>) -> bool {
     key.clear();
     for column in columns {
@@ -223,7 +224,7 @@ fn encode(columns: &[KeyColumn], row: usize, key: &mut Vec<u8>) -> bool {
             KeyColumn::Bool(a) => key.push(u8::from(a.value(row))),
             KeyColumn::Int(a) => key.extend(a.value(row).to_le_bytes()),
             KeyColumn::Wide(a) => key.extend(a.value(row).to_le_bytes()),
-            // Adding zero makes one zero of both.
+            // Adding zero turns negative zero into positive zero.
             KeyColumn::Float(a) => key.extend((a.value(row) + 0.0).to_bits().to_le_bytes()),
             KeyColumn::Text(a) => sized(a.value(row).as_bytes(), key),
             KeyColumn::Bytes(a) => sized(a.value(row), key),

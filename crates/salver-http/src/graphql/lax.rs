@@ -1,6 +1,6 @@
-//! ROAPI's looser grammar: `filter` and `sort` with strings for names and plain values for equality, structs without
-//! a selection. The arguments are taken out of the document before it is validated and read on their own; whatever
-//! they can't mean is still an error.
+//! ROAPI's looser grammar: `filter` and `sort` with strings as names and plain values for equality, structs without a
+//! selection. These arguments are removed from the document before validation and parsed separately; invalid ones are
+//! still an error.
 
 use ahash::AHashMap;
 use apollo_compiler::ast::{Definition, Document, Field, OperationDefinition, Selection};
@@ -12,7 +12,7 @@ use salver_service::Snapshot;
 use crate::graphql::graph::{ColumnField, Graph, RootKind, Shape, TableType, Target};
 use crate::graphql::input::Arguments;
 
-/// Takes ROAPI's arguments out of `document`, by the names of their root fields in the answer.
+/// Removes ROAPI's arguments from `document` and returns them by the names of their root fields in the result.
 ///
 /// # Errors
 /// Unknown tables and columns, named; `InvalidGraphql` for two root fields of one name.
@@ -24,7 +24,7 @@ pub(crate) fn rewrite(
     let mut taken = AHashMap::new();
     for definition in &mut document.definitions {
         let Definition::OperationDefinition(operation) = definition else { continue };
-        // With variables the document is the standard's, and arguments may hold them.
+        // A document with variables is in the standard form, and its arguments may refer to them.
         if operation.variables.is_empty() && operation.operation_type.is_query() {
             rewrite_operation(operation.make_mut(), graph, snapshot, &mut taken)?;
         }
@@ -70,7 +70,7 @@ fn rewrite_operation(
     Ok(())
 }
 
-/// Gives a table without a selection all of its columns, and structs without one all of their fields.
+/// Expands a table without a selection to all of its columns, and structs without one to all of their fields.
 fn expand_rows(field: &mut Field, table: &TableType) -> Result<()> {
     if field.selection_set.is_empty() {
         field.selection_set = table.columns.iter().map(|column| selection(&column.name)).collect();
@@ -109,7 +109,7 @@ fn whole(column: &ColumnField) -> Selection {
 fn selection(name: &str) -> Selection {
     Selection::Field(Node::new(Field {
         alias: None,
-        // Every name of the graph is a valid name.
+        // Names in the graph are valid GraphQL names.
         name: Name::new_unchecked(name),
         arguments: Vec::new(),
         directives: apollo_compiler::ast::DirectiveList::new(),

@@ -1,4 +1,4 @@
-//! Rows of a table as a selection asks for them: which columns, which relations to follow, which bytes to write.
+//! Compiles a selection on a table into a level: the columns to read, the relations to follow, and the bytes to write.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use crate::graphql::graph::{Graph, Shape, TableType, Target};
 use crate::graphql::input::Arguments;
 use crate::graphql::plan::{FieldPlan, Level, Part, RelationPlan, ValuePlan};
 
-/// What a compilation needs to see.
+/// The context of a compilation.
 #[derive(Debug)]
 pub(crate) struct Compiler<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) document: &'a ExecutableDocument,
     pub(crate) variables: &'a JsonMap,
-    /// Arguments in ROAPI's shorthand, taken out of the document before its validation, by the name of their root
-    /// field in the answer.
+    /// Arguments in ROAPI's shorthand, removed from the document before its validation, by the name of their root field
+    /// in the result.
     pub(crate) lax: &'a AHashMap<String, Arguments>,
     /// Whether the request is in ROAPI's form.
     pub(crate) raw: bool,
 }
 
 impl<'a> Compiler<'a> {
-    /// The fields of `sets`.
+    /// Returns the fields of `sets`.
     pub(crate) fn fields(&self, sets: &[&'a SelectionSet]) -> Vec<Collected<'a>> {
         collect(self.document, self.variables, sets)
     }
 
-    /// The arguments of `field`.
+    /// Returns the arguments of `field`.
     pub(crate) fn arguments(&self, field: &Collected<'a>) -> Arguments {
         Arguments::of(&field.field.arguments, self.variables)
     }
 
-    /// The level of rows of `table` that `sets` selects; filter, order and page are left to the caller.
+    /// Compiles the rows of `table` that `sets` selects; filter, order and page are left to the caller.
     pub(crate) fn level(&self, table: usize, sets: &[&'a SelectionSet]) -> Result<Level> {
         let of = &self.graph.tables[table];
         let mut items = Items::default();
@@ -59,7 +59,7 @@ impl<'a> Compiler<'a> {
             fields.push(field_plan(field.key(), fields.is_empty(), value));
         }
         if items.items.is_empty() {
-            // No items would mean every column.
+            // Without items the query would read every column.
             items.column(of, 0);
         }
         let query = Query { items: items.items, ..Query::default() };
@@ -109,21 +109,21 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// A field with the bytes that come before its value.
+/// Returns a field with the bytes that precede its value.
 pub(crate) fn field_plan(key: &str, first: bool, value: ValuePlan) -> FieldPlan {
-    // Names of GraphQL have nothing to escape.
+    // GraphQL names need no escaping.
     let prefix = format!("{}\"{key}\":", if first { '{' } else { ',' }).into_bytes();
     FieldPlan { key: key.to_owned(), prefix, value }
 }
 
-/// The columns a query asks for, each once.
+/// The columns of a query, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
     pub(crate) items: Vec<Item>,
 }
 
 impl Items {
-    /// The place of a column of `table` among the items.
+    /// Returns the index of a column of `table` among the items, which is added if need be.
     pub(crate) fn column(&mut self, table: &TableType, index: usize) -> usize {
         let item = Item::column(table.columns[index].column.as_str());
         if let Some(place) = self.items.iter().position(|known| *known == item) {

@@ -1,5 +1,5 @@
-//! Mutations: rows of writable tables made, changed and taken away. The fields of one document are one transaction: all
-//! of it stays or nothing. The rows that are answered are read afterwards, as a query would read them.
+//! Mutations: they create, update and delete rows of writable tables. The fields of one document form one transaction,
+//! which succeeds or fails as a whole. The rows in the result are read afterwards, as by a query.
 
 use std::sync::Arc;
 
@@ -41,10 +41,10 @@ enum Step {
 }
 
 impl<'a> Compiler<'a> {
-    /// The plan of a mutation.
+    /// Compiles a mutation.
     ///
     /// # Errors
-    /// What is wrong with an argument.
+    /// Any error in an argument.
     pub(crate) fn mutation(&self, operation: &'a Operation) -> Result<Mutation> {
         let roots = self.fields(&[&operation.selection_set]);
         let steps = roots.iter().map(|root| self.step(root)).collect::<Result<Vec<_>>>()?;
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a> {
             MutationKind::Create => {
                 let mut change = Change::new(ChangeKind::Create, writing.table.as_str());
                 let records = arguments.get("records").map_or(&[][..], Input::items);
-                // The new rows are read again by their keys, when they are there already.
+                // After creation, the rows are read by their keys, in a single filter.
                 let records_max = FILTER_TERMS_MAX / (table.key.len() + 2);
                 if records.len() > records_max {
                     let message = format!("`{}` has more than {records_max} records", root.field.name);
@@ -97,10 +97,10 @@ impl<'a> Compiler<'a> {
                 let kind = if update { ChangeKind::Update } else { ChangeKind::Delete };
                 let mut change = Change::new(kind, writing.table.as_str());
                 change.keys_text = parts.join("~");
-                // The row is found again by its bytes, as everything is here.
+                // The row is matched by the exact bytes of its key, as everywhere in this door.
                 change.exact_keys = true;
                 change.keys = vec![parts];
-                // Null alone would look like success to who asks for nothing of the row.
+                // A bare null would look like success to a client that selects no field of the row.
                 change.must_exist = true;
                 if let Some(set) = arguments.get("set").filter(|_| update) {
                     change.records = vec![record(table, set)?];
@@ -120,7 +120,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The values of an input object, under the columns' own names.
+/// Converts an input object to a record, under the columns' original names.
 fn record(table: &TableType, input: &Input) -> Result<Record> {
     let Input::Object(fields) = input else { return Ok(Vec::new()) };
     let one = |(name, value): &(String, Input)| {
@@ -141,7 +141,7 @@ fn record(table: &TableType, input: &Input) -> Result<Record> {
     fields.iter().map(one).collect()
 }
 
-/// Bytes as changes of records take them, of those that are written as this door shows them.
+/// Converts bytes from hexadecimal, the form of this door, to Base64, the form of record changes.
 fn base64_of(name: &str, text: &str) -> Result<String> {
     hexadecimal::decode(text).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
         Error::new(Code::InvalidValue, format!("`{name}` is binary"))
@@ -160,7 +160,7 @@ fn json(input: &Input) -> Json {
     }
 }
 
-/// The key that the arguments name, as text and as a filter.
+/// Returns the key in the arguments, as text and as a filter.
 fn key_of(table: &TableType, arguments: &Arguments) -> Result<(Vec<String>, Filter)> {
     let (mut parts, mut filters) = (Vec::new(), Vec::new());
     for column in table.key.iter().map(|place| &table.columns[*place]) {
@@ -176,7 +176,8 @@ fn key_of(table: &TableType, arguments: &Arguments) -> Result<(Vec<String>, Filt
     Ok((parts, Filter::And(filters)))
 }
 
-/// What to answer once everything is done, or what went wrong with which field; then nothing was done.
+/// The result of a mutation: the plan for reading the changed rows, or the errors by field; with errors everything was
+/// rolled back.
 pub(crate) type Outcome = std::result::Result<Plan, Vec<Problem>>;
 
 impl Mutation {
@@ -239,7 +240,7 @@ impl Mutation {
     }
 }
 
-/// Whether an answer is a failure among those of an undone transaction.
+/// Returns whether the result of a change in a failed transaction is an error.
 fn is_failure(answer: &Json) -> bool {
     answer.get("code").and_then(Json::as_i64).is_some_and(|code| code != 0) && answer.get("message").is_some()
 }
@@ -255,7 +256,7 @@ async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<
         .map_err(|error| Error::internal("a transaction's answer can't be read").with_source(error))
 }
 
-/// What is answered for a change that was done.
+/// Returns the work that produces the result of a completed change.
 fn work(kind: MutationKind, level: Option<Box<Level>>, table: &TableType, answer: &Json) -> Work {
     let Some(mut level) = level else {
         let there = if answer.as_i64().is_some_and(|rows| rows > 0) { b"true".to_vec() } else { b"false".to_vec() };

@@ -1,12 +1,12 @@
-//! Names of the catalog as names of GraphQL, each used once. Knows nothing of schemas.
+//! Maps names of the catalog to unique GraphQL names. Knows nothing of schemas.
 
 use ahash::AHashSet;
 
-/// What a name is called of which nothing is left: what is made of names begins with them, and two leading underscores
-/// are reserved for introspection.
+/// Replacement for a name without any valid character: generated names begin with it, and two leading underscores are
+/// reserved for introspection.
 const NAMELESS: &str = "unnamed";
 
-/// `text` with everything that GraphQL does not allow in a name replaced by `_`.
+/// Replaces everything in `text` that GraphQL does not allow in a name by `_`.
 pub(crate) fn mangle(text: &str) -> String {
     let mut name: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if name.bytes().all(|byte| byte == b'_') {
@@ -23,19 +23,19 @@ pub(crate) fn mangle(text: &str) -> String {
     name
 }
 
-/// Names of one namespace, given out once each.
+/// The names of a namespace, each unique.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: AHashSet<String>,
 }
 
 impl Names {
-    /// A namespace in which `reserved` are already taken.
+    /// Creates a namespace in which `reserved` are taken.
     pub(crate) fn reserving(reserved: &[&str]) -> Self {
         Self { taken: reserved.iter().map(|name| (*name).to_owned()).collect() }
     }
 
-    /// The mangled `wanted`, with a number behind it when the name is taken.
+    /// Returns `wanted`, mangled, with a number appended if the name is taken.
     pub(crate) fn claim(&mut self, wanted: &str) -> String {
         let base = mangle(wanted);
         let mut name = base.clone();
@@ -52,7 +52,7 @@ impl Names {
 mod tests {
     use super::{Names, mangle};
 
-    /// Every name of up to four of these signs.
+    /// Returns every name of up to four of these characters.
     fn all() -> Vec<String> {
         let signs = ["_", "?", "a", "2", "\u{662f}", "__"];
         let mut all = vec![String::new()];
@@ -77,7 +77,7 @@ mod tests {
             let name = names.claim(&text);
             assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{text:?}: {name}");
             assert!(!name.starts_with(|c: char| c.is_ascii_digit()) && !name.starts_with("__"), "{text:?}: {name}");
-            // What is made of it: `_page`, `_aggregate`, `_rows`.
+            // Suffixes of generated names: `_page`, `_aggregate`, `_rows`.
             assert!(!format!("{}_page", mangle(&text)).starts_with("__"), "{text:?}: {name}");
             assert!(given.insert(name), "{text:?}");
         }

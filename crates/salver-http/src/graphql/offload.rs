@@ -1,16 +1,16 @@
-//! Where work is done: a little on the thread that answers requests, which is quicker, the rest on threads that may be
-//! busy, so that other requests never wait for it.
+//! Runs small work on the thread that serves requests, which is faster, and the rest on blocking threads, so that other
+//! requests never wait for it.
 
 use salver_model::{Error, Result};
 
-/// Work on more rows moves to another thread.
+/// Rows above which work moves to another thread.
 pub(crate) const INLINE_ROWS_MAX: usize = 1_024;
-/// Bytes written or copied at once where requests are answered.
+/// Bytes that are written or copied at once on a thread that serves requests.
 pub(crate) const INLINE_BYTES_MAX: usize = 256 * 1_024;
-/// After work on more rows than this others get their turn.
+/// Rows above which the task yields to others after the work.
 const UNNOTICED_ROWS_MAX: usize = 64;
 
-/// Does `work`, which is on `rows` rows.
+/// Runs `work`, which processes `rows` rows.
 pub(crate) async fn run<T: Send + 'static>(
     rows: usize,
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -23,7 +23,7 @@ pub(crate) async fn run<T: Send + 'static>(
     done
 }
 
-/// Does `work` on a thread that may be busy.
+/// Runs `work` on a blocking thread.
 pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
@@ -31,7 +31,7 @@ pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> Result<T
     }
 }
 
-/// Lets other requests have their turn after work on `rows` rows.
+/// Lets other tasks run after work on `rows` rows.
 pub(crate) async fn breathe(rows: usize) {
     if rows > UNNOTICED_ROWS_MAX {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Rows of one batch on their way into the answer, written in as many goes as it takes and counted as they are.
+//! The rows of a batch while they are written to the result, in several steps, and charged to the budget as they are.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use crate::graphql::plan::Level;
 use crate::graphql::run::Joined;
 use crate::graphql::write::Objects;
 
-/// Bytes written between two looks at the budget.
+/// Bytes that are written between two checks of the budget.
 const UNCOUNTED_BYTES_MAX: usize = 16 * 1_024;
 
-/// A batch and how far it is written.
+/// A batch and the position of the writer.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) level: Arc<Level>,
     pub(crate) batch: RecordBatch,
-    /// The rows of the level's relations.
+    /// Rows of the level's relations.
     pub(crate) joined: Vec<Result<Joined>>,
     pub(crate) budget: Arc<Budget>,
-    /// The row to go on with.
+    /// Row to continue with.
     pub(crate) next: usize,
-    /// Whether these rows begin their list.
+    /// Whether the next row is the first of its list.
     pub(crate) first: bool,
 }
 
 impl Piece {
-    /// Appends the rows to `out`, a comma between each two: few of them here, many on another thread.
+    /// Appends the rows to `out`, separated by commas: few of them on this thread, many on another.
     pub(crate) async fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let rows = self.batch.num_rows();
         let all_rows = rows + self.joined.iter().flatten().map(Joined::rows).sum::<usize>();
@@ -47,7 +47,7 @@ impl Piece {
         .await
     }
 
-    /// Writes rows until there are none left or `bytes_max` are exceeded.
+    /// Writes rows until there are none left or `bytes_max` is exceeded.
     fn go_on(&mut self, bytes_max: usize, out: &mut Vec<u8>) -> Result<()> {
         let Self { level, batch, joined, budget, next, first } = self;
         let objects = Objects::of(&level.fields, batch.columns(), &level.relations, joined)?;

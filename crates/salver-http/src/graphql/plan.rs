@@ -1,5 +1,5 @@
-//! What a document's fields have to read and write, compiled once per request: a query per level, and the bytes of
-//! every key.
+//! The reads and writes of a document's fields, compiled once per request: a query per level, and the bytes of every
+//! key.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ pub(crate) struct Plan {
     pub(crate) roots: Vec<RootPlan>,
 }
 
-/// One root field.
+/// A root field.
 #[derive(Debug)]
 pub(crate) struct RootPlan {
-    /// The name it has in the answer.
+    /// Name in the result.
     pub(crate) key: String,
     pub(crate) work: Work,
 }
 
-/// What a root field does.
+/// The work of a root field.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// `__typename`.
@@ -28,15 +28,15 @@ pub(crate) enum Work {
     Introspection,
     /// `_empty`.
     Nothing,
-    /// A value that is known already.
+    /// A value that is already known.
     Constant(Vec<u8>),
     /// A list of rows or groups.
     Rows(Arc<Level>),
     /// The first row or null.
     One(Arc<Level>),
-    /// Rows, total and next.
+    /// Rows, total and next cursor.
     Page(Arc<Level>, Vec<(String, PageField)>),
-    /// Its arguments make no query.
+    /// An error in the arguments.
     Failed(Error),
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum PageField {
     Typename(String),
 }
 
-/// Rows of one table and what hangs on them.
+/// Rows of a table, with their relations.
 #[derive(Debug)]
 pub(crate) struct Level {
     pub(crate) table: usize,
@@ -58,29 +58,29 @@ pub(crate) struct Level {
     pub(crate) relations: Vec<RelationPlan>,
 }
 
-/// One field of an object.
+/// A field of an object.
 #[derive(Debug)]
 pub(crate) struct FieldPlan {
     pub(crate) key: String,
-    /// `{"key":` of the first field, `,"key":` of the others.
+    /// `{"key":` for the first field, `,"key":` for the others.
     pub(crate) prefix: Vec<u8>,
     pub(crate) value: ValuePlan,
 }
 
-/// Where the value of a field comes from.
+/// The source of a field's value.
 #[derive(Debug)]
 pub(crate) enum ValuePlan {
-    /// The same for every row.
+    /// A constant, the same for every row.
     Constant(Vec<u8>),
-    /// A column of the batch, or of the struct the object stands for.
+    /// A column of the batch, or a field of the struct that the object stands for.
     Column(usize, Part),
-    /// Rows of another table.
+    /// Rows of a related table.
     Relation(usize),
     /// An object made of columns of the batch.
     Object(Vec<FieldPlan>),
 }
 
-/// How much of a column's value is written.
+/// The part of a column's value that is written.
 #[derive(Debug)]
 pub(crate) enum Part {
     Whole,
@@ -88,23 +88,23 @@ pub(crate) enum Part {
     Items(Box<Part>),
 }
 
-/// Rows of another table for each row of this one.
+/// The rows of another table that are related to each row of this one.
 #[derive(Debug)]
 pub(crate) struct RelationPlan {
     pub(crate) key: String,
-    /// The columns of the join in this level's batch.
+    /// Join columns in this level's batch.
     pub(crate) items: Vec<usize>,
     pub(crate) child: Arc<Level>,
-    /// The columns of the join in the child's batch.
+    /// Join columns in the child's batch.
     pub(crate) child_items: Vec<usize>,
-    /// An object or null, not a list.
+    /// Whether the value is an object or null, rather than a list.
     pub(crate) one: bool,
-    /// Most rows for each row of this level.
+    /// Most related rows per row of this level.
     pub(crate) limit: Option<u64>,
 }
 
 impl Level {
-    /// Calls `visit` with the table of this level and of every level below.
+    /// Calls `visit` with the table of this level and of all levels below.
     pub(crate) fn for_each_table(&self, visit: &mut dyn FnMut(usize)) {
         visit(self.table);
         for relation in &self.relations {

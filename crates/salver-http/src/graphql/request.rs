@@ -1,4 +1,4 @@
-//! A GraphQL request out of a body or a query string: ROAPI's bare document, or the standard's parameters.
+//! Parses a GraphQL request from a body or a query string: ROAPI's bare document, or the standard's parameters.
 
 use apollo_compiler::response::{JsonMap, JsonValue};
 use percent_encoding::percent_decode_str;
@@ -10,17 +10,18 @@ pub(crate) struct Request {
     pub(crate) document: String,
     pub(crate) variables: JsonMap,
     pub(crate) operation: Option<String>,
-    /// ROAPI's form: the body is a document and nothing else.
+    /// Whether the request is in ROAPI's form, with a bare document as the body.
     pub(crate) raw: bool,
-    /// Who asks.
+    /// Identity and address of the caller.
     pub(crate) caller: Caller,
-    /// Whether the document may change rows: it came in a way in which no page of another site can send it unasked.
+    /// Whether the document may change rows: the form of the request is one that pages of other sites can't send
+    /// without a preflight.
     pub(crate) may_change: bool,
-    /// Whether it came with GET, which never changes anything.
+    /// Whether the method is GET, which never changes anything.
     pub(crate) is_get: bool,
 }
 
-/// Reads the body of a POST.
+/// Parses the body of a POST.
 ///
 /// # Errors
 /// `InvalidBody`.
@@ -44,7 +45,7 @@ pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Requ
     })
 }
 
-/// Reads the query string of a GET, as it stands in the URL.
+/// Parses the query string of a GET, as it stands in the URL.
 ///
 /// # Errors
 /// `InvalidRequest`, `InvalidBody` for malformed variables.
@@ -76,7 +77,8 @@ pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
     })
 }
 
-/// No GraphQL document begins with `{"`, `{}` or `[`, so that a forgotten content type does no harm.
+/// Returns whether a body is JSON, judged by its content. No GraphQL document begins with `{"`, `{}` or `[`, so a
+/// missing content type does no harm.
 fn looks_like_json(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     match text.strip_prefix('{') {

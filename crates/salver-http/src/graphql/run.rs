@@ -1,4 +1,4 @@
-//! Reads the levels of a plan: the root's rows, then for each relation all rows that belong with them at once.
+//! Reads the levels of a plan: the rows of the root, then for each relation all matching rows at once.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::graphql::offload;
 use crate::graphql::plan::{Level, RelationPlan};
 use crate::weight;
 
-/// What reading needs to see.
+/// The context of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Runner<'a> {
     pub(crate) service: &'a Service,
@@ -30,34 +30,34 @@ pub(crate) struct Runner<'a> {
     pub(crate) budget: &'a Arc<Budget>,
 }
 
-/// Rows that are being read, and the document's turn to read them, which ends when this is dropped.
+/// Rows that are being read, and the permit to read them, which is released on drop.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
     pub(crate) rows: Rows,
     pub(crate) turn: SemaphorePermit<'a>,
 }
 
-/// The rows of one relation.
+/// The rows of a relation.
 #[derive(Debug)]
 pub(crate) struct Joined {
-    /// `None` when no row above has a key.
+    /// All rows; `None` when no row above has a key.
     pub(crate) batch: Option<RecordBatch>,
     pub(crate) matches: Matches,
-    /// The relations of these rows.
+    /// Rows of the relations of these rows.
     pub(crate) below: Vec<Result<Joined>>,
-    /// Whether the same request gives the same rows.
+    /// Whether the same request returns the same rows.
     pub(crate) repeatable: bool,
-    /// The memory of the rows.
+    /// Memory charged for the rows.
     pub(crate) _held: Held,
 }
 
 impl Joined {
-    /// Whether these rows and all below are repeatable.
+    /// Returns whether these rows and all below are repeatable.
     pub(crate) fn all_repeatable(&self) -> bool {
         self.repeatable && self.below.iter().flatten().all(Joined::all_repeatable)
     }
 
-    /// How many rows these and all below are.
+    /// Returns the number of these rows and of all below.
     pub(crate) fn rows(&self) -> usize {
         let below: usize = self.below.iter().flatten().map(Joined::rows).sum();
         self.batch.as_ref().map_or(0, RecordBatch::num_rows) + below
@@ -65,8 +65,8 @@ impl Joined {
 }
 
 impl<'a> Runner<'a> {
-    /// Runs the query of `level`, when it is the document's turn. Whoever holds the answer must not wait for another
-    /// turn.
+    /// Runs the query of `level` with a permit of the document. A caller that holds the result must not wait for
+    /// another permit.
     pub(crate) async fn read(&self, level: &Level, query: &Query) -> Result<Reading<'a>> {
         let turn = self.budget.turn().await?;
         let entry = &self.graph.tables[level.table].entry;
@@ -99,7 +99,7 @@ impl<'a> Runner<'a> {
                 }
             }
             query.filter = Some(if filters.len() == 1 { filters.swap_remove(0) } else { Filter::And(filters) });
-            // The limit is for each row above; with one key that is the limit of the query.
+            // The limit applies per row above; with a single key it is the limit of the query.
             let bound = gathered.left.saturating_add(1);
             query.limit =
                 Some(limit.filter(|_| keys.len() == 1 && relation.items.len() == 1).map_or(bound, |l| l.min(bound)));
@@ -117,7 +117,7 @@ impl<'a> Runner<'a> {
         Ok(Joined { batch: Some(batch), matches, below, repeatable, _held: held })
     }
 
-    /// The types of the child's columns of the join.
+    /// Returns the types of the child's join columns.
     fn types(&self, relation: &RelationPlan) -> Result<Vec<DataType>> {
         let table = self.snapshot.resolve(self.graph.tables[relation.child.table].entry.as_str())?;
         let schema = &table.describe().schema;
@@ -129,12 +129,12 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Rows that have to be at hand all at once.
+/// Rows that have to be in memory all at once.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     schema: Option<SchemaRef>,
     batches: Vec<RecordBatch>,
-    /// Rows that may still come.
+    /// Number of rows that may still be added.
     left: u64,
     repeatable: bool,
     budget: Arc<Budget>,
@@ -142,7 +142,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// None yet.
+    /// Creates an empty collection.
     pub(crate) fn new(budget: &Arc<Budget>) -> Self {
         Self {
             schema: None,
@@ -154,7 +154,7 @@ impl Gathered {
         }
     }
 
-    /// Takes all rows, for the field `field`, and gives the turn back.
+    /// Adds all rows of a read, for the field `field`, and releases its permit.
     pub(crate) async fn add(&mut self, reading: Reading<'_>, field: &str) -> Result<()> {
         let Reading { rows, turn } = reading;
         self.repeatable &= rows.repeatable;
@@ -189,7 +189,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// All rows as one batch, with their memory; `None` when nothing was read.
+    /// Concatenates all rows into one batch, with their memory charge; `None` when nothing was read.
     pub(crate) async fn finish(self) -> Result<Option<(RecordBatch, Held)>> {
         let Self { schema: Some(schema), batches, held, .. } = self else { return Ok(None) };
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
@@ -198,7 +198,7 @@ impl Gathered {
     }
 }
 
-/// A failure to put batches together.
+/// Converts an error from the concatenation of batches.
 fn concat_failed(error: arrow::error::ArrowError) -> Error {
     Error::internal("the rows of a relation can't be put together").with_source(error)
 }

@@ -1,4 +1,4 @@
-//! The scalar types of the schema, and which column types of Arrow they stand for.
+//! The scalar types of the schema, and the Arrow column types that they represent.
 
 use arrow::datatypes::DataType;
 
@@ -33,7 +33,7 @@ impl Scalar {
         Self::Json,
     ];
 
-    /// The scalar for a column type that is neither a struct nor a list.
+    /// Returns the scalar for a column type that is neither a struct nor a list.
     pub(crate) fn of(data_type: &DataType) -> Self {
         match data_type {
             DataType::Boolean => Self::Boolean,
@@ -60,7 +60,7 @@ impl Scalar {
         }
     }
 
-    /// Its name in the schema.
+    /// Returns the name in the schema.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Boolean => "Boolean",
@@ -77,7 +77,7 @@ impl Scalar {
         }
     }
 
-    /// What it is, for those that GraphQL does not define.
+    /// Returns a description, for types that GraphQL does not define.
     pub(crate) fn description(self) -> Option<&'static str> {
         match self {
             Self::Boolean | Self::Int | Self::Float | Self::String => None,
@@ -93,17 +93,17 @@ impl Scalar {
         }
     }
 
-    /// Whether a sum and a mean make sense.
+    /// Returns whether sums and means are defined.
     pub(crate) fn is_numeric(self) -> bool {
         matches!(self, Self::Int | Self::Int64 | Self::Float | Self::Decimal)
     }
 
-    /// Whether values have a smallest and a largest.
+    /// Returns whether values are ordered, so that minimum and maximum are defined.
     pub(crate) fn is_ordered(self) -> bool {
         !matches!(self, Self::Boolean | Self::Binary | Self::Json)
     }
 
-    /// Whether rows can be grouped and found by it.
+    /// Returns whether values can be grouped by and compared for equality.
     pub(crate) fn is_comparable(self) -> bool {
         self != Self::Json
     }

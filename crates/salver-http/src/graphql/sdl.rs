@@ -1,16 +1,16 @@
-//! The graph as schema definition language. The schema that introspection shows is what is written here.
+//! Writes the graph in the schema definition language. Introspection shows this schema.
 
 use std::fmt::Write;
 
 use crate::graphql::graph::{ColumnField, Graph, ObjectType, Shape, TableType};
 use crate::graphql::scalar::Scalar;
 
-/// The operators of a filter and the words for them.
+/// The comparison operators of a filter.
 const ORDERED: [&str; 8] = ["eq", "ne", "neq", "lt", "lte", "lteq", "gt", "gte"];
 const EQUALITY: [&str; 3] = ["eq", "ne", "neq"];
 const PATTERNS: [&str; 4] = ["like", "not_like", "ilike", "not_ilike"];
 
-/// The type definitions of `graph`.
+/// Writes the type definitions of `graph`.
 pub(crate) fn write(graph: &Graph) -> String {
     let mut out = String::with_capacity(8_192 + graph.tables.len() * 4_096);
     shared(&mut out);
@@ -106,7 +106,7 @@ fn roots(table: &TableType, out: &mut String) {
     );
 }
 
-/// The root fields that change rows, and their input types.
+/// Writes the root fields of mutations, and their input types.
 fn mutations(graph: &Graph, out: &mut String) {
     let writable = || graph.tables.iter().filter_map(|table| Some((table, table.writing.as_ref()?)));
     if writable().next().is_none() {

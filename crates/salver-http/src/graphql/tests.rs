@@ -1,4 +1,4 @@
-//! The GraphQL door against tables in memory, which count how often they are read, without HTTP around it.
+//! Tests of the GraphQL door without HTTP, on tables in memory that count their reads.
 
 #![allow(clippy::unwrap_used)]
 

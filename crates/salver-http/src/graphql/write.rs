@@ -1,4 +1,4 @@
-//! Objects as JSON, from the columns of a batch straight into the body.
+//! Writes the columns of a batch as JSON objects, directly into the body.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::NullBuffer;
@@ -10,13 +10,13 @@ use salver_model::{Error, Result};
 use crate::graphql::plan::{FieldPlan, Part, RelationPlan, ValuePlan};
 use crate::graphql::run::Joined;
 
-/// Writes the rows of one batch as objects.
+/// A writer for the rows of one batch as objects.
 #[derive(Debug)]
 pub(crate) struct Objects<'a> {
     fields: Vec<(&'a [u8], Cell<'a>)>,
 }
 
-/// Writes the values of one field.
+/// A writer for the values of one field.
 #[derive(Debug)]
 enum Cell<'a> {
     Constant(&'a [u8]),
@@ -25,7 +25,7 @@ enum Cell<'a> {
     List(List<'a>, Box<Cell<'a>>),
     Group(Objects<'a>),
     Relation(&'a Joined, Option<Objects<'a>>, bool),
-    /// A relation that could not be read; the errors of the document say why.
+    /// A relation that could not be read; the reason is among the errors of the document.
     Failed,
 }
 
@@ -43,7 +43,7 @@ enum Offsets<'a> {
 }
 
 impl<'a> Objects<'a> {
-    /// The writer of `fields` over `columns`, with the rows of `relations` in `joined`.
+    /// Creates a writer of `fields` over `columns`, with the rows of `relations` in `joined`.
     pub(crate) fn of(
         fields: &'a [FieldPlan],
         columns: &'a [ArrayRef],
@@ -149,7 +149,7 @@ fn write_list(rows: impl Iterator<Item = usize>, out: &mut Vec<u8>, mut write: i
     out.push(b'[');
     for (index, row) in rows.enumerate() {
         if out.len() > GRAPHQL_BYTES_MAX {
-            // Rows of relations multiply; the caller refuses a body over the limit, so that its end doesn't matter.
+            // Rows of relations multiply. The caller refuses a body over the limit, so the truncation does no harm.
             return;
         }
         if index > 0 {

@@ -1,4 +1,4 @@
-//! The index as a page: every table with its columns, its first rows and addresses to try. One file, no scripts.
+//! The index as a page: every table with its columns, its first rows and URLs to try. A single file without scripts.
 
 use std::fmt::Write;
 
@@ -14,13 +14,13 @@ use crate::exchange::Exchange;
 use crate::exit;
 use crate::veil;
 
-/// Rows shown of each table.
+/// Rows shown per table.
 const ROWS: u64 = 5;
-/// Tables whose rows are shown; of more, only the head is.
+/// Tables whose rows are shown; of further ones only the head is.
 const TABLES: usize = 50;
-/// Columns shown of each.
+/// Columns shown per table.
 const COLUMNS: usize = 64;
-/// Characters shown of a value.
+/// Characters shown per value.
 const CELL_CHARS: usize = 300;
 
 const STYLE: &str = "\
@@ -33,15 +33,15 @@ th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;
 @media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}a{color:#7ab8ff}th,code{background:#1f262e}\
 th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
 
-/// Characters of a name that would end a path segment or need escaping in one.
+/// Characters that would end a path segment or need escaping in one.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A name as a segment of a path.
+/// Escapes a name as a path segment.
 pub(super) fn escape_path(name: &str) -> String {
     utf8_percent_encode(name, SEGMENT).to_string()
 }
 
-/// Answers the page.
+/// Responds with the page.
 pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     let snapshot = exchange.app.service.snapshot_settled().await;
     let base = &exchange.app.options.base_path;
@@ -56,7 +56,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     for (index, entry) in snapshot.entries().enumerate() {
         section(&mut page, base, entry);
         if entry.table().is_some() && index < TABLES {
-            // A table whose rows can't be read still has its head; the reason shows when its rows are asked for.
+            // A table whose rows can't be read still has its head; the error shows when its rows are requested.
             let _ = sample(&mut page, exchange, &snapshot, entry).await;
         }
     }
@@ -114,12 +114,12 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
     page.push_str("</p>");
 }
 
-/// The first rows as a table, types under the names.
+/// Writes the first rows as a table, with the types below the column names.
 async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot, entry: &Entry) -> Result<()> {
     let Some(table) = entry.table() else { return Ok(()) };
     let fields = table.describe().schema.fields();
     let more = fields.len().saturating_sub(COLUMNS);
-    // No more is read than is shown: a table may have thousands of columns.
+    // Only the columns that are shown are read: a table may have thousands.
     let items = fields.iter().take(COLUMNS).map(|field| Item::column(field.name().as_str()));
     let query = Query { items: items.collect(), limit: Some(ROWS), ..Query::default() };
     let rows = exchange.app.service.read(exchange.caller, snapshot, entry.name.as_str(), &query).await?;
@@ -147,7 +147,7 @@ async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot,
             for cell in &cells {
                 page.push_str("<td>");
                 if let Some(cell) = cell {
-                    // Ends early where the value is long.
+                    // Fails early where the value is long.
                     let _ = write!(Short { page, left: CELL_CHARS }, "{}", cell.value(row));
                 }
             }
@@ -157,10 +157,10 @@ async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot,
     Ok(())
 }
 
-/// The beginning of a value, as HTML.
+/// A writer of the beginning of a value, as HTML.
 struct Short<'a> {
     page: &'a mut String,
-    /// How many characters may still be written.
+    /// Number of characters that may still be written.
     left: usize,
 }
 
@@ -177,7 +177,7 @@ impl Write for Short<'_> {
     }
 }
 
-/// Text as HTML.
+/// Writes text as HTML.
 fn escape(text: &str, out: &mut String) {
     for char in text.chars() {
         match char {

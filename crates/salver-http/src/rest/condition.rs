@@ -9,7 +9,7 @@ use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Query, Result, V
 use super::items;
 use super::path::Columns;
 
-/// The operators, as they stand behind the brackets.
+/// The operators that may follow the brackets.
 const OPERATORS: [&str; 21] = [
     "eq",
     "ne",
@@ -34,17 +34,17 @@ const OPERATORS: [&str; 21] = [
     "between",
 ];
 
-/// One `filter[column]op=value`.
+/// Parses one `filter[column]op=value`.
 pub(super) fn filter(column: &str, op: &str, value: &str, columns: &Columns<'_>) -> Result<Filter> {
     apply(columns.resolve(column, Code::InvalidFilter)?, op, value)
 }
 
-/// One `having[item]op=value`.
+/// Parses one `having[item]op=value`.
 pub(super) fn having(item: &str, op: &str, value: &str, query: &Query) -> Result<Filter> {
     apply(items::of_answer(item, query, Code::InvalidFilter)?, op, value)
 }
 
-/// `or=(...)`, `and=(...)`, `not=(...)`.
+/// Parses `or=(...)`, `and=(...)`, `not=(...)`.
 pub(super) fn group(kind: &str, text: &str, columns: &Columns<'_>) -> Result<Filter> {
     let inner = text.trim();
     let inner = inner.strip_prefix('(').and_then(|t| t.strip_suffix(')')).ok_or_else(|| {
@@ -74,7 +74,7 @@ fn combine(kind: &str, text: &str, columns: &Columns<'_>, depth: usize) -> Resul
     })
 }
 
-/// A condition of a group, or a group in it.
+/// Parses a condition of a group, or a nested group.
 fn term(text: &str, columns: &Columns<'_>, depth: usize) -> Result<Filter> {
     for kind in ["or", "and", "not"] {
         if let Some(inner) = text.strip_prefix(kind).and_then(|rest| rest.strip_prefix('('))
@@ -102,7 +102,7 @@ fn term(text: &str, columns: &Columns<'_>, depth: usize) -> Result<Filter> {
     Err(malformed())
 }
 
-/// A name up to its closing quote, with quotes in it that are doubled, and what stands behind it.
+/// Parses a quoted name, with doubled quotes inside, and returns it with the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let (mut name, mut rest) = (String::new(), text);
     loop {
@@ -196,7 +196,7 @@ fn between(column: ColumnPath, text: &str) -> Result<Filter> {
     ]))
 }
 
-/// A value: `'text'` with doubled quotes inside, `null`, or something the column's type decides on.
+/// Parses a value: `'text'` with doubled quotes inside, `null`, or text that is interpreted by the column's type.
 fn literal(text: &str) -> Result<Value> {
     let trimmed = text.trim();
     if let Some(rest) = trimmed.strip_prefix('\'') {
@@ -209,7 +209,7 @@ fn literal(text: &str) -> Result<Value> {
     Ok(if trimmed == "null" { Value::Null } else { Value::Bare(text.to_owned()) })
 }
 
-/// Parts divided by commas outside quotes and parentheses.
+/// Splits at commas outside quotes and parentheses.
 fn split(text: &str) -> Result<Vec<&str>> {
     let mut parts = Vec::new();
     let (mut start, mut depth, mut quote) = (0, 0_usize, None);

@@ -1,23 +1,23 @@
-//! What comes back and in which order: `columns`, `group` and `sort`.
+//! Projection, grouping and order of a result: `columns`, `group` and `sort`.
 
 use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::{Aggregate, AggregateFunction, Code, ColumnPath, Error, Item, Query, Result, Sort, suggest};
 
 use super::path::Columns;
 
-/// `columns=city,lat`, `columns=color,total:sum(amount),count()`: columns, nested fields and aggregates, each with an
-/// optional `name:` before it.
+/// Parses `columns=city,lat`, `columns=color,total:sum(amount),count()`: columns, nested fields and aggregates, each
+/// with an optional `name:` before it.
 pub(super) fn columns(text: &str, columns: &Columns<'_>) -> Result<Vec<Item>> {
     list("columns", text)?.into_iter().map(|part| item(&part, columns)).collect()
 }
 
-/// `group=color,links.kind`.
+/// Parses `group=color,links.kind`.
 pub(super) fn group(text: &str, columns: &Columns<'_>) -> Result<Vec<ColumnPath>> {
     list("group", text)?.iter().map(|part| columns.resolve(part, Code::InvalidColumn)).collect()
 }
 
-/// A grouped query without `columns` answers the groups and how many rows each has; one with columns may name, beside
-/// aggregates, only what it groups by. No two columns of an answer have one name.
+/// Completes a grouped query. Without `columns` it returns the groups and the number of rows of each; with `columns` it
+/// may name, apart from aggregates, only grouping columns. Names of result columns must be unique.
 pub(super) fn complete(query: &mut Query, columns: &Columns<'_>) -> Result<()> {
     if query.is_grouped() {
         complete_groups(query)?;
@@ -51,7 +51,7 @@ fn complete_groups(query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// `sort=a,-b,+c,-d.nullslast`.
+/// Parses `sort=a,-b,+c,-d.nullslast`.
 pub(super) fn sort(text: &str, query: &Query, columns: &Columns<'_>) -> Result<Vec<Sort>> {
     list("sort", text)?.iter().map(|part| sort_key(part, query, columns)).collect()
 }
@@ -59,7 +59,7 @@ pub(super) fn sort(text: &str, query: &Query, columns: &Columns<'_>) -> Result<V
 fn sort_key(part: &str, query: &Query, columns: &Columns<'_>) -> Result<Sort> {
     let (descending, name) = match part.strip_prefix('-') {
         Some(name) => (true, name),
-        // A `+` in a query string arrives as a space.
+        // A `+` in a query string is decoded to a space.
         None => (false, part.trim_start_matches(['+', ' '])),
     };
     let (name, nulls_first) = match name.rsplit_once('.') {
@@ -78,7 +78,7 @@ fn sort_key(part: &str, query: &Query, columns: &Columns<'_>) -> Result<Sort> {
     Ok(Sort { column, descending, nulls_first })
 }
 
-/// The item called `name` of a grouped answer.
+/// Returns the item `name` of a grouped result.
 pub(super) fn of_answer(name: &str, query: &Query, code: Code) -> Result<ColumnPath> {
     let names = query.items.iter().map(Item::name);
     if names.clone().any(|item| item == name) {
@@ -89,7 +89,7 @@ pub(super) fn of_answer(name: &str, query: &Query, code: Code) -> Result<ColumnP
 }
 
 fn item(part: &str, columns: &Columns<'_>) -> Result<Item> {
-    // A column of just that name comes first, so that names with colons can be asked for as they are.
+    // An exact match comes first, so that names with colons can be used as they are.
     if columns.has(part) {
         return Ok(Item::column(part));
     }
@@ -102,7 +102,7 @@ fn item(part: &str, columns: &Columns<'_>) -> Result<Item> {
     })
 }
 
-/// A column, a nested field or an aggregate, without a name before it.
+/// Parses a column, a nested field or an aggregate, without a name before it.
 fn unnamed(part: &str, columns: &Columns<'_>) -> Result<Item> {
     if columns.has(part) {
         return Ok(Item::column(part));
@@ -135,7 +135,7 @@ fn aggregate(name: &str, argument: &str, columns: &Columns<'_>) -> Result<Item> 
     Ok(Item::Aggregate { aggregate: Aggregate { function, column }, name: shown })
 }
 
-/// The parts of the list that `parameter` holds.
+/// Splits the list in `parameter` into its parts.
 fn list(parameter: &str, text: &str) -> Result<Vec<String>> {
     let parts = split(text);
     if parts.len() > LIST_ITEMS_MAX {
@@ -145,7 +145,7 @@ fn list(parameter: &str, text: &str) -> Result<Vec<String>> {
     Ok(parts)
 }
 
-/// Parts divided by commas. A part in double quotes may contain commas; a doubled quote inside stands for one.
+/// Splits at commas. A part in double quotes may contain commas; a doubled quote inside stands for one.
 fn split(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -164,7 +164,7 @@ fn split(text: &str) -> Vec<String> {
     parts
 }
 
-/// A leading part in double quotes, and what follows it; only when a comma or the end does.
+/// Parses a leading part in double quotes, and returns it with the rest; only if a comma or the end follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut rest = text.strip_prefix('"')?;

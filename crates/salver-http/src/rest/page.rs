@@ -8,7 +8,7 @@ use crate::respond;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
-/// The paging headers of `rows`.
+/// Returns the paging headers of `rows`.
 pub(super) fn links(exchange: &Exchange<'_>, rows: &Rows) -> Result<HeaderMap> {
     let mut headers = HeaderMap::with_capacity(respond::HEADERS_USUAL);
     if let Some(total) = rows.total {

@@ -1,8 +1,8 @@
 //! The parameters of the REST door, one function each, in the order of the reference page.
 //!
-//! `columns`, `sort`, `limit`, `page` and `filter[column]op` are ROAPI's and mean what they mean there: nulls come
-//! first in both directions of a sort, a repeated parameter's last value wins (filters add up), `page` without
-//! `limit` means nothing. Everything else is Salver's own, and what is not known is an error.
+//! `columns`, `sort`, `limit`, `page` and `filter[column]op` are ROAPI's, with the same semantics: nulls come first in
+//! both directions of a sort, a repeated parameter's last value wins (filters add up), `page` without `limit` has no
+//! effect. Everything else is Salver's own, and an unknown parameter is an error.
 
 use arrow::datatypes::Fields;
 use salver_model::limits::LIST_ITEMS_MAX;
@@ -12,10 +12,10 @@ use super::condition;
 use super::items;
 use super::path::Columns;
 
-/// Names and values, in order.
+/// Names and values of parameters, in order.
 pub(super) type Parameters = Vec<(String, String)>;
 
-/// The parameters that have no brackets.
+/// The parameters without brackets.
 const NAMES: [&str; 15] = [
     "columns",
     "sort",
@@ -34,10 +34,10 @@ const NAMES: [&str; 15] = [
     "having[...]",
 ];
 
-/// Reads `parameters` into `query`; the answer is the value of `format`.
+/// Parses `parameters` into `query` and returns the value of `format`.
 ///
 /// # Errors
-/// Whatever is wrong with a parameter; unknown parameters too.
+/// Any error in a parameter; unknown parameters too.
 pub(super) fn read(
     parameters: &[(String, String)],
     description: &Description,
@@ -48,7 +48,7 @@ pub(super) fn read(
     let mut having = Vec::new();
     let mut format = None;
     let mut page = None;
-    // Items first: a sort and `having` may name what they define.
+    // Items first, since a sort and `having` may refer to them.
     for (name, value) in parameters {
         match name.as_str() {
             "columns" => query.items = items::columns(value, &columns)?,
@@ -89,10 +89,10 @@ pub(super) fn read(
     Ok(format)
 }
 
-/// The conditions among `parameters`, over columns of any name, and the parameters that are none.
+/// Parses the conditions among `parameters`, over columns of any name, and returns them with the other parameters.
 ///
 /// # Errors
-/// Whatever is wrong with a condition.
+/// Any error in a condition.
 pub(super) fn conditions(parameters: Parameters) -> Result<(Option<Filter>, Parameters)> {
     let none = Fields::empty();
     let columns = Columns::any(&none);
@@ -115,7 +115,8 @@ fn all_of(mut conditions: Vec<Filter>) -> Option<Filter> {
     }
 }
 
-/// `kind[inner]op` in its three parts. The inner part reaches to the last `]`, so that names may contain brackets.
+/// Splits `kind[inner]op` into its three parts. The inner part extends to the last `]`, so that names may contain
+/// brackets.
 fn bracketed(name: &str) -> Option<(&str, &str, &str)> {
     let (kind, rest) = name.split_once('[')?;
     let (inner, op) = rest.rsplit_once(']')?;
@@ -136,7 +137,7 @@ fn turn_to(page: u64, limit: u64, query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// What can't go together.
+/// Refuses combinations of parameters that contradict each other.
 fn check(query: &Query) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::new(Code::InvalidRequest, what).with_hint(hint));
     if query.having.is_some() && !query.is_grouped() {

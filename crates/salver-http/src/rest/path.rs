@@ -1,14 +1,14 @@
-//! Names of columns and nested fields, as they stand in a request, resolved against the schema.
+//! Resolves names of columns and nested fields in a request against the schema.
 
 use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::{Code, ColumnPath, Description, Error, Result};
 
-/// The columns a request may name.
+/// The columns that a request may name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns<'a> {
     entry: &'a str,
     fields: &'a Fields,
-    /// Whether rows may have columns that nobody knows of.
+    /// Whether rows may have columns that are not in the schema.
     is_open: bool,
 }
 
@@ -17,26 +17,26 @@ impl<'a> Columns<'a> {
         Self { entry: description.name.as_str(), fields: description.schema.fields(), is_open: false }
     }
 
-    /// Any columns: every name is one.
+    /// Returns columns that accept any name.
     pub(super) fn any(none: &'a Fields) -> Self {
         Self { entry: "", fields: none, is_open: true }
     }
 
-    /// The names, in the schema's order.
+    /// Returns the names, in the schema's order.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
         self.fields.iter().map(|field| field.name().as_str())
     }
 
-    /// Whether there is a column of just this name.
+    /// Returns whether a column has exactly this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name() == name)
     }
 
-    /// The column or nested field `text` names: a column of just that name, else a struct column and fields below it,
-    /// divided by dots.
+    /// Resolves `text` to a column or nested field: a column of exactly that name, else a struct column and fields
+    /// below it, separated by dots.
     ///
     /// # Errors
-    /// `code`, with the nearest name as hint.
+    /// `code`, with the nearest name as a hint.
     pub(super) fn resolve(&self, text: &str, code: Code) -> Result<ColumnPath> {
         if self.is_open || self.has(text) {
             return Ok(ColumnPath::column(text));
@@ -52,7 +52,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The fields `text` names below the struct `field`.
+/// Resolves `text` to the names of nested fields of the struct `field`.
 fn below(field: &Field, text: &str, code: Code) -> Result<Vec<String>> {
     let DataType::Struct(inner) = field.data_type() else {
         return Err(Error::new(

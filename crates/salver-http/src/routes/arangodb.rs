@@ -1,60 +1,60 @@
-//! Cursors, and what clients of ArangoDB ask around them. Those clients put `/_db/{database}` before their paths; there
-//! is one database, whatever it is called.
+//! Cursors, and the other requests of ArangoDB's clients. Those clients put `/_db/{database}` before their paths; there
+//! is only one database, which has any name.
 
 use super::{Does, Methods, Row, Target as Any, Values, When, row};
 
-/// What these doors are asked for, and of which database.
+/// A request to these doors, and the database that it names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target<'p> {
-    /// The database that the path names.
+    /// Name of the database in the path.
     pub(crate) database: Option<&'p str>,
-    /// What is asked for.
+    /// The request itself.
     pub(crate) asked: Asked<'p>,
 }
 
-/// What is asked for.
+/// A request to these doors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked<'p> {
-    /// The rows of an entry, in batches.
+    /// Opens an export: the rows of an entry, in batches.
     OpenExport,
-    /// The next batch of an export.
+    /// Fetches the next batch of an export.
     NextOfExport(&'p str),
-    /// The end of an export.
+    /// Closes an export.
     EndExport(&'p str),
-    /// The rows of a query, in batches.
+    /// Opens a cursor: the rows of a query, in batches.
     OpenCursor,
-    /// The next batch of a cursor, or one by its number.
+    /// Fetches the next batch of a cursor, or one by its number.
     NextOfCursor(&'p str, Option<&'p str>),
-    /// The end of a cursor.
+    /// Closes a cursor.
     EndCursor(&'p str),
-    /// The collections.
+    /// Lists the collections.
     Collections,
-    /// One of them, or something of one.
+    /// Describes a collection, or returns one of its properties.
     Collection(&'p str, Option<&'p str>),
-    /// The databases, or something of them.
+    /// Lists the databases; with a value, only the current one or those of the user.
     Databases(Option<&'p str>),
-    /// A token for a name and a password.
+    /// Logs in: a token for a name and a password.
     Login,
-    /// What the server is.
+    /// Describes the server.
     Server(About),
-    /// What ArangoDB has behind this word, and Salver has not.
+    /// A part of ArangoDB's API that Salver does not implement, by its first word.
     Absent(&'p str),
 }
 
-/// What clients want to know of the server before they ask for anything.
+/// The properties of the server that clients request first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Its version.
+    /// Version of the server.
     Version,
-    /// Whether it can be used.
+    /// Availability.
     Availability,
-    /// Whether it can be written to.
+    /// Mode, which tells whether the server is writable.
     Mode,
-    /// Its part in a cluster.
+    /// Role in a cluster.
     Role,
-    /// Its clock.
+    /// System time.
     Time,
-    /// What keeps its rows.
+    /// Storage engine.
     Engine,
 }
 

@@ -4,83 +4,83 @@ use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, Values, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// v2: the topics.
+    /// v2: lists the topics.
     Topics,
-    /// v2: a topic.
+    /// v2: describes a topic.
     Topic(Cow<'p, str>),
-    /// v2: records for a topic, or for one of its partitions.
+    /// v2: produces records to a topic, or to one of its partitions.
     Produce(Cow<'p, str>, Option<Cow<'p, str>>),
-    /// v2: the partitions of a topic.
+    /// v2: lists the partitions of a topic.
     Partitions(Cow<'p, str>),
-    /// v2: one of them.
+    /// v2: describes a partition.
     Partition(Cow<'p, str>, Cow<'p, str>),
-    /// v2: where its records begin and end.
+    /// v2: the first and last offsets of a partition.
     Offsets(Cow<'p, str>, Cow<'p, str>),
-    /// v2: the brokers.
+    /// v2: lists the brokers.
     Brokers,
-    /// v2: a new consumer of a group.
+    /// v2: creates a consumer in a group.
     Join(Cow<'p, str>),
-    /// v2: a consumer of a group leaves, by group and name.
+    /// v2: deletes a consumer, by group and name.
     Leave(Cow<'p, str>, Cow<'p, str>),
-    /// v2: a consumer of a group does something.
+    /// v2: an operation of a consumer, by group and name.
     Consumer(Cow<'p, str>, Cow<'p, str>, Step),
-    /// v3: the clusters.
+    /// v3: lists the clusters.
     Clusters,
-    /// v3: one of them.
+    /// v3: describes a cluster.
     Cluster(Cow<'p, str>),
-    /// v3: something of a cluster.
+    /// v3: a request about the topics of a cluster.
     InCluster(Cow<'p, str>, Topic<'p>),
 }
 
-/// What is done with a consumer of v2.
+/// An operation of a consumer, in v2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It reads.
+    /// Fetches records.
     Records,
-    /// It says how far it is.
+    /// Commits offsets.
     Commit,
-    /// It asks how far it is.
+    /// Returns the committed offsets.
     Committed,
-    /// It subscribes to topics.
+    /// Subscribes to topics.
     Subscribe,
-    /// It asks to which.
+    /// Returns the subscription.
     Subscription,
-    /// It ends that.
+    /// Unsubscribes.
     Unsubscribe,
-    /// It takes partitions.
+    /// Assigns partitions.
     Assign,
-    /// It asks which.
+    /// Returns the assignment.
     Assignment,
-    /// It goes to offsets.
+    /// Seeks to offsets.
     Seek,
-    /// It goes to the first ones.
+    /// Seeks to the first offsets.
     SeekBeginning,
-    /// It goes to the next ones.
+    /// Seeks to the end.
     SeekEnd,
 }
 
-/// Something of a cluster, in v3.
+/// A request about the topics of a cluster, in v3.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Topic<'p> {
-    /// Its topics.
+    /// Lists the topics.
     All,
-    /// One of them.
+    /// Describes a topic.
     One(Cow<'p, str>),
-    /// The partitions of a topic.
+    /// Lists the partitions of a topic.
     Partitions(Cow<'p, str>),
-    /// One of them.
+    /// Describes a partition.
     Partition(Cow<'p, str>, Cow<'p, str>),
-    /// Records for a topic, in a stream of requests and answers.
+    /// Produces records to a topic, in a stream of requests and responses.
     Records(Cow<'p, str>),
-    /// Records for a topic at once.
+    /// Produces a batch of records to a topic.
     Batch(Cow<'p, str>),
 }
 
 impl Target<'_> {
-    /// Whether it is one of v3, which has a media type of its own.
+    /// Returns whether the target is one of v3, which has a media type of its own.
     pub(crate) fn is_of_v3(&self) -> bool {
         matches!(self, Self::Clusters | Self::Cluster(_) | Self::InCluster(..))
     }

@@ -1,19 +1,19 @@
-//! Whole entries, in one body or in streams that are read by offset.
+//! Exports of whole entries, in one body or in streams that are read by offset.
 
 use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// A session of streams.
+    /// Opens a session of streams.
     Open,
-    /// An entry, or how a session stands.
+    /// Exports an entry, or returns the state of a session.
     One(Cow<'p, str>),
-    /// The end of a session.
+    /// Closes a session.
     End(Cow<'p, str>),
-    /// Rows of one stream of a session.
+    /// Reads rows of one stream of a session.
     Stream(Cow<'p, str>, Cow<'p, str>),
 }
 

@@ -1,25 +1,25 @@
-//! User code by name. Where files declare routes or mount applications, their own paths come beside these.
+//! User code by name. Files that declare routes or mount applications have their own paths, too.
 
 use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, Values, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// What there is.
+    /// Lists the files.
     List,
-    /// The description of it, in OpenAPI.
+    /// The OpenAPI description.
     Openapi,
-    /// What a file has.
+    /// Describes a file.
     One(Cow<'p, str>),
-    /// A function of a file.
+    /// Calls a function of a file.
     Named(Cow<'p, str>, Cow<'p, str>),
-    /// A call whose caller did not wait.
+    /// Returns the state of an asynchronous call.
     Job(Cow<'p, str>),
-    /// The end of such a call.
+    /// Cancels an asynchronous call.
     EndJob(Cow<'p, str>),
-    /// What such a call answered.
+    /// Returns the result of an asynchronous call.
     Result(Cow<'p, str>),
 }
 

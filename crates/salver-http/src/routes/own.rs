@@ -1,35 +1,35 @@
-//! Salver's own doors: the catalog, rows, statements, documents, values, and how the server is.
+//! Salver's own doors: the catalog, rows, SQL, GraphQL, values, and the state of the server.
 
 use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// The catalog.
+    /// The index of the catalog.
     Index,
-    /// Whether the server lives.
+    /// Liveness of the server.
     Health,
-    /// Whether all entries are there.
+    /// Readiness: whether all entries are loaded.
     Ready,
-    /// Its version.
+    /// Version of the server.
     Version,
-    /// All schemas.
+    /// The schemas of all entries.
     Schemas,
     /// The schema of an entry.
     Schema(Cow<'p, str>),
     /// The rows of an entry.
     Table(Cow<'p, str>),
-    /// A statement.
+    /// A SQL statement.
     Sql,
-    /// A document.
+    /// A GraphQL document.
     Graphql,
     /// A file of GraphiQL.
     GraphqlAsset(&'p str),
     /// The value of a key, in a store.
     Look(Cow<'p, str>, Cow<'p, str>),
-    /// ROAPI's registering and dropping of tables at run time, which Salver's configuration does instead.
+    /// ROAPI's registration and removal of tables at run time, for which Salver has its configuration instead.
     Administer,
 }
 

@@ -1,54 +1,54 @@
-//! The doors of records, as PHP-CRUD-API has them.
+//! The records doors, in the protocol of PHP-CRUD-API.
 
 use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, Values, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// Several tables at once.
+    /// Changes of several tables, all or none.
     Records,
     /// A table.
     Table(Cow<'p, str>),
-    /// Rows of a table by their keys, which are told apart once the table is known.
+    /// Rows of a table by their keys, which can only be split once the table is known.
     Row(Cow<'p, str>, &'p str),
-    /// A table as features of GeoJSON.
+    /// A table as GeoJSON features.
     Map(Cow<'p, str>),
-    /// Rows of it by their keys.
+    /// Rows of a table by their keys, as GeoJSON features.
     MapRow(Cow<'p, str>, &'p str),
     /// The schema.
     Schema,
-    /// A table's.
+    /// The schema of a table.
     SchemaTable(Cow<'p, str>),
-    /// A column's.
+    /// The schema of a column.
     SchemaColumn(Cow<'p, str>, Cow<'p, str>),
-    /// The description of it all.
+    /// The OpenAPI description.
     Openapi,
-    /// Reading schemas anew.
+    /// Reloads the schemas.
     ClearCache,
-    /// How long the databases take.
+    /// Measures the latency of the databases.
     Ping,
-    /// What a caller does about who they are.
+    /// An operation on the caller's own account.
     Account(Step),
 }
 
-/// What a caller does about who they are.
+/// An operation on the caller's own account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Says a name and a password.
+    /// Logs in with a name and a password.
     Login,
     /// Ends the session.
     Logout,
-    /// Becomes a user.
+    /// Registers a new user.
     Register,
     /// Changes the password.
     Password,
-    /// Asks who they are.
+    /// Returns the user.
     Me,
 }
 
-/// The paths that these doors stand below.
+/// Path prefixes of these doors.
 pub(super) const FIRST: &[&str] = &[
     "/api/records",
     "/api/geojson",

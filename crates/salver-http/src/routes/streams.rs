@@ -1,31 +1,31 @@
-//! Salver's own doors of streams, and Tinybird's.
+//! Streams, in Salver's own protocol and Tinybird's.
 
 use std::borrow::Cow;
 
 use super::{Does, Methods, Row, Target as Any, row};
 
-/// What these doors are asked for.
+/// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target<'p> {
-    /// All streams.
+    /// Lists the streams.
     All,
-    /// How a stream stands.
+    /// Describes a stream.
     Describe(Cow<'p, str>),
-    /// Events for a stream.
+    /// Appends events to a stream.
     Append(Cow<'p, str>),
-    /// Its events as they come.
+    /// Follows the events of a stream.
     Tail(Cow<'p, str>),
-    /// A page of its events.
+    /// Reads a page of events.
     Events(Cow<'p, str>),
-    /// Its groups.
+    /// Lists the groups of a stream.
     Groups(Cow<'p, str>),
-    /// How a group stands.
+    /// Describes a group.
     Group(Cow<'p, str>, Cow<'p, str>),
-    /// The next events of a group.
+    /// Reads the next events of a group.
     GroupEvents(Cow<'p, str>, Cow<'p, str>),
-    /// How far a group is.
+    /// Commits the offset of a group.
     GroupCommit(Cow<'p, str>, Cow<'p, str>),
-    /// Events for the stream that the query string names.
+    /// Appends events to the stream that the query string names.
     Tinybird,
 }
 

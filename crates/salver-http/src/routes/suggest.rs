@@ -1,11 +1,11 @@
-//! What a path that is not there was most likely meant to be.
+//! Suggestions for unknown paths.
 
 use http::Method;
 use salver_model::suggest::nearest;
 
 use super::{Found, Methods, find, rows};
 
-/// The path most like `path`, and what is there, as a hint.
+/// Returns a hint with the path most similar to `path` and its summary.
 pub(crate) fn suggestion(path: &str) -> Option<String> {
     let below_api = format!("/api{path}");
     let (meant, row) = match find(&Method::GET, &below_api, "") {
@@ -18,7 +18,7 @@ pub(crate) fn suggestion(path: &str) -> Option<String> {
     Some(format!("did you mean `{meant}`? {}", row.summary))
 }
 
-/// The path as the pattern has it, when it differs by what are slips.
+/// Returns the path according to the pattern, when it differs only by likely typing errors.
 fn like(path: &str, pattern: &str) -> Option<String> {
     let (given, own): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), pattern.split('/').collect());
     if given.len() != own.len() || own.iter().all(|part| part.is_empty()) {

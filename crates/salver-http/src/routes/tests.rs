@@ -1,4 +1,4 @@
-//! The table is whole: each row is found, and the page of routes in `docs/` is what it says.
+//! The table is consistent: each row is found, and the page of routes in `docs/` matches it.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::*;
 
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// A path as a client writes it.
+/// Returns a path as a client would send it.
 fn sample(row: &Row, pattern: &str) -> String {
     let value = if matches!(row.when, When::Number(_)) { "7" } else { "x7" };
     let parts = pattern.split('/').map(|part| if part.starts_with('{') { value } else { part });
@@ -110,7 +110,7 @@ fn what_is_not_there() {
     }
 }
 
-/// What is at each path, as `docs/routes.md` has it.
+/// Writes the page `docs/routes.md`.
 fn page() -> String {
     let mut page = String::from(
         "# Routes\n\nEvery path that the server answers, below `server.base_path`. Files of functions add the routes that \

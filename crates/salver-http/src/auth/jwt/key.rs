@@ -1,4 +1,4 @@
-//! A key that signatures are proved with.
+//! Keys that verify signatures.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,20 +6,20 @@ use ring::hmac;
 use ring::signature::{self, RsaParameters, UnparsedPublicKey};
 use salver_model::{Code, Error, Result};
 
-/// A secret, or the public key of RSA as PKCS #1 writes it (RFC 8017, appendix A.1.1).
+/// An HMAC secret, or an RSA public key in the PKCS #1 encoding (RFC 8017, appendix A.1.1).
 #[derive(Debug)]
 pub(super) enum Key {
-    /// One key of HMAC for each length.
+    /// One HMAC key per digest length.
     Secret(Box<[hmac::Key; 3]>),
-    /// DER.
+    /// The public key in DER.
     Public(Vec<u8>),
 }
 
 impl Key {
-    /// Reads a public key in PEM; any other text is a secret.
+    /// Parses a public key in PEM; any other text is an HMAC secret.
     ///
     /// # Errors
-    /// `Config` for a PEM that is no public key of RSA.
+    /// `Config` for a PEM that is not an RSA public key.
     pub(super) fn of(text: &str) -> Result<Self> {
         if !text.trim_start().starts_with("-----BEGIN ") {
             let key = |algorithm| hmac::Key::new(algorithm, text.as_bytes());
@@ -36,7 +36,7 @@ impl Key {
         })
     }
 
-    /// Whether `signature` is that of `message`, under an algorithm the key is for.
+    /// Returns whether `signature` is valid for `message` under an algorithm that fits the key.
     pub(super) fn verifies(&self, algorithm: &str, message: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Secret(keys) => {
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// The key inside a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7), when it is one of RSA.
+/// Returns the key inside a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7), if it is an RSA key.
 fn unwrapped(der: &[u8]) -> Option<&[u8]> {
     /// The object identifier `rsaEncryption`.
     const RSA: [u8; 9] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -74,7 +74,7 @@ fn unwrapped(der: &[u8]) -> Option<&[u8]> {
     (rest.is_empty() && end.is_empty() && identifier == RSA && *unused_bits == 0).then_some(key)
 }
 
-/// The content of the element of kind `tag` at the beginning of `der`, and what follows it.
+/// Splits `der` after its first element, which must have the type `tag`; returns the element's content and the rest.
 fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (first, rest) = der.split_first()?;
     let (length, rest) = rest.split_first()?;

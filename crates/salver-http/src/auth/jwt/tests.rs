@@ -1,4 +1,4 @@
-//! Tokens that are believed, and those that are not.
+//! Tokens that are trusted, and tokens that are not.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -73,7 +73,7 @@ fn public_keys() {
             let other = URL_SAFE_NO_PAD.encode(r#"{"sub":"1","exp":4102444800}"#);
             assert!(rsa.prove_at(&format!("{header}.{other}.{signature}"), NOW_S).is_none());
         }
-        // A public key is known to everybody: it is no secret.
+        // A public key is public: it can't serve as a secret.
         let forged = signed(hmac::HMAC_SHA256, key, HEADER, "{}");
         assert!(rsa.prove_at(&forged, NOW_S).is_none());
         let forged = signed(hmac::HMAC_SHA256, key, r#"{"alg":"RS256"}"#, "{}");

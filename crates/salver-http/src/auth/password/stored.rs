@@ -1,48 +1,48 @@
-//! Hashes of passwords in the forms in which tables have them: bcrypt, and the two of WordPress.
+//! The formats of password hashes that tables contain: bcrypt, and the two of WordPress.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use ring::hmac;
 
-/// What WordPress keys its hash with before bcrypt, so that it is good for nothing else.
+/// HMAC key that WordPress applies before bcrypt, which makes the inner hash useless elsewhere.
 const WORDPRESS_KEY: &[u8] = b"wp-sha384";
-/// Digits of a portable hash, by their value.
+/// Digits of a portable hash, in the order of their values.
 const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Longest password whose portable hash is computed; WordPress takes none that is longer.
+/// Longest password that is checked against a portable hash; WordPress refuses longer ones.
 const PORTABLE_BYTES_MAX: usize = 4_096;
 
-/// A hash.
+/// A stored password hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stored<'h> {
     /// `$2y$...`
     Bcrypt(&'h str),
-    /// `$wp$2y$...`, of WordPress since 6.8: bcrypt of a hash of the password, which has no longest one then
+    /// `$wp$2y$...`, of WordPress since 6.8: bcrypt of a hash of the password, so that passwords have no maximum length
     /// (<https://make.wordpress.org/core/2025/02/17/wordpress-6-8-will-use-bcrypt-for-password-hashing/>).
     Wordpress(&'h str),
-    /// `$P$...`, of WordPress before that, and `$H$...` of phpBB: the portable hashes of phpass
-    /// (<https://www.openwall.com/phpass/>), MD5 two to the power of `rounds` times over.
+    /// `$P$...`, of WordPress before 6.8, and `$H$...` of phpBB: the portable hashes of phpass
+    /// (<https://www.openwall.com/phpass/>), MD5 iterated two to the power of `rounds` times.
     Portable {
-        /// The logarithm of how often.
+        /// Binary logarithm of the number of iterations.
         rounds: u32,
-        /// What makes equal passwords differ.
+        /// The salt.
         salt: &'h str,
-        /// The result, in phpass's digits.
+        /// The hash, in phpass's digits.
         hash: &'h str,
     },
 }
 
-/// The work that a look at a hash takes; zero for none.
+/// The cost of checking a hash; zero for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// The logarithm of bcrypt's rounds.
+    /// bcrypt's cost, the binary logarithm of its rounds.
     pub(super) cost: u32,
-    /// The logarithm of a portable hash's.
+    /// Binary logarithm of the iterations of a portable hash.
     pub(super) rounds: u32,
 }
 
 impl<'h> Stored<'h> {
-    /// The work a look at it takes.
+    /// Returns the cost of checking the hash.
     pub(super) fn work(self) -> Work {
         match self {
             Self::Bcrypt(hash) | Self::Wordpress(hash) => {
@@ -53,7 +53,7 @@ impl<'h> Stored<'h> {
         }
     }
 
-    /// What `text` is a hash of; `None` for what is none.
+    /// Parses a stored hash; `None` if `text` has none of the known formats.
     pub(super) fn of(text: &'h str) -> Option<Self> {
         let is_bcrypt = |text: &&str| text.parse::<bcrypt::HashParts>().is_ok();
         if let Some(rest) = text.strip_prefix("$P$").or_else(|| text.strip_prefix("$H$")) {
@@ -68,7 +68,7 @@ impl<'h> Stored<'h> {
         }
     }
 
-    /// Whether it is that of `password`.
+    /// Returns whether the hash matches `password`.
     pub(super) fn fits(self, password: &str) -> bool {
         match self {
             Self::Bcrypt(hash) => bcrypt::verify(password, hash).unwrap_or(false),
@@ -84,21 +84,21 @@ impl<'h> Stored<'h> {
     }
 }
 
-/// Does the work of a portable hash for nothing.
+/// Does the work of a portable hash and discards the result.
 pub(super) fn portable_work(rounds: u32, password: &str) {
     if password.len() <= PORTABLE_BYTES_MAX {
         std::hint::black_box(portable(rounds, "nobodys!", password));
     }
 }
 
-/// phpass's portable hash.
+/// Computes a portable hash of phpass.
 fn portable(rounds: u32, salt: &str, password: &str) -> Vec<u8> {
     let mut hash = Md5::new().chain_update(salt).chain_update(password).finalize();
     for _ in 0..1_u32 << rounds {
         hash = Md5::new().chain_update(hash).chain_update(password).finalize();
     }
     let mut digits = Vec::with_capacity(22);
-    // Three bytes are four digits, the least first.
+    // Three bytes become four digits, least significant first.
     for bytes in hash.chunks(3) {
         let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte));
         digits.extend((0..=bytes.len()).map(|place| DIGITS[value >> (6 * place) & 63]));
@@ -106,7 +106,7 @@ fn portable(rounds: u32, salt: &str, password: &str) -> Vec<u8> {
     digits
 }
 
-/// Whether they are the same, in a time that does not tell where they differ.
+/// Compares two hashes in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
@@ -115,7 +115,7 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::Stored;
 
-    /// From phpass's own test, passlib's and John the Ripper's, and two that WordPress 6.8 made.
+    /// From the tests of phpass, passlib and John the Ripper, and two hashes that WordPress 6.8 made.
     const KNOWN: [(&str, &str); 9] = [
         ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
         ("test1", "$H$9aaaaaSXBjgypwqm.JsMssPLiS8YQ00"),

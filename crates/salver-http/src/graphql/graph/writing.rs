@@ -1,4 +1,4 @@
-//! How rows of a table are changed: the names of its mutations, and the columns that can be written.
+//! Mutations of a table: their names, and the writable columns.
 
 use salver_model::Name;
 use salver_model::ports::Database;
@@ -7,25 +7,25 @@ use salver_model::records::{TableInfo, TableKind};
 use super::TableType;
 use crate::graphql::naming::Names;
 
-/// How rows of a table are changed.
+/// The mutations of a table.
 #[derive(Debug)]
 pub(crate) struct Writing {
-    /// The database.
+    /// Name of the database.
     pub(crate) database: Name,
-    /// The table's name in it.
+    /// Name of the table in the database.
     pub(crate) table: String,
-    /// The root fields.
+    /// Names of the root fields.
     pub(crate) create: String,
     pub(crate) update: String,
     pub(crate) delete: String,
-    /// The input types.
+    /// Names of the input types.
     pub(crate) new_type: String,
     pub(crate) set_type: String,
-    /// The columns that can be written, as places in the table's type, and whether a new row must have them.
+    /// Writable columns, as indexes in the table's type, and whether a new row must have them.
     pub(crate) columns: Vec<(usize, bool)>,
 }
 
-/// What a root field of a mutation does.
+/// The operation of a mutation's root field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MutationKind {
     Create,
@@ -34,7 +34,7 @@ pub(crate) enum MutationKind {
 }
 
 impl Writing {
-    /// How rows of `table` are changed; `None` when they can't be, or could not be named.
+    /// Returns the mutations of `table`; `None` when it is not writable, or has no name in the database.
     pub(crate) fn of(table: &TableType, database: &dyn Database, types: &mut Names) -> Option<Self> {
         let spec = database.spec();
         let schema = database.schema();
@@ -42,7 +42,7 @@ impl Writing {
         let inside = || whole.strip_prefix(spec.name.as_str())?.strip_prefix('.');
         let name = if schema.table(whole).is_some() { whole } else { inside()? };
         let info = schema.table(name)?;
-        // Functions around changes would be passed by here.
+        // A mutation would bypass the functions that wrap changes.
         let is_open = spec.writable && spec.customization.is_none();
         if !is_open || info.kind == TableKind::View || table.key.is_empty() {
             return None;
@@ -62,7 +62,7 @@ impl Writing {
     }
 }
 
-/// The column at `place` with whether a new row must have it; `None` when the database computes it.
+/// Returns the column at `place` with whether a new row must have it; `None` when the database computes it.
 fn writable(table: &TableType, place: usize, info: &TableInfo) -> Option<(usize, bool)> {
     let column = &info.columns[info.column(&table.columns[place].column)?];
     let given = column.nullable || column.has_default || column.auto_increment;

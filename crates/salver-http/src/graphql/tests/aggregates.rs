@@ -1,4 +1,4 @@
-//! Groups and functions over them.
+//! Groups and aggregates.
 
 use serde_json::json;
 
@@ -32,7 +32,7 @@ async fn groups() {
         { "group": { "color": null }, "count": 1, "sum": { "amount": 3.0 } },
     ]);
     assert_eq!(world.data(document).await["orders_aggregate"], wanted);
-    // What `group` selects is what is grouped by when nothing else is said.
+    // The selection under `group` is the default for `group_by`.
     let document = document.replace("group_by: [color], ", "");
     assert_eq!(world.data(&document).await["orders_aggregate"], wanted);
     let document = "{ orders_aggregate(having: [{function: count, gte: 2}, {function: sum, column: amount, gt: 5}]) { group { color } } }";

@@ -1,4 +1,4 @@
-//! What a document may take: memory, rows, reads at a time, time; and that others get their turn meanwhile.
+//! Resource limits of a document: memory, rows, concurrent reads, time; and fairness to other tasks meanwhile.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use serde_json::{Value as Json, json};
 
 use crate::graphql::tests::world::World;
 
-/// A table that answers as a stream of batches, and knows how many of its reads are under way.
+/// A table that returns a stream of batches, and counts its concurrent reads.
 #[derive(Debug)]
 struct Streaming {
-    /// Answers the queries.
+    /// Table that executes the queries.
     rows: MemoryTable,
-    /// Rows of a batch.
+    /// Rows per batch.
     batch_rows: usize,
-    /// How often the rows come.
+    /// Number of repetitions of the rows.
     times: usize,
-    /// Answered at once, so that nobody else keeps the time.
+    /// Whether reads complete at the first poll, so that only the door itself yields.
     now: bool,
-    /// Never goes on after the first batch.
+    /// Whether the stream stops after its first batch.
     stuck: bool,
     under_way: Arc<AtomicUsize>,
     most_under_way: Arc<AtomicUsize>,
@@ -90,7 +90,7 @@ impl Table for Streaming {
     }
 
     fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        // Nothing in it waits, so that the first poll is the last.
+        // Nothing in it waits, so that the first poll completes it.
         self.now.then(|| self.answer(query, Counted::new(&self.under_way)).now_or_never().unwrap())
     }
 
@@ -109,7 +109,7 @@ fn numbers(name: &str, rows: i64) -> MemoryTable {
     MemoryTable::new(name, RecordBatch::try_from_iter([("id", id), ("parent", parent)]).unwrap())
 }
 
-/// Rows of one MiB each.
+/// Returns a table with rows of one MiB each.
 fn heavy(rows: usize) -> MemoryTable {
     let text: ArrayRef = Arc::new(StringArray::from_iter_values(vec!["x".repeat(1 << 20); rows]));
     let id: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
@@ -120,7 +120,7 @@ fn fields(count: usize, field: &str) -> String {
     format!("{{ {} }}", (0..count).map(|i| format!("f{i}: {field} ")).collect::<String>())
 }
 
-/// The one error of a document that was refused as a whole.
+/// Returns the only error of a document that was refused as a whole.
 fn refusal(answer: &Json) -> (&str, &str) {
     assert_eq!((&answer["data"], answer["errors"].as_array().unwrap().len()), (&Json::Null, 1), "{answer:.300}");
     let error = &answer["errors"][0];
@@ -130,7 +130,7 @@ fn refusal(answer: &Json) -> (&str, &str) {
 
 #[tokio::test]
 async fn all_fields_share_the_memory() {
-    // No field is too large on its own: 24 times 4 MiB.
+    // No field exceeds the budget alone: 24 times 4 MiB.
     let table = Arc::new(heavy(4));
     let world = World::with(vec![Arc::<MemoryTable>::clone(&table)], Limits::default());
     let (answer, _) = world.run(&fields(10, "heavy { text }"), Json::Null).await;
@@ -140,7 +140,7 @@ async fn all_fields_share_the_memory() {
     assert_eq!((ok, refusal(&answer).0), (true, "answer_too_large"));
     assert!(refusal(&answer).1.contains("64 MiB"), "{answer}");
     assert!(table.reads() - before < 20, "{} reads for an answer that was given up", table.reads() - before);
-    // ROAPI's form has its own shape of errors.
+    // ROAPI's form reports errors differently.
     let error = world.raw(&fields(24, "heavy { text }")).await.unwrap_err();
     assert_eq!(error.code, salver_model::Code::AnswerTooLarge);
     // The next document has a budget of its own.
@@ -156,7 +156,7 @@ async fn rows_of_relations_share_the_memory() {
     assert_eq!(refusal(&answer).0, "answer_too_large");
     let data = world.data("{ heavy(limit: 5) { text next { text } } }").await;
     assert_eq!(data["heavy"][4]["next"]["text"].as_str().unwrap().len(), 1 << 20);
-    // Few rows, which multiply where they are written: 64 to the power of 5.
+    // Few rows that multiply when written: 64 to the power of 5.
     let same: ArrayRef = Arc::new(Int64Array::from(vec![1; 64]));
     let few = MemoryTable::new("few", RecordBatch::try_from_iter([("id", same)]).unwrap());
     let few = few.with_relation("all", &["id"], "few", &["id"]);
@@ -175,7 +175,7 @@ async fn all_fields_share_the_rows() {
     let (answer, _) = world.run(&fields(11, "numbers(limit: 10) { id }"), Json::Null).await;
     assert_eq!(refusal(&answer).0, "answer_too_large");
     assert!(refusal(&answer).1.contains("rows_max"), "{answer}");
-    // 60 rows and the 30 they refer to; then 80 and 40.
+    // 60 rows and 30 related ones; then 80 and 40.
     world.data("{ numbers(limit: 60) { id above { id } } }").await;
     let (answer, _) = world.run("{ numbers(limit: 80) { id above { id } } }", Json::Null).await;
     assert_eq!(refusal(&answer).0, "answer_too_large");
@@ -189,7 +189,7 @@ async fn two_reads_at_a_time() {
     let table = Arc::new(Streaming::new(relations, 7));
     let inner: String = (0..5).map(|i| format!("above_{i} {{ id above_0 {{ id }} }} ")).collect();
     let document = fields(65, &format!("numbers {{ id {inner} }}"));
-    // Fewer places than the document has fields, and nobody waits for long.
+    // Fewer permits than the document has fields, and no request waits for long.
     for queries_max in [1, 2, 64] {
         let limits = Limits { queries_max, ..Limits::default() };
         let world = World::with(vec![Arc::<Streaming>::clone(&table)], limits);
@@ -202,7 +202,7 @@ async fn two_reads_at_a_time() {
     }
 }
 
-/// How often others had their turn while the document was answered.
+/// Returns how often other tasks ran while the document was processed.
 async fn turns(world: &World, document: &str) -> usize {
     let done = AtomicUsize::new(0);
     let answered = async {
@@ -223,7 +223,7 @@ async fn turns(world: &World, document: &str) -> usize {
 
 #[tokio::test]
 async fn others_get_their_turn() {
-    // Whatever the batches are like, and although the table never has to wait.
+    // For any size of batches, and although the table never waits.
     for (batch_rows, times, turns_min) in [(200, 100, 100), (5_000, 40, 40)] {
         let table =
             Streaming { now: true, times, ..Streaming::new(numbers("numbers", batch_rows), batch_rows as usize) };
@@ -235,7 +235,7 @@ async fn others_get_their_turn() {
     let world = World::with(vec![Arc::new(numbers("numbers", 100))], Limits::default());
     let turns_of_many = turns(&world, &fields(300, "numbers { id }")).await;
     assert!(turns_of_many >= 100, "{turns_of_many} turns");
-    // A small document doesn't let go of its thread.
+    // A small document does not yield its thread.
     assert!(turns(&world, "{ numbers(limit: 5) { id } }").await <= 2);
 }
 
@@ -265,7 +265,7 @@ async fn rows_are_complete_however_they_are_cut() {
         assert!(ids(&data["numbers_page"]["rows"]).into_iter().eq(0..3_000), "{batch_rows}");
         assert_eq!(data["numbers_page"]["total"], 5_000);
     }
-    // Few rows that are long go on elsewhere in the middle of a batch.
+    // Few but long rows move to another thread in the middle of a batch.
     let world = World::with(vec![Arc::new(heavy(7))], Limits::default());
     let data =
         world.data("{ heavy { id text } one: heavy_by_key(id: 3) { id } none: heavy_by_key(id: 9) { id } }").await;

@@ -1,4 +1,4 @@
-//! The standard's documents: what each part of the language does.
+//! Documents in the standard form: one test per part of the language.
 
 use serde_json::json;
 
@@ -227,7 +227,7 @@ async fn only_what_is_selected_is_asked_for() {
         world.data("{ orders(limit: 1) { __typename } }").await,
         json!({ "orders": [{ "__typename": "orders" }] })
     );
-    // The table answers with the columns it is asked for: the bare form shows which.
+    // The table returns the columns that the query names, which the bare form reveals.
     let crate::graphql::Answer::Rows(rows) =
         world.post(None, b"{ orders(sort: [{field: \"day\"}]) { id a: id color } }").await.unwrap()
     else {

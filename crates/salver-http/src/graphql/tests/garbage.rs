@@ -1,4 +1,4 @@
-//! Whatever comes in, an answer or an error comes out.
+//! Any input results in a response or an error.
 
 use serde_json::json;
 
@@ -68,7 +68,7 @@ async fn random_tokens() {
             document.push(' ');
             document.push_str(words[below(words.len())]);
         }
-        // Closed, so that more of them parse.
+        // With brackets closed, so that more of them parse.
         for bracket in document.clone().chars().rev() {
             match bracket {
                 '{' => document.push('}'),

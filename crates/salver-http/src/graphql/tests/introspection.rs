@@ -1,4 +1,4 @@
-//! What the schema says of itself.
+//! Introspection of the schema.
 
 use arrow::array::{ArrayRef, Int32Array};
 use arrow::record_batch::RecordBatch;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::graphql::tests::world::World;
 use crate::graphql::{Answer, asset};
 
-/// What GraphiQL 3 asks when it starts.
+/// The query that GraphiQL 3 sends when it starts.
 const GRAPHIQL: &str = "
 query IntrospectionQuery {
   __schema {

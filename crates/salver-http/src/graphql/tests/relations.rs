@@ -1,4 +1,4 @@
-//! Relations in both directions, one read a level.
+//! Relations in both directions, with one read per level.
 
 use salver_model::ports::Table;
 use salver_testkit::MemoryTable;
@@ -81,7 +81,7 @@ async fn on_pages_and_without_rows() {
     assert_eq!(world.reads("customers"), 1, "nothing is read for no rows");
 }
 
-/// Numbers in `rows` rows, `per` rows for each `parent`.
+/// Returns a table of numbers in `rows` rows, `per` rows for each `parent`.
 fn numbers(name: &str, rows: i64, per: i64) -> MemoryTable {
     use arrow::array::{ArrayRef, Int64Array};
     let id: ArrayRef = Arc::new((0..rows).map(Some).collect::<Int64Array>());

@@ -1,4 +1,4 @@
-//! Where the document is in a request.
+//! The forms of a request.
 
 use salver_model::Code;
 use serde_json::Value as Json;

@@ -40,7 +40,7 @@ async fn its_argument_grammar() {
             r#"{ orders(sort: [{field: "color"}, {field: "id", order: "desc"}], limit: 3) { id } }"#,
             r#"[{"id":15},{"id":14},{"id":11}]"#,
         ),
-        // Nulls come first, whichever way.
+        // Nulls come first in both directions.
         (
             r#"{ orders(sort: [{field: "color", order: "desc"}, {field: "id"}], limit: 2) { id } }"#,
             r#"[{"id":15},{"id":10}]"#,
@@ -50,7 +50,7 @@ async fn its_argument_grammar() {
         (r#"{ o: orders(limit: 1) { number: id shade: color } }"#, r#"[{"number":10,"shade":"red"}]"#),
         (r#"{ customers(limit: 1) { Mixed_Col } }"#, r#"[{"Mixed_Col":"a\"b"}]"#),
         (r#"{ launches(filter: {links: {webcast: "w1"}}) { name } }"#, r#"[{"name":"A"}]"#),
-        // Several columns out of the table's order, and a limit: ROAPI forgets the limit here.
+        // Several columns in another order than the table's, and a limit, which ROAPI ignores here.
         (r#"{ uk_cities(limit: 1) { lat city } }"#, r#"[{"lat":57.653484,"city":"Elgin, Scotland, the UK"}]"#),
     ];
     for (document, wanted) in cases {

@@ -1,4 +1,4 @@
-//! A catalog in memory and a way to ask it.
+//! A catalog in memory, and a way to query it.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ fn customers() -> MemoryTable {
 fn orders() -> MemoryTable {
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(Int64Array::from(vec![10, 11, 12, 13, 14, 15]))),
-        // Another type than the key it refers to, as files have it.
+        // A type other than that of the key it refers to, as happens with files.
         ("customer_id", Arc::new(Int64Array::from(vec![Some(1), Some(1), Some(2), Some(1), None, Some(9)]))),
         ("amount", Arc::new(Float64Array::from(vec![Some(5.5), Some(2.0), Some(7.25), None, Some(1.0), Some(3.0)]))),
         ("color", text(&[Some("red"), Some("blue"), Some("red"), Some("red"), Some("blue"), None])),
@@ -141,7 +141,7 @@ impl World {
         Self { tables: tables.clone(), ..Self::with(tables, Limits::default()) }
     }
 
-    /// A world of any tables, under `limits`; what was read is for the tables to know.
+    /// Creates a world of any tables, under `limits`; counting reads is left to the tables.
     pub(crate) fn with<T: Table + 'static>(tables: Vec<Arc<T>>, limits: Limits) -> Self {
         let mut names: Vec<Name> = tables.iter().map(|table| table.describe().name.clone()).collect();
         let broken = Name::new("broken").unwrap();
@@ -161,7 +161,7 @@ impl World {
         answer(&self.door, &self.service, &snapshot, &request, Nulls::Write).await
     }
 
-    /// ROAPI's form: the rows as JSON.
+    /// Runs a document in ROAPI's form, and returns the rows as JSON.
     pub(crate) async fn raw(&self, document: &str) -> Result<String> {
         match self.post(None, document.as_bytes()).await? {
             Answer::Rows(rows) => {
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// The standard's form: the document, and whether it was run.
+    /// Runs a document in the standard form, and returns the result and whether it was run.
     pub(crate) async fn run(&self, document: &str, variables: Json) -> (Json, bool) {
         let body = json!({ "query": document, "variables": variables }).to_string();
         match self.post(Some("application/json"), body.as_bytes()).await.unwrap() {
@@ -184,14 +184,14 @@ impl World {
         }
     }
 
-    /// The data of a document that has no errors.
+    /// Returns the data of a document, which must have no errors.
     pub(crate) async fn data(&self, document: &str) -> Json {
         let (answer, ok) = self.run(document, Json::Null).await;
         assert!(ok && answer.get("errors").is_none(), "{document}: {answer:#}");
         answer["data"].clone()
     }
 
-    /// The first error of a document that was refused.
+    /// Returns the first error of a document, which must be refused.
     pub(crate) async fn refusal(&self, document: &str) -> Json {
         let (answer, ok) = self.run(document, Json::Null).await;
         assert!(!ok && answer.get("data").is_none(), "{document}: {answer:#}");
