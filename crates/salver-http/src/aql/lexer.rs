@@ -283,7 +283,7 @@ impl<'t> Lexer<'t> {
         Some(c)
     }
 
-    /// Decodes an escape sequence, behind its backslash.
+    /// Decodes the escape sequence after a backslash.
     fn escaped(&mut self) -> Option<char> {
         Some(match self.next_char()? {
             'n' => '\n',

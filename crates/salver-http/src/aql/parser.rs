@@ -379,7 +379,7 @@ impl Parser<'_> {
         self.kind(0)
     }
 
-    /// Returns the kind of the token that is `ahead` tokens behind the next one.
+    /// Returns the kind of the token that is `ahead` tokens after the next one.
     fn kind(&self, ahead: usize) -> &Kind {
         self.tokens.get(self.next + ahead).map_or(&Kind::End, |token| &token.kind)
     }
