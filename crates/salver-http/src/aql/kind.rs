@@ -7,7 +7,7 @@ use salver_model::Value;
 /// The kinds except null, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// true and false.
+    /// Booleans.
     Bool,
     /// Numbers, of any width.
     Number,

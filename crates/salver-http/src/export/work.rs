@@ -24,7 +24,7 @@ pub(super) struct Work {
     pub(super) skip: u64,
     pub(super) rows: Option<u64>,
     pub(super) encoding: Encoding,
-    /// Number of skipped rows that precede in the same body. If there are any, the header of the format is skipped too.
+    /// Number of skipped rows that belong to the same body. If there are any, the header of the format is skipped too.
     pub(super) before: u64,
 }
 

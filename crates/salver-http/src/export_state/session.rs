@@ -183,7 +183,7 @@ impl Sessions {
         self.note(token.lease, Fate::Renewed(lease));
     }
 
-    /// Locks the opening again of exports, so that one of several concurrent requests does it.
+    /// Acquires the lock under which an export is opened again, so that concurrent requests do it once.
     pub(crate) async fn alone(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.finding.lock().await
     }

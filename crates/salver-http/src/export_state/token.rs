@@ -1,6 +1,6 @@
-//! The token of an export. It names the rows and their version by itself, so that an export survives a restart of the
-//! server as long as that version is available. Its content is sealed and valid only for the caller who opened the
-//! export.
+//! The token of an export. It names the rows and their version by itself, so that an export can be opened again after
+//! the server has dropped it, as long as that version is available. Its content is sealed and valid only for the caller
+//! who opened the export.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -13,8 +13,8 @@ const JSON: &str = "application/json; charset=utf-8";
 pub(super) const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// Returns the headers of JSON with this tag and the security headers, cloned from a template, which is cheaper than
-/// building them.
+/// Returns the headers of JSON with this tag and the security headers for browsers, cloned from a template, which is
+/// cheaper than building them.
 pub(super) fn head(tag: Option<HeaderValue>) -> HeaderMap {
     static UNTAGGED: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data(JSON));
     static TAGGED: LazyLock<HeaderMap> = LazyLock::new(|| {

@@ -6,34 +6,34 @@
 //!
 //! ; PHP-CRUD-API
 //! filter    = "filter" suffix "=" column "," op [ "," value ]      ; repeatable
-//! suffix    = *( 1*DIGIT / 1*LETTER )                      ; filter2a stands at [2][a] of the tree
-//! column    = *( table "." ) name                          ; tables lead there through foreign keys
+//! suffix    = *( 1*DIGIT / 1*LETTER )                      ; filter2a is at [2][a] of the tree
+//! column    = *( table "." ) name                          ; the tables are joined by foreign keys
 //! op        = [ "n" ] ( "cs" / "sw" / "ew" / "eq" / "lt" / "le" / "ge" / "gt" / "bt" / "in" / "is" / spatial )
 //! spatial   = "s" ( "co" / "cr" / "di" / "eq" / "in" / "ov" / "to" / "wi" / "ic" / "is" / "iv" )
-//! include   = "include=" columns                           ; the first counts
-//! exclude   = "exclude=" columns                           ; the first counts
+//! include   = "include=" columns                           ; the first one wins
+//! exclude   = "exclude=" columns                           ; the first one wins
 //! columns   = item *( "," item )
 //! item      = column / table ".*" / "*" / "*.*"
 //! order     = "order=" column [ "," ( "asc" / "desc" ) ]   ; repeatable; a related column: Salver's
-//! size      = "size=" number                               ; the last counts
-//! page      = "page=" number [ "," number ]                ; number, and size 20 unless said; the last counts
+//! size      = "size=" number                               ; the last one wins
+//! page      = "page=" number [ "," number ]                ; number, and size (default 20); the last one wins
 //! join      = "join=" table *( "," table )                 ; repeatable, each a path
-//! search    = SEARCH "=" text                              ; SEARCH as the database entry names it
+//! search    = SEARCH "=" text                              ; SEARCH is named by the database entry
 //! format    = "format=" ( "json" / "xml" )
 //! geo       = "geometry=" name / "bbox=" 4number / "tile=" 3number      ; /geojson only
 //!
 //! ; Salver
 //! strict    = "strict=" boolean
-//! after     = "after=" [ token ]                           ; pages by key; the answer has "next"
+//! after     = "after=" [ token ]                           ; keyset pagination; the response has "next"
 //! distinct  = "distinct=" boolean
 //! group     = "group=" columns
 //! aggregate = "aggregate=" function "," ( column / "*" ) [ "," name ]   ; repeatable
 //! function  = "count" / "count_distinct" / "sum" / "avg" / "min" / "max"
 //! having    = "having=" name "," op [ "," value ]          ; repeatable, all must hold
 //! child     = path "." ( "filter" suffix / "order" / "size" ) "=" ...   ; of the joined rows at path
-//! returning = "returning=" columns                         ; writes answer rows
+//! returning = "returning=" columns                         ; writes return rows
 //! upsert    = "upsert=" ( "update" / "ignore" )            ; POST
-//! conflict  = "on_conflict=" columns                       ; POST: the unique key that decides; means upsert=update
+//! conflict  = "on_conflict=" columns                       ; POST: the unique key to check; implies upsert=update
 //! affected  = "max_affected=" number                       ; PUT, PATCH, DELETE with filter and without a key
 //! load      = "dry_run=" boolean / "keep_good=" boolean / "bytes=" ("base64" / "hex")  ; POST of NDJSON or CSV
 //! ```

@@ -1,7 +1,7 @@
 //! Writes events as JSON: `{"offset","time","id","key","headers","value"}`.
 //!
-//! `value` is the event's unchanged text. Keys and events that are not JSON are written as strings, or as `{"base64":
-//! "..."}` when they are not UTF-8.
+//! `value` is the event's unchanged text. Keys, header values, and events that are not JSON are written as strings, or
+//! as `{"base64": "..."}` when they are not UTF-8.
 
 use salver_formats::json::write_string;
 use salver_model::streams::Event;

@@ -1,6 +1,7 @@
 //! v3 of the REST Proxy: producing records, and metadata.
 //!
-//! There is one cluster. Its id is not checked, as in Confluent Platform, and is returned as it was given.
+//! There is one cluster. Its id is not checked, as with Confluent outside of its cloud, and is returned as it was
+//! given.
 
 mod batch;
 mod metadata;
