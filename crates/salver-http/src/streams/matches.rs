@@ -159,8 +159,8 @@ fn fold(mut all: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bo
     if decided { Some(decides) } else { is_known.then_some(!decides) }
 }
 
-/// Compares the event's value with a value: `None` when either is null, `Some(None)` when their types are not
-/// comparable.
+/// Compares the event's value with a value: `None` when either is null, `Some(None)` when their types are never equal
+/// and have no order.
 fn order(cell: &Json, value: &Value) -> Option<Option<Ordering>> {
     if cell.is_null() || matches!(value, Value::Null) {
         return None;
