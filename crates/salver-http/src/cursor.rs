@@ -1,8 +1,8 @@
-//! Cursors, in ArangoDB's shape: `/api/export?collection=` for all rows of an entry, `/api/cursor` for those of a
-//! query, both also below `/_api` and `/_db/{any}/_api`, where that system's clients look for them.
+//! Cursors with ArangoDB's HTTP interface: `/api/export?collection=` for all rows of an entry and `/api/cursor` for the
+//! rows of a query. Both are also served below `/_api` and `/_db/{any}/_api`, the paths that ArangoDB's clients use.
 //!
-//! `body` reads what was sent. `export` and `query` open a cursor, `step` goes on with one or
-//! ends it. `answer` puts batches into the shape, and `problem` errors. What a cursor is stands in `cursor_state`.
+//! `body` parses request bodies, `export` and `query` open a cursor, and `step` returns its next batch or deletes it.
+//! `answer` formats batches and `problem` formats errors. The cursor itself is in `cursor_state`.
 
 mod answer;
 mod body;
@@ -26,18 +26,18 @@ use crate::receive::Incoming;
 use crate::routes::arangodb::{Asked, Target};
 use crate::routes::{Found, Place};
 
-/// Answers a request of these doors.
+/// Handles a request of ArangoDB's interface.
 pub(crate) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>, body: Incoming) -> Response<Body> {
     let answered = dispatch(exchange, target, body).await;
     answered.unwrap_or_else(|failure| problem::respond(exchange.app, &failure))
 }
 
-/// The answer that tells `error`.
+/// Returns the response for `error`.
 pub(crate) fn refuse(app: &App, error: &Error) -> Response<Body> {
     problem::respond(app, &Failure::of(error))
 }
 
-/// The answer to a method that is not for what was found, or to a path where nothing was.
+/// Returns the response for a method that the path does not support, or for an unknown path.
 pub(crate) fn refuse_method(app: &App, method: &Method, found: &Found<'_>) -> Response<Body> {
     let failure = match found {
         Found::OtherMethod(place) => other_method(method, place),
@@ -67,7 +67,7 @@ async fn dispatch(exchange: &Exchange<'_>, target: &Target<'_>, body: Incoming) 
     }
 }
 
-/// What is said of a method that is not for a place.
+/// Returns the failure for a method that a path does not support.
 fn other_method(method: &Method, place: &Place) -> Failure {
     match (place.path, method) {
         (path @ ("/_api/cursor" | "/_api/export"), &Method::PUT | &Method::DELETE) => {
@@ -82,7 +82,7 @@ fn other_method(method: &Method, place: &Place) -> Failure {
     }
 }
 
-/// What is said of a door of ArangoDB that is not here.
+/// Returns the failure for an endpoint of ArangoDB that is not supported.
 fn absent(door: &str) -> Failure {
     match door {
         "document" | "import" | "simple" | "transaction" | "index" => Failure::not_implemented(format!(

@@ -1,7 +1,8 @@
-//! What the doors of cursors keep between requests: the open cursors, and what these make their batches with.
+//! State of cursors between requests: the open cursors, and the resources with which they prepare batches.
 //!
-//! `open` is a cursor: it prepares a batch while its client digests the one before, and rests when nobody comes.
-//! `supply` makes batches of rows, `budget` bounds what all of them prepare together, `failure` is what went wrong.
+//! `open` is a cursor, which prepares the next batch while its client processes the last one, and releases its decoder
+//! when idle. `supply` encodes batches of rows, `budget` bounds the memory of all prepared batches, and `failure` is
+//! the error type.
 
 mod budget;
 mod failure;
@@ -22,11 +23,11 @@ pub(crate) use supply::{Source, Supply};
 /// All open cursors.
 #[derive(Debug)]
 pub(crate) struct Cursors {
-    /// The cursors by their ids.
+    /// The cursors by the ids of their leases.
     pub(crate) leases: Leases<Cursor>,
-    /// Batches that are prepared for clients who come back.
+    /// The budget for prepared batches.
     pub(crate) prepared: Arc<Budget>,
-    /// Places of cursors whose query goes on running, or whose rows wait in memory.
+    /// Permits for cursors whose query keeps running, or whose rows are buffered in memory.
     pub(crate) live: Arc<Shares>,
 }
 

@@ -1,9 +1,10 @@
-//! The doors of exports: everything an entry has, in one body that can be gone on with, or in streams that are read by
-//! offset from one snapshot.
+//! The handlers of exports: all rows of an entry, either in one body that can be resumed, or in streams that are read
+//! by offset from one snapshot.
 //!
-//! `whole` is `GET /api/export/{name}`; `range` says which part of it is asked for, `work` which rows that are, and
-//! `encode` makes their bytes; `file` copies them. A session has N streams: `open` begins one, `batch` reads it,
-//! `state` tells of it and ends it; `revive` finds it by its token. What is kept between requests is in `export_state`.
+//! `whole` is `GET /api/export/{name}`; `range` parses its `Range` header, `work` describes the rows to encode,
+//! `encode` encodes them, and `file` copies a file that is already in the requested format. A session has N streams:
+//! `open` opens it, `batch` reads a stream, `state` reports its state and ends it, and `revive` resolves its token.
+//! State kept between requests is in `export_state`.
 
 mod ask;
 mod batch;
@@ -32,7 +33,7 @@ use crate::export_state::{Token, damaged};
 use crate::routes::exports::Target;
 use crate::tokens::Owner;
 
-/// Answers a request of these doors.
+/// Handles a request for an export.
 pub(crate) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: Target<'_>) -> Result<Response<Body>> {
     let read = |text: &str| Token::read(text, &app.tokens, &Owner::of(exchange.caller));
     match target {
@@ -40,7 +41,7 @@ pub(crate) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: Targ
         Target::One(text) => match read(&text) {
             Some(token) if !names_entry(app, &text) => state::answer(app, exchange.caller, &text, &token).await,
             _ => whole::answer(app, exchange, &text).await.map_err(|error| match error.code {
-                // Somebody else's token, or a damaged one.
+                // A damaged token, or a token of another caller.
                 Code::UnknownEntry if Token::is_like(&text) => damaged(&text),
                 _ => error,
             }),
@@ -62,7 +63,7 @@ fn names_entry(app: &App, text: &str) -> bool {
     app.service.catalog().peek().entry(text).is_some()
 }
 
-/// A finished answer in JSON that is another at the next moment.
+/// Builds a JSON response that must not be cached.
 fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     let mut response = exit::reply(status, Body::Full(Bytes::from(body)));
     let headers = response.headers_mut();
@@ -76,7 +77,7 @@ fn count_header(headers: &mut HeaderMap, name: &'static str, count: u64) {
     headers.insert(name, HeaderValue::from(count));
 }
 
-/// A whole number from 0.
+/// Parses an unsigned integer.
 fn number(name: &str, text: &str) -> Result<u64> {
     text.parse().map_err(|_| {
         Error::new(Code::InvalidNumber, format!("`{name}` is not a whole number from 0: `{text}`"))

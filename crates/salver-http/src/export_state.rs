@@ -1,4 +1,4 @@
-//! What the doors of exports keep between requests. Knows no door.
+//! State of exports between requests. Independent of the protocol handlers.
 
 mod measure;
 mod session;
@@ -12,13 +12,13 @@ pub(crate) use self::tag::Tag;
 pub(crate) use self::token::{Token, damaged};
 pub(crate) use self::turn::{Seat, Seated, Turns};
 
-/// What these doors keep.
+/// State of exports between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Exports {
-    /// How long bodies are.
+    /// The lengths of bodies.
     pub(crate) measures: Measures,
-    /// Exports that are open.
+    /// The open exports.
     pub(crate) sessions: Sessions,
-    /// Who may hold a decoder.
+    /// The turns to hold a decoder.
     pub(crate) turns: Turns,
 }

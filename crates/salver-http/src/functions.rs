@@ -1,5 +1,5 @@
-//! The doors of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, what
-//! there is to call, and calls whose caller does not wait, at `/api/jobs`.
+//! The handlers of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, the
+//! list of functions, and asynchronous calls at `/api/jobs`.
 
 mod arguments;
 mod asking;
@@ -27,7 +27,7 @@ use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::routes::functions::Target;
 
-/// Answers a request for a path that user code has.
+/// Handles a request for a path that is served by user code.
 pub(crate) async fn answer_mounted(
     exchange: &Exchange<'_>,
     mounted: Mounted<'_>,
@@ -42,7 +42,7 @@ pub(crate) async fn answer_mounted(
     }
 }
 
-/// Answers a request of these doors.
+/// Handles a request for functions or jobs.
 pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Result<Response<Body>> {
     let app = exchange.app;
     match target {
@@ -64,7 +64,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
     }
 }
 
-/// The file called `name`.
+/// Returns the file called `name`.
 fn file<'a>(app: &'a App, name: &str) -> Result<&'a Arc<dyn Functions>> {
     let files = app.service.functions();
     files.iter().find(|file| file.spec().name.as_str() == name).ok_or_else(|| {
@@ -75,7 +75,7 @@ fn file<'a>(app: &'a App, name: &str) -> Result<&'a Arc<dyn Functions>> {
     })
 }
 
-/// The function of a file, and its number.
+/// Returns the index of a file's function, and the function.
 fn named<'i>(interface: &'i Interface, file: &str, function: &str) -> Result<(usize, &'i Endpoint)> {
     if interface.application {
         return Err(Error::new(Code::NotFound, format!("`{file}` is an application, whose functions have no names"))

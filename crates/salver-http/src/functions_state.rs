@@ -1,4 +1,4 @@
-//! What the doors of functions keep between requests: the routes of every file, as it was loaded last, and jobs.
+//! State of functions between requests: the routes of every file as last loaded, and jobs.
 
 mod jobs;
 mod pattern;
@@ -13,11 +13,11 @@ pub(crate) use self::jobs::{Callback, Job, Jobs, Outcome};
 use self::routes::Routes;
 pub(crate) use self::routes::{Found, pattern};
 
-/// What is kept of every file: its routes, with what they were made of.
+/// A cache of the routes of every file.
 #[derive(Debug, Default)]
 pub(crate) struct Known(Box<[ArcSwapOption<OfFile>]>);
 
-/// The routes of one file, and what they were made of.
+/// The routes of one file, with the interface that they were built from.
 #[derive(Debug)]
 pub(crate) struct OfFile {
     interface: Arc<Interface>,
@@ -25,12 +25,12 @@ pub(crate) struct OfFile {
 }
 
 impl Known {
-    /// For so many files.
+    /// Creates an empty cache for this number of files.
     pub(crate) fn new(files: usize) -> Self {
         Self((0..files).map(|_| ArcSwapOption::empty()).collect())
     }
 
-    /// The routes of the file with this number, which offers `interface` now.
+    /// Returns the routes of the file with this index, rebuilt if `interface` has changed.
     pub(crate) fn routes(&self, index: usize, interface: &Arc<Interface>) -> Arc<OfFile> {
         if let Some(known) = self.0[index].load_full().filter(|known| Arc::ptr_eq(&known.interface, interface)) {
             return known;
@@ -41,7 +41,7 @@ impl Known {
     }
 }
 
-/// Whether it stands for all arguments that are not named: R's dots, Python's keyword arguments.
+/// Returns whether the parameter is variadic: R's dots or Python's keyword arguments.
 pub(crate) fn takes_any(parameter: &Parameter) -> bool {
     parameter.name == "..." || parameter.name.starts_with("**")
 }

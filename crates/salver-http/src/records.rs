@@ -1,8 +1,8 @@
-//! The records doors: rows of databases read and changed in PHP-CRUD-API's wire format, with what Salver adds to it.
+//! The handlers of records: reads and writes of database rows in PHP-CRUD-API's wire format, with Salver's extensions.
 //!
-//! `databases` says which a caller has, `keys` reads the keys of a path, `query` the language of query strings, `body`
-//! what writes bring; `read`, `write`, `bulk`, `columns`, `openapi` and `account` answer. `hooks` calls functions
-//! around requests. `problem` tells errors, `respond` is the way to the one exit.
+//! `databases` finds the databases of a caller, `keys` parses the keys of a path, `query` parses query strings, and
+//! `body` parses the bodies of writes; `read`, `write`, `bulk`, `columns`, `openapi` and `account` handle requests.
+//! `hooks` calls functions before and after requests. `problem` formats errors, and `respond` builds responses.
 
 mod account;
 mod body;
@@ -38,13 +38,13 @@ use crate::receive;
 use crate::receive::Incoming;
 use crate::routes::records::{Step, Target};
 
-/// The answer that tells `error`, to a request with `query`.
+/// Returns the response for `error` to a request with `query`.
 pub(crate) fn refuse(app: &App, query: &str, error: &Error) -> Response<Body> {
     respond::error(app, error, query::wants_xml(query))
 }
 
-/// Answers a request for rows, when the database has them in microseconds; `None` means "use [`answer`]", which gives
-/// the same.
+/// Responds to a request for rows that the database can serve in microseconds; `None` means "use [`answer`]", which
+/// gives the same response.
 pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Response<Body>> {
     let (table, id) = match target {
         Target::Table(table) => (table, None),
@@ -52,7 +52,7 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option
         _ => return None,
     };
     let (database, table) = exchange.app.service.database_with(table).ok()?;
-    // A database of the caller's own must be found first; functions take more than microseconds.
+    // The lookup of a database per caller may wait, and so may functions.
     if database.spec().of_caller.is_some() || database.spec().customization.is_some() {
         return None;
     }
@@ -65,7 +65,7 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option
     }
 }
 
-/// Answers a request of these doors.
+/// Handles a request for records.
 pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Result<Response<Body>> {
     let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
     match target {
@@ -98,7 +98,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
     }
 }
 
-/// Answers what is about rows, with functions around it where there are some.
+/// Handles a request for rows, with the functions before and after it if there are any.
 async fn rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
     let Some(hooks) = Hooks::of(exchange, &target) else { return plain_rows(exchange, target, body).await };
     let going = match hooks.before(exchange, body).await? {
@@ -109,7 +109,7 @@ async fn rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Resul
     hooks.after(exchange, answered, &going).await
 }
 
-/// Answers what is about rows.
+/// Handles a request for rows, without functions.
 async fn plain_rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
     if !matches!(*exchange.method, Method::GET | Method::HEAD) {
         return write::run(exchange, target, &body).await;
@@ -123,7 +123,7 @@ async fn plain_rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) ->
     }
 }
 
-/// The body of a write.
+/// Receives the body of a write.
 async fn receive(exchange: &Exchange<'_>, body: Incoming) -> Result<Bytes> {
     if *exchange.method == Method::DELETE {
         return Ok(Bytes::new());
@@ -141,8 +141,7 @@ async fn clear_cache(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     respond::text(exchange, "true", query::wants_xml(exchange.query)).await
 }
 
-/// How long the slowest database takes to answer nothing, and how long it takes to look into the cache, in
-/// microseconds.
+/// Responds with the round-trip time of the slowest database and the time of a cache lookup, in microseconds.
 async fn ping(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     let databases = exchange.databases().await?;
     let times = exchange

@@ -1,9 +1,9 @@
-//! The doors of streams: events in, and out again.
+//! The handlers of streams: appending and reading events.
 //!
-//! Salver's own doors: `append` takes events (`now` does so at once when it can), `tail` follows
-//! a stream, `events` reads pages, `groups` remembers who has read what, `describe` tells how streams stand. Doors in
-//! other systems' shapes: `confluent`, `tinybird`, and `founding` at a route of the stream's own. They parse, ask the
-//! stream's port, and write; errors are told in each door's language, Salver's own by `problem`.
+//! Salver's own API: `append` takes events (`now` is its fast path), `tail` follows a stream, `events` reads pages,
+//! `groups` stores the offsets of consumer groups, and `describe` reports the state of streams. Interfaces of other
+//! systems: `confluent`, `tinybird`, and `founding` at a route of the stream's own. Handlers parse requests, call the
+//! stream's port and write responses; each formats errors as its interface does, Salver's own by `problem`.
 
 mod append;
 mod base64;
@@ -36,7 +36,7 @@ use crate::receive::Incoming;
 use crate::routes::Family;
 use crate::routes::streams::Target;
 
-/// Answers a request of these doors. `first` is what was already taken from `body`.
+/// Handles a request for streams. `first` is the part of `body` that was read already.
 pub(crate) async fn answer(
     exchange: &Exchange<'_>,
     target: Target<'_>,
@@ -57,12 +57,12 @@ pub(crate) async fn answer(
     }
 }
 
-/// Answers events at the route of the stream called `name`.
+/// Handles events posted to the route of the stream called `name`.
 pub(crate) async fn answer_route(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
     founding::answer(exchange, name, body).await
 }
 
-/// The answer that tells `error`, in the language of the doors that were asked.
+/// Returns the response for `error`, in the format of the requested interface.
 pub(crate) fn refuse(app: &App, family: Family, error: &Error) -> Response<Body> {
     problem::observe(app, error);
     match family {
@@ -72,7 +72,7 @@ pub(crate) fn refuse(app: &App, family: Family, error: &Error) -> Response<Body>
     }
 }
 
-/// That nothing is at this path.
+/// The error for an unknown path.
 pub(crate) fn nothing_at(path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
     Error::new(Code::NotFound, format!("there is nothing at {shown}")).with_hint("`/api/streams` lists the streams")

@@ -9,20 +9,21 @@ use serde_json::{Map, Value as Json};
 
 use super::{BIND_PARAMETER_MISSING, BIND_PARAMETER_TYPE, BIND_PARAMETER_UNDECLARED, Mistake, TOO_MUCH_NESTING};
 
-/// About what a value takes beside its text, in bytes.
+/// Approximate overhead of a value beside its text, in bytes.
 const VALUE_BYTES: usize = 32;
 
-/// The values of bind variables, and which of them were asked for. A collection's stands under its name with one `@`.
+/// The values of bind variables, and the set of those that the query referenced. The value of a collection variable is
+/// keyed by its name with one `@`.
 #[derive(Debug)]
 pub(crate) struct Binds<'j> {
     values: Option<&'j Map<String, Json>>,
     asked: RefCell<BTreeSet<String>>,
-    /// Bytes of values that were handed out, which are copies.
+    /// Bytes of the values returned so far, which are copies.
     bytes: Cell<usize>,
 }
 
 impl<'j> Binds<'j> {
-    /// The values given; `None` when there are none.
+    /// Wraps the given values; `None` when there are none.
     pub(crate) fn new(values: Option<&'j Map<String, Json>>) -> Self {
         Self { values, asked: RefCell::default(), bytes: Cell::new(0) }
     }
@@ -35,13 +36,13 @@ impl<'j> Binds<'j> {
         })
     }
 
-    /// The name of a collection.
+    /// Returns the name of a collection.
     pub(super) fn collection(&self, name: &str) -> Result<&'j str, Mistake> {
         let key = format!("@{name}");
         self.get(&key)?.as_str().ok_or_else(|| wrong_type(&key))
     }
 
-    /// A value that stands alone.
+    /// Returns a single value.
     pub(super) fn value(&self, name: &str) -> Result<Value, Mistake> {
         let value = self.get(name)?;
         self.count(std::slice::from_ref(value))?;
@@ -58,7 +59,7 @@ impl<'j> Binds<'j> {
         Ok(())
     }
 
-    /// Several values.
+    /// Returns a list of values.
     pub(super) fn list(&self, name: &str) -> Result<Vec<Value>, Mistake> {
         let values = self.get(name)?.as_array().ok_or_else(|| wrong_type(name))?;
         if values.len() > FILTER_TERMS_MAX {
@@ -69,7 +70,7 @@ impl<'j> Binds<'j> {
         values.iter().map(|value| scalar(value).ok_or_else(|| wrong_type(name))).collect()
     }
 
-    /// That each value was asked for.
+    /// Checks that the query referenced every value.
     pub(super) fn finish(&self) -> Result<(), Mistake> {
         let asked = self.asked.borrow();
         match self.values.into_iter().flat_map(Map::keys).find(|name| !asked.contains(*name)) {
@@ -82,13 +83,13 @@ impl<'j> Binds<'j> {
     }
 }
 
-/// That the value of a bind variable can't stand where the variable does.
+/// The error for a bind variable whose value has a type that is not allowed at its position.
 pub(crate) fn wrong_type(name: &str) -> Mistake {
     let message = format!("AQL: bind parameter '{name}' has an invalid value or type (while parsing)");
     Mistake::new(BIND_PARAMETER_TYPE, message)
 }
 
-/// A JSON value as the model has it; `None` for arrays and objects.
+/// Converts a JSON value to a value of the model; `None` for arrays and objects.
 pub(crate) fn scalar(value: &Json) -> Option<Value> {
     match value {
         Json::Null => Some(Value::Null),

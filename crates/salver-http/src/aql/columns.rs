@@ -1,4 +1,4 @@
-//! The columns of an entry, as a document's fields name them.
+//! Resolves the fields of a document to the columns of an entry.
 
 use arrow::datatypes::{DataType, Schema};
 use salver_model::ColumnPath;
@@ -6,25 +6,26 @@ use salver_model::ColumnPath;
 use super::kind::Kind;
 use super::syntax::Path;
 
-/// The columns a document has.
+/// The columns of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'s> {
     schema: &'s Schema,
 }
 
 impl<'s> Columns<'s> {
-    /// Those of `schema`.
+    /// Returns the columns of `schema`.
     pub(super) fn of(schema: &'s Schema) -> Self {
         Self { schema }
     }
 
-    /// The column of a field. `d["a.b"]` is the column of that name where there is one.
+    /// Returns the column of a field. `d["a.b"]` is the column of that name if it exists.
     pub(super) fn path(self, path: &Path) -> ColumnPath {
         let mut parts = path.iter().cloned();
         ColumnPath { column: parts.next().unwrap_or_default(), fields: parts.collect() }
     }
 
-    /// What a field holds; `None` when there is no such field, or when it is not always the same.
+    /// Returns the kind of a field's values; `None` when there is no such field, or when the kind varies from row to
+    /// row.
     pub(super) fn kind(self, path: &Path) -> Option<Kind> {
         let (first, below) = path.split_first()?;
         let field = self.schema.field_with_name(first).ok()?;
@@ -35,7 +36,7 @@ impl<'s> Columns<'s> {
         found.and_then(Kind::of_column)
     }
 
-    /// The names of all columns.
+    /// Returns the names of all columns.
     pub(super) fn names(self) -> impl Iterator<Item = &'s str> {
         self.schema.fields().iter().map(|field| field.name().as_str())
     }

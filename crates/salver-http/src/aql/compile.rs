@@ -1,4 +1,4 @@
-//! A statement to a query of the model, with the columns of its entry and the values of its bind variables.
+//! Compiles a statement to a query of the model, with the columns of its entry and the values of its bind variables.
 
 use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::Schema;
@@ -10,28 +10,28 @@ use super::condition::filter;
 use super::syntax::{Answer, Collection, Operand, Statement};
 use super::{BIND_PARAMETER_TYPE, Mistake, NUMBER_OUT_OF_RANGE};
 
-/// A statement as it can be run.
+/// A statement that is ready to run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Compiled {
-    /// What is read. Without filter, order and `distinct` it says only which columns, and which rows from where on.
+    /// The query. Without filter, order and `distinct` it is only a projection with an offset and a limit.
     pub(crate) query: Query,
-    /// What an answer looks like.
+    /// The shape of the result for each row.
     pub(crate) shape: Shape,
 }
 
-/// What is answered for a row.
+/// The shape of the result for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// An object.
     Objects,
     /// The value of the only column.
     Values,
-    /// An object without members, as many as there are rows.
+    /// An object without members, one per row.
     Empty,
 }
 
 impl Statement {
-    /// The name of what is read.
+    /// Returns the name of the entry that the statement reads.
     pub(crate) fn entry<'a>(&'a self, binds: &Binds<'a>) -> Result<&'a str, Mistake> {
         match &self.collection {
             Collection::Name(name) => Ok(name),
@@ -40,7 +40,7 @@ impl Statement {
     }
 }
 
-/// Makes a query of `statement` over an entry with the columns of `schema`.
+/// Compiles `statement` to a query over an entry with the columns of `schema`.
 pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>) -> Result<Compiled, Mistake> {
     let columns = Columns::of(schema);
     let filters = statement.filters.iter().map(|one| filter(one, false, columns, binds));
@@ -48,7 +48,7 @@ pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>)
     let sort = statement.sort.iter().map(|key| Sort {
         column: columns.path(&key.path),
         descending: key.descending,
-        // Null is less than any value.
+        // Null is less than any other value.
         nulls_first: !key.descending,
     });
     let (items, shape) = answer(&statement.answer, columns, binds)?;
@@ -73,7 +73,7 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
         }
         Answer::Object(fields) if fields.is_empty() => (Vec::new(), Shape::Empty),
         Answer::Object(fields) => {
-            // Of several members of one name the last counts.
+            // Among members of the same name the last one wins.
             let last: AHashMap<&String, usize> = fields.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
             let items = fields.iter().enumerate().filter(|(at, (name, _))| last.get(name) == Some(at));
             let items = items.map(|(_, (name, path))| Item::Column { path: columns.path(path), name: name.clone() });
@@ -90,14 +90,14 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
     })
 }
 
-/// The columns that `is_kept` says, as items; what is not a column is no member of any document.
+/// Returns the columns selected by `is_kept`, as items; a name that is not a column is no member of any document.
 fn kept(columns: Columns<'_>, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, Shape) {
     let items: Vec<Item> = columns.names().filter(|name| is_kept(name)).map(Item::column).collect();
     let shape = if items.is_empty() { Shape::Empty } else { Shape::Objects };
     (items, shape)
 }
 
-/// The names that stand in KEEP and UNSET, alone or in lists.
+/// Returns the names given to KEEP and UNSET, alone or in lists.
 fn texts(operands: &[Operand], binds: &Binds<'_>) -> Result<AHashSet<String>, Mistake> {
     let mut names = AHashSet::new();
     for operand in operands {

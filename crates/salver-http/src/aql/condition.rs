@@ -1,7 +1,7 @@
-//! What stands behind FILTER to a filter of the model.
+//! Compiles the expression after FILTER to a filter of the model.
 //!
-//! AQL knows two truth values where SQL knows three: `null` equals itself and is less than anything else. So a negation
-//! is carried down to the comparisons first, and there nulls are let in or kept out.
+//! AQL has two truth values where SQL has three: `null` equals itself and is less than any other value. So a negation
+//! is first pushed down to the comparisons, and each comparison then includes or excludes nulls explicitly.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED, TOO_MUCH_NESTING};
 const TRUE: Filter = Filter::And(Vec::new());
 const FALSE: Filter = Filter::Or(Vec::new());
 
-/// The filter that lets through what `expression` is true of, or, when `negated`, what it is false of.
+/// Returns the filter that selects the rows for which `expression` is true or, when `negated`, false.
 pub(super) fn filter(
     expression: &Expression,
     negated: bool,
@@ -37,12 +37,12 @@ pub(super) fn filter(
     }
 }
 
-/// A comparison of a column, before it is known how nulls count.
+/// A comparison of a column, before its result for null is applied.
 struct Compared {
     column: ColumnPath,
-    /// True of values that are not null.
+    /// The result for values that are not null.
     of_values: Filter,
-    /// Whether it is true of null.
+    /// The result for null.
     of_null: bool,
 }
 
@@ -54,7 +54,7 @@ impl Compared {
             // All rows or none.
             (true, values) if *values == TRUE || *values == FALSE.negated() => TRUE,
             (false, values) if *values == FALSE || *values == TRUE.negated() => FALSE,
-            // True of null only, or of all but null: two very common questions.
+            // Only null, or everything but null: two very common conditions.
             (true, values) if *values == FALSE || *values == TRUE.negated() => is_null,
             (false, values) if *values == TRUE || *values == FALSE.negated() => is_null.negated(),
             (true, _) => Filter::Or(vec![is_null, of_values]),
@@ -63,7 +63,7 @@ impl Compared {
     }
 }
 
-/// An operand by itself, as in `FILTER d.active`.
+/// Compiles an operand that stands by itself, as in `FILTER d.active`.
 fn truth(operand: &Operand, negated: bool, columns: Columns<'_>, binds: &Binds<'_>) -> Result<Filter, Mistake> {
     match operand {
         Operand::Path(path) if columns.kind(path) == Some(Kind::Bool) => {
@@ -102,7 +102,7 @@ fn compare(
             let before = values.len();
             values.retain(|value| *value != Value::Null);
             let of_null = values.len() < before;
-            // What is of another kind equals nothing in the column.
+            // A value of another kind equals nothing in the column.
             values
                 .retain(|value| columns.kind(path).zip(Kind::of_value(value)).is_none_or(|(own, other)| own == other));
             let of_values = if values.is_empty() { FALSE } else { Filter::In { column: column.clone(), values } };
@@ -129,7 +129,7 @@ fn compare(
     }
 }
 
-/// A value of another kind: never equal, and all values of the column are on one side of it.
+/// Compares a column with a value of another kind: never equal, and all values of the column lie on one side of it.
 fn with_kind(column: ColumnPath, operator: Operator, order: Ordering) -> Compared {
     let (of_values, of_null) = match operator {
         Operator::NotEq => (true, true),
@@ -140,7 +140,7 @@ fn with_kind(column: ColumnPath, operator: Operator, order: Ordering) -> Compare
     Compared { column, of_values: if of_values { TRUE } else { FALSE }, of_null }
 }
 
-/// Null is less than any value.
+/// Compares a column with null, which is less than any other value.
 fn with_null(column: ColumnPath, operator: Operator) -> Compared {
     let (of_values, of_null) = match operator {
         Operator::NotEq | Operator::Gt => (TRUE, false),
@@ -164,7 +164,7 @@ fn with_value(column: ColumnPath, operator: Operator, value: Value) -> Compared 
     Compared { column, of_values, of_null }
 }
 
-/// The field on the left, whatever stood there.
+/// Normalizes a comparison so that the field is on the left.
 fn sides<'e>(
     left: &'e Operand,
     operator: Operator,

@@ -1,17 +1,17 @@
-//! The kinds of values that AQL never takes for one another: `1` is not `"1"`, and values of two kinds are ordered by
-//! their kinds (<https://docs.arango.ai/arangodb/stable/aql/fundamentals/type-and-value-order/>).
+//! The kinds of values. Values of two kinds never compare equal (`1` is not `"1"`) and are ordered by their kinds
+//! (<https://docs.arango.ai/arangodb/stable/aql/fundamentals/type-and-value-order/>).
 
 use arrow::datatypes::DataType;
 use salver_model::Value;
 
-/// The kinds but null, from the least.
+/// The kinds except null, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// true and false.
+    /// Booleans.
     Bool,
     /// Numbers, of any width.
     Number,
-    /// Texts, and what documents show as text: dates, times, bytes.
+    /// Text, and types that documents show as text: dates, times, bytes.
     Text,
     /// Lists.
     List,
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What documents show of a column of this type; `None` where that differs from row to row.
+    /// Returns the kind that documents show for a column of this type; `None` where it varies from row to row.
     pub(super) fn of_column(data_type: &DataType) -> Option<Self> {
         use DataType as D;
         Some(match data_type {
@@ -43,7 +43,7 @@ impl Kind {
         })
     }
 
-    /// What a value of a query is; `None` for null, which is less than any.
+    /// Returns the kind of a query's value; `None` for null, which is less than any other value.
     pub(super) fn of_value(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(_) => Some(Self::Bool),

@@ -1,40 +1,40 @@
-//! A text to tokens. Keywords come in any case; comments vanish.
+//! Splits a query text into tokens. Keywords are case-insensitive; comments are skipped.
 
 use salver_model::Value;
 use salver_model::limits::AQL_TOKENS_MAX;
 
 use super::{Mistake, QUERY_PARSE, TOO_MUCH_NESTING};
 
-/// The longest piece of a query that a message quotes, in bytes.
+/// Maximum length of the excerpt of a query that a message quotes, in bytes.
 const REGION_BYTES_MAX: usize = 32;
 
-/// A piece of the text.
+/// A token of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
-    /// What it is.
+    /// The kind of the token.
     pub(super) kind: Kind,
-    /// Where it begins, in bytes.
+    /// The offset of its first byte in the text.
     pub(super) at: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A word of the language, in capitals.
+    /// A keyword, in upper case.
     Keyword(&'static str),
-    /// A name.
+    /// An identifier.
     Name(String),
-    /// A quoted text.
+    /// A string literal.
     Text(String),
-    /// A number.
+    /// A number literal.
     Number(Value),
     /// `@name`
     Bound(String),
     /// `@@name`
     BoundCollection(String),
-    /// An operator or a sign.
+    /// An operator or punctuation.
     Sign(&'static str),
-    /// Behind the last token.
+    /// The end of the text.
     End,
 }
 
@@ -79,13 +79,13 @@ const KEYWORDS: [&str; 38] = [
     "SEARCH",
 ];
 
-/// Longer signs first, so that a beginning is not taken for the whole.
+/// Longer signs come first, so that a prefix is not matched in place of the whole.
 const SIGNS: [&str; 31] = [
     "...", "==", "!=", "<=", ">=", "=~", "!~", "&&", "||", "::", "..", "<", ">", "=", "!", "+", "-", "*", "/", "%",
     "?", ":", ",", "(", ")", "{", "}", "[", "]", ".", ";",
 ];
 
-/// The tokens of `text`, the last of which is [`Kind::End`].
+/// Splits `text` into tokens, the last of which is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -106,7 +106,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
     }
 }
 
-/// That the text is no AQL, with the place where it is not.
+/// The syntax error at byte `at` of the text.
 pub(super) fn syntax_error(text: &str, at: usize, what: &str) -> Mistake {
     Mistake::new(
         QUERY_PARSE,
@@ -118,7 +118,7 @@ pub(super) fn syntax_error(text: &str, at: usize, what: &str) -> Mistake {
     )
 }
 
-/// What stands at `at`, shortened.
+/// Returns the text at `at`, shortened.
 fn region(text: &str, at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
     let end = (0..=REGION_BYTES_MAX.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
@@ -126,7 +126,7 @@ fn region(text: &str, at: usize) -> String {
     format!("{}{more}", &rest[..end])
 }
 
-/// Line and column, from 1.
+/// Formats the line and column of `at`, counted from 1.
 fn position(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -135,7 +135,7 @@ fn position(text: &str, at: usize) -> String {
 }
 
 impl Kind {
-    /// Its name in messages.
+    /// Returns its name in messages.
     pub(super) fn word(&self) -> String {
         match self {
             Self::Keyword(word @ ("ASC" | "DESC" | "IN" | "WITH" | "INTO" | "AGGREGATE" | "DISTINCT" | "GRAPH")) => {
@@ -283,7 +283,7 @@ impl<'t> Lexer<'t> {
         Some(c)
     }
 
-    /// What a backslash and the next characters mean.
+    /// Decodes the escape sequence after a backslash.
     fn escaped(&mut self) -> Option<char> {
         Some(match self.next_char()? {
             'n' => '\n',
@@ -296,7 +296,7 @@ impl<'t> Lexer<'t> {
                 if !(0xD800..0xDC00).contains(&high) {
                     return char::from_u32(high);
                 }
-                // The first half of a character of two (UTF-16).
+                // The first half of a surrogate pair (UTF-16).
                 self.at += self.rest().starts_with("\\u").then_some(2)?;
                 let low = self.unit()?;
                 (0xDC00..0xE000)

@@ -1,4 +1,4 @@
-//! Tokens to a statement.
+//! Parses tokens to a statement.
 
 use salver_model::Value;
 use salver_model::limits::{COLUMN_PARTS_MAX, FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
@@ -7,7 +7,7 @@ use super::lexer::{Kind, Token, syntax_error, tokens};
 use super::syntax::{Answer, Collection, Expression, Operand, Operator, Path, SortKey, Statement};
 use super::{Mistake, NOT_IMPLEMENTED, QUERY_EMPTY, READ_ONLY, TOO_MUCH_NESTING, VARIABLE_NAME_UNKNOWN};
 
-/// Reads a statement.
+/// Parses a statement.
 pub(crate) fn parse(text: &str) -> Result<Statement, Mistake> {
     let tokens = tokens(text)?;
     if matches!(tokens.as_slice(), [Token { kind: Kind::End, .. }]) {
@@ -21,7 +21,7 @@ struct Parser<'t> {
     text: &'t str,
     tokens: Vec<Token>,
     next: usize,
-    /// The name of a document.
+    /// The name of the FOR variable.
     variable: String,
     depth: usize,
     terms: usize,
@@ -73,7 +73,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `WITH a, b` declares what is read, for clusters; here it says nothing.
+    /// Skips `WITH a, b`, which declares collections for clusters and has no effect here.
     fn with(&mut self) -> Result<(), Mistake> {
         if self.take_keyword("WITH") {
             loop {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         let mut keys = Vec::new();
         loop {
             if matches!(self.peek(), Kind::Keyword("NULL")) {
-                // `SORT null` says that there is no order.
+                // `SORT null` means no order.
                 self.skip();
             } else {
                 let path = self.path()?;
@@ -130,7 +130,7 @@ impl Parser<'_> {
         if self.take_sign(",") { Ok((first, self.count_or_all()?)) } else { Ok((Operand::Value(Value::Int(0)), first)) }
     }
 
-    /// A number, or `null` for all: drivers write it so.
+    /// Parses a number, or `null` for no limit, which some drivers send.
     fn count_or_all(&mut self) -> Result<Operand, Mistake> {
         if *self.peek() == Kind::Keyword("NULL") {
             self.skip();
@@ -164,7 +164,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{a: d.x, "b": d.y}`
+    /// Parses `{a: d.x, "b": d.y}`.
     fn object(&mut self) -> Result<Answer, Mistake> {
         self.skip();
         let mut fields = Vec::new();
@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(Answer::Object(fields))
     }
 
-    /// `KEEP(d, "a", ["b", "c"])` and `UNSET(..)`
+    /// Parses `KEEP(d, "a", ["b", "c"])` and `UNSET(..)`.
     fn call(&mut self, name: &str) -> Result<Answer, Mistake> {
         let make = match name.to_ascii_uppercase().as_str() {
             "KEEP" => Answer::Keep,
@@ -317,7 +317,7 @@ impl Parser<'_> {
         Ok(Operand::List(operands))
     }
 
-    /// A field of the document.
+    /// Parses a field of the document.
     fn path(&mut self) -> Result<Path, Mistake> {
         let at = self.next;
         let path = self.path_or_variable()?;
@@ -328,7 +328,7 @@ impl Parser<'_> {
         Ok(path)
     }
 
-    /// A field of the document, or, as an empty path, the document.
+    /// Parses a field of the document, or the document itself, which is an empty path.
     fn path_or_variable(&mut self) -> Result<Path, Mistake> {
         let Kind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
         if name != self.variable {
@@ -379,7 +379,7 @@ impl Parser<'_> {
         self.kind(0)
     }
 
-    /// The token `ahead` of the next one.
+    /// Returns the kind of the token that is `ahead` tokens after the next one.
     fn kind(&self, ahead: usize) -> &Kind {
         self.tokens.get(self.next + ahead).map_or(&Kind::End, |token| &token.kind)
     }
@@ -388,7 +388,7 @@ impl Parser<'_> {
         self.tokens.get(self.next).map_or(self.text.len(), |token| token.at)
     }
 
-    /// The next token as it stands in the text.
+    /// Returns the source text of the next token.
     fn written(&self) -> String {
         let end = self.tokens.get(self.next + 1).map_or(self.text.len(), |token| token.at);
         let written = self.text.get(self.at()..end).unwrap_or_default();
@@ -427,7 +427,7 @@ impl Parser<'_> {
         syntax_error(self.text, self.at(), &format!("unexpected {}", self.peek().word()))
     }
 
-    /// A clause that this is not the place for, or that is not understood.
+    /// The error for a clause that is misplaced or not supported.
     fn other_clause(&self) -> Mistake {
         match self.peek() {
             Kind::Keyword(word @ ("INSERT" | "UPDATE" | "REMOVE" | "REPLACE" | "UPSERT")) => {
@@ -439,7 +439,7 @@ impl Parser<'_> {
         }
     }
 
-    /// That something is AQL, but not understood here.
+    /// The error for valid AQL that is not supported.
     fn not_here(&self, what: &str) -> Mistake {
         let place = syntax_error(self.text, self.at(), "");
         let place = place.message.split_once(" near ").map_or("", |(_, place)| place).to_owned();
@@ -452,7 +452,7 @@ impl Parser<'_> {
     }
 }
 
-/// That there is more than is taken.
+/// The error for a query that exceeds a limit on size or nesting.
 fn too_much(what: &str) -> Mistake {
     Mistake::new(TOO_MUCH_NESTING, format!("AQL: too much nesting or too many objects: {what} (while parsing)"))
 }

@@ -1,46 +1,46 @@
-//! The words of a statement, as they were written: nothing is resolved here.
+//! The syntax tree of a statement, as written: names are not resolved.
 
 use salver_model::Value;
 
 /// `FOR variable IN collection FILTER .. SORT .. LIMIT .. RETURN ..`
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Statement {
-    /// What is read.
+    /// The collection that is read.
     pub(crate) collection: Collection,
-    /// All of them must hold.
+    /// The conditions, all of which must hold.
     pub(super) filters: Vec<Expression>,
-    /// The order, first key first.
+    /// The sort keys, most significant first.
     pub(super) sort: Vec<SortKey>,
-    /// How many are left out, and how many are taken.
+    /// The offset and the number of rows of LIMIT.
     pub(super) limit: Option<(Operand, Operand)>,
-    /// What is answered.
+    /// The result for each document.
     pub(super) answer: Answer,
-    /// Whether equal answers become one.
+    /// Whether equal results are returned once.
     pub(super) distinct: bool,
 }
 
-/// What is read.
+/// The collection that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Collection {
-    /// By its name.
+    /// A name.
     Name(String),
-    /// By a bind variable: `@@name`, without the signs.
+    /// A bind variable `@@name`, without the signs.
     Bound(String),
 }
 
-/// A field of a document: `d.a.b`, outermost first.
+/// The path of a field, outermost first, as in `d.a.b`.
 pub(super) type Path = Vec<String>;
 
-/// A key of the order.
+/// A sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SortKey {
     /// The field.
     pub(super) path: Path,
-    /// Largest first.
+    /// Whether the largest value comes first.
     pub(super) descending: bool,
 }
 
-/// What can stand on either side of an operator.
+/// An operand of an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
     /// A field of the document.
@@ -49,11 +49,11 @@ pub(super) enum Operand {
     Value(Value),
     /// A bind variable.
     Bound(String),
-    /// Several values.
+    /// A list of values.
     List(Vec<Operand>),
 }
 
-/// How two operands are compared.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     /// `==`
@@ -77,26 +77,26 @@ pub(super) enum Operator {
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
-    /// All of them.
+    /// True when all are true.
     And(Vec<Expression>),
-    /// Any of them.
+    /// True when any is true.
     Or(Vec<Expression>),
-    /// Not.
+    /// A negation.
     Not(Box<Expression>),
     /// A comparison.
     Compare(Operand, Operator, Operand),
-    /// A single operand, true or false by itself.
+    /// A single operand, taken as a truth value.
     Truth(Operand),
 }
 
-/// What is answered for each document.
+/// The result for each document.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     /// The document.
     Document,
     /// One field of it, without its name.
     Field(Path),
-    /// An object of fields under other names.
+    /// An object of fields under new names.
     Object(Vec<(String, Path)>),
     /// The document with these fields only.
     Keep(Vec<Operand>),

@@ -1,4 +1,4 @@
-//! Statements and what becomes of them.
+//! Tests of statements and the queries they compile to.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn answers() {
     assert_eq!(of("FOR d IN c RETURN {}").shape, Shape::Empty);
 }
 
-/// Null is less than any value, and a negation of what is not true is true.
+/// Null is less than any other value, and the negation of a condition that is not true is true.
 #[test]
 fn nulls_count_as_in_aql() {
     let or_null = |filter: Filter| Filter::Or(vec![is_null("id"), filter]);
@@ -191,7 +191,7 @@ fn mistakes() {
     }
 }
 
-/// No text, however odd, does anything but succeed or be refused.
+/// Any text, however deeply nested, is either parsed or refused.
 #[test]
 fn nested_texts_end() {
     let deep = format!("FOR d IN c FILTER {}d.id == 1{} RETURN d", "(".repeat(10_000), ")".repeat(10_000));

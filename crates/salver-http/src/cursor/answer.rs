@@ -1,4 +1,4 @@
-//! Batches in ArangoDB's shape.
+//! Formats batches as ArangoDB does.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
@@ -12,13 +12,13 @@ use crate::exchange::Exchange;
 use crate::exit;
 use crate::respond;
 
-/// The one media type of these doors.
+/// The media type of all responses.
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
-/// The version of ArangoDB's interface that clients find here.
+/// The version of ArangoDB's interface that is reported to clients.
 pub(super) const INTERFACE: &str = "3.12.0";
 
-/// A batch. `id` is the cursor's, as long as there is one to go on with.
+/// Returns the response with a batch. `id` is the cursor's id, for as long as the cursor is open.
 pub(super) async fn batch(
     exchange: &Exchange<'_>,
     status: StatusCode,
@@ -41,7 +41,7 @@ pub(super) async fn batch(
         body.extend_from_slice(b",\"cached\":false");
         if !facts.is_stream || !has_more {
             let (rows, seconds, peak) = (totals.rows, totals.took.as_secs_f64(), totals.peak_bytes);
-            // What is scanned is not known below a query; rows that came out are the least it can be.
+            // The number of scanned rows is unknown; the number of returned rows is a lower bound.
             let stats = format!(
                 ",\"extra\":{{\"warnings\":[],\"stats\":{{\"writesExecuted\":0,\"writesIgnored\":0,\
                  \"documentLookups\":0,\"seeks\":0,\"scannedFull\":{rows},\"scannedIndex\":0,\"cursorsCreated\":0,\
@@ -59,13 +59,13 @@ pub(super) async fn batch(
     send(exchange, status, body).await
 }
 
-/// That a cursor is gone.
+/// Returns the response for a deleted cursor.
 pub(super) fn removed(id: Id) -> Response<Body> {
     let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
     whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
 }
 
-/// A finished answer; none of these is ever the same again.
+/// Returns a complete response that must not be cached.
 pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) -> Response<Body> {
     let mut response = exit::reply(status, Body::Full(body.into()));
     let headers = response.headers_mut();
@@ -74,7 +74,7 @@ pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) 
     response
 }
 
-/// A body as the client takes it.
+/// Returns a response with a body in the encoding that the client accepts.
 async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
     let coding = coding(exchange.headers);
     let (body, coding) = if coding == Coding::Identity || body.len() <= READY_BYTES_MAX / 4 {
@@ -90,7 +90,7 @@ async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Res
     Ok(response)
 }
 
-/// The compression the client takes.
+/// Negotiates the content encoding.
 fn coding(headers: &HeaderMap) -> Coding {
     let lines: Vec<&str> =
         headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok()).collect();

@@ -1,4 +1,4 @@
-//! What clients send: a JSON object, of which members that are not known are of no concern, as in ArangoDB.
+//! Parses request bodies: JSON objects whose unknown members are ignored, as in ArangoDB.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value as Json};
 
 use crate::cursor_state::Failure;
 
-/// Documents in a batch when the client does not say.
+/// Default number of documents in a batch.
 const BATCH_ROWS: usize = 1_000;
-/// How long a cursor is kept when the client does not say, in seconds.
+/// Default lifetime of an idle cursor, in seconds.
 const TTL_S: f64 = 30.0;
 
-/// The members of a body.
+/// The members of a request body.
 #[derive(Debug)]
 pub(super) struct Members(Map<String, Json>);
 
 impl Members {
-    /// Reads a body, which must not be empty.
+    /// Parses a body, which must not be empty.
     pub(super) fn read(body: &[u8]) -> Result<Self, Failure> {
         match serde_json::from_slice(body) {
             Ok(Json::Object(members)) => Ok(Self(members)),
@@ -26,17 +26,17 @@ impl Members {
         }
     }
 
-    /// None at all.
+    /// Returns an empty set of members.
     pub(super) fn none() -> Self {
         Self(Map::new())
     }
 
-    /// A member; `null` is as good as none.
+    /// Returns a member; `null` counts as missing.
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// True or false; false when it is not there.
+    /// Returns a boolean; false when it is missing.
     pub(super) fn boolean(&self, name: &str) -> Result<bool, Failure> {
         match self.get(name) {
             None => Ok(false),
@@ -44,7 +44,7 @@ impl Members {
         }
     }
 
-    /// A number from 0.
+    /// Returns a number that is not negative.
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
         let Some(value) = self.get(name) else { return Ok(None) };
         match value.as_f64() {
@@ -56,18 +56,18 @@ impl Members {
         }
     }
 
-    /// A whole number from 0.
+    /// Returns an integer that is not negative.
     pub(super) fn whole(&self, name: &str) -> Result<Option<u64>, Failure> {
         let Some(number) = self.number(name)? else { return Ok(None) };
         match self.get(name).and_then(Json::as_u64) {
             Some(whole) => Ok(Some(whole)),
-            // As ArangoDB does: 10.5 is 10.
+            // Truncated as in ArangoDB: 10.5 is 10.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
             None => Ok(Some(number as u64)),
         }
     }
 
-    /// An object.
+    /// Returns an object.
     pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Json>>, Failure> {
         match self.get(name) {
             None => Ok(None),
@@ -75,12 +75,12 @@ impl Members {
         }
     }
 
-    /// The members of the object `name`.
+    /// Returns the members of the object `name`.
     pub(super) fn members(&self, name: &str) -> Result<Self, Failure> {
         Ok(self.object(name)?.map_or_else(Self::none, |members| Self(members.clone())))
     }
 
-    /// `batchSize`
+    /// Returns `batchSize`.
     pub(super) fn batch_rows(&self) -> Result<usize, Failure> {
         match self.whole("batchSize")? {
             None => Ok(BATCH_ROWS),
@@ -89,7 +89,7 @@ impl Members {
         }
     }
 
-    /// `ttl`, which is bounded.
+    /// Returns `ttl`, clamped to the limits.
     pub(super) fn ttl(&self) -> Result<Duration, Failure> {
         let seconds = self.number("ttl")?.filter(|seconds| *seconds > 0.0).unwrap_or(TTL_S);
         Ok(Duration::from_secs_f64(seconds.min(CURSOR_TTL_S_MAX)))

@@ -1,5 +1,5 @@
-//! What clients of ArangoDB ask around a cursor: which databases and collections there are, and how many documents.
-//! Entries are its collections; there is one database, whatever it is called.
+//! The requests that ArangoDB's clients send besides those for cursors: databases, collections and numbers of
+//! documents. Entries are collections; there is one database, under any name.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,14 +18,14 @@ use crate::exchange::{Exchange, parameters};
 use crate::routes::arangodb::About;
 use crate::segment::segment;
 
-/// Answers which collections there are.
+/// Responds with the list of collections.
 pub(super) async fn collections(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
     let snapshot = exchange.app.service.snapshot_settled().await;
     let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
     Ok(told(json!({ "error": false, "code": 200, "result": all })))
 }
 
-/// Answers what a collection is, or a question about it.
+/// Responds with a collection, or with one of its properties.
 pub(super) async fn collection(
     exchange: &Exchange<'_>,
     name: &str,
@@ -61,7 +61,7 @@ pub(super) async fn collection(
     Ok(told(shown))
 }
 
-/// Answers a question about databases.
+/// Responds to a request about databases.
 pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<Response<Body>, Failure> {
     let name = named.unwrap_or("_system");
     let result = match question.unwrap_or_default() {
@@ -72,7 +72,7 @@ pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<R
     Ok(told(json!({ "error": false, "code": 200, "result": result })))
 }
 
-/// Answers a question about the server.
+/// Responds to a request about the server.
 pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<Body>, Failure> {
     let wants_details = || {
         let given = parameters(exchange.query).unwrap_or_default();
@@ -96,7 +96,7 @@ pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<B
     }))
 }
 
-/// Answers `POST /_open/auth`: name and password for a token.
+/// Handles `POST /_open/auth`, which exchanges a name and a password for a token.
 pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Response<Body>, Failure> {
     let members = body::Members::read(sent)?;
     let text = |name: &str| members.get(name).and_then(Json::as_str);
@@ -104,7 +104,7 @@ pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Respo
         return Err(Failure::bad("expecting string for 'username' and 'password'"));
     };
     let token = match &exchange.app.auth {
-        // Nobody looks at it.
+        // Without authentication the token is never checked.
         None => Logins::new()?.issue(name, ""),
         Some(auth) => auth.log_in(name, password, exchange.address()).await?,
     };
@@ -118,7 +118,7 @@ fn resolve(snapshot: &Arc<Snapshot>, name: &str) -> Result<Version, Failure> {
     }
 }
 
-/// What ArangoDB tells of every collection. Ids are names: clients take both.
+/// Returns the attributes common to all collections. The id is the name, since clients accept both.
 fn one(name: &str) -> Json {
     json!({
         "id": name, "name": name, "globallyUniqueId": name, "status": 3, "statusString": "loaded", "type": 2,
@@ -126,7 +126,7 @@ fn one(name: &str) -> Json {
     })
 }
 
-/// What ArangoDB tells of one beside that.
+/// Adds the attributes of a collection's properties.
 fn add_properties(shown: &mut Json) {
     shown["waitForSync"] = true.into();
     shown["cacheEnabled"] = false.into();

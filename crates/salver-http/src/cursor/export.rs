@@ -1,4 +1,4 @@
-//! Opens a cursor over all documents of an entry, as they are now.
+//! Opens a cursor over all documents of an entry, on a snapshot.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::body::Body;
 use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
 use crate::exchange::{Exchange, parameters};
 
-/// Answers `POST /api/export?collection=`.
+/// Handles `POST /api/export?collection=`.
 pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
     let given = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "collection");
     let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(Failure::no_collection()) };
     let members = if body.is_empty() { Members::none() } else { Members::read(body)? };
-    // What is written is seen at once, so that there is nothing to flush.
+    // Writes are visible at once, so there is nothing to flush.
     members.boolean("flush")?;
     members.number("flushWait")?;
     let wants_count = members.boolean("count")?;
@@ -54,7 +54,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), ttl).await
 }
 
-/// Which fields go out.
+/// The fields that are included or excluded.
 #[derive(Debug)]
 enum Restriction {
     All,

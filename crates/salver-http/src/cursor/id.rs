@@ -1,4 +1,4 @@
-//! What cursors are called.
+//! The ids of cursors.
 
 use std::fmt;
 
@@ -8,25 +8,25 @@ use crate::cursor_state::Failure;
 use crate::exchange::Exchange;
 use crate::tokens::{ID_MAX, Owner};
 
-/// What a cursor is called before the caller who opened it: a number, since clients of ArangoDB may read it as one. For
-/// other callers it is no cursor's.
+/// The id of a cursor as seen by the caller who opened it. It is a number, because ArangoDB's clients may parse it as
+/// one. For other callers it refers to no cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Id(u64);
 
 impl Id {
-    /// What the caller calls the cursor that is kept as `lease`.
+    /// Returns the caller's id for the cursor that is kept as `lease`.
     pub(super) fn of(exchange: &Exchange<'_>, lease: u64) -> Self {
         Self(exchange.app.tokens.masked(&Owner::of(exchange.caller), lease))
     }
 
-    /// Reads an id in the one form it was written in; what is none is no cursor's.
+    /// Parses an id, which has exactly one valid form; anything else refers to no cursor.
     pub(super) fn read(text: &str) -> Result<Self, Failure> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
         let id = text.parse().ok().filter(|id| is_number && *id <= ID_MAX).map(Self);
         id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
     }
 
-    /// What it is kept as, if the caller opened it.
+    /// Returns the lease of the cursor, if the caller opened it.
     pub(super) fn lease(self, exchange: &Exchange<'_>) -> u64 {
         exchange.app.tokens.masked(&Owner::of(exchange.caller), self.0)
     }

@@ -1,4 +1,4 @@
-//! Errors in ArangoDB's shape.
+//! Formats errors as ArangoDB does.
 
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::json::write_string;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::cursor_state::Failure;
 
-/// The answer that tells a failure.
+/// Returns the response for a failure.
 pub(super) fn respond(app: &App, failure: &Failure) -> Response<Body> {
     if let Some(error) = &failure.cause {
         app.service.observer().observe(&Observation::RequestFailed { error });

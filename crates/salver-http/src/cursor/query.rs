@@ -1,4 +1,4 @@
-//! Opens a cursor over the answer to a query, in AQL or SQL.
+//! Opens a cursor over the result of a query, in AQL or SQL.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
 use crate::exchange::Exchange;
 use crate::weight;
 
-/// What was asked for, beside the query.
+/// The options of a request, beside the query.
 #[derive(Debug)]
 struct Options {
     batch_rows: usize,
@@ -33,24 +33,24 @@ struct Options {
     allows_retry: bool,
 }
 
-/// Rows, how they look, and what is known of them.
+/// The rows of a query, with their shape and counts.
 #[derive(Debug)]
 struct Found {
     source: Source,
     shape: Shape,
-    /// With the names that members get.
+    /// The schema, with the names of the members in the result.
     schema: SchemaRef,
     count: Option<u64>,
     full_count: Option<u64>,
 }
 
-/// Answers `POST /api/cursor`.
+/// Handles `POST /api/cursor`.
 pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
     if body.is_empty() {
         return Err(Failure::empty_query());
     }
     let members = Members::read(body)?;
-    // What is no text is as good as none, as in ArangoDB.
+    // A query that is not a string counts as missing, as in ArangoDB.
     let text = members.get("query").and_then(Json::as_str).unwrap_or_default();
     if text.trim().is_empty() {
         return Err(Failure::empty_query());
@@ -79,7 +79,7 @@ impl Options {
     fn read(members: &Members) -> Result<Self, Failure> {
         let options = members.members("options")?;
         let is_stream = options.boolean("stream")?;
-        // These steer ArangoDB's optimizer and its warnings. Here nothing is warned of that would not be refused.
+        // These control ArangoDB's optimizer and warnings. Here everything that would cause a warning is an error.
         options.boolean("failOnWarning")?;
         let runtime = options.number("maxRuntime")?.filter(|seconds| *seconds > 0.0);
         Ok(Self {
@@ -87,7 +87,7 @@ impl Options {
             ttl: members.ttl()?,
             memory_bytes_max: members.whole("memoryLimit")?.filter(|bytes| *bytes > 0),
             runtime: runtime.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-            // A streamed answer is not counted: that would be to read it before it is read.
+            // A streamed result is not counted: that would require reading it first.
             wants_count: members.boolean("count")? && !is_stream,
             wants_full_count: options.boolean("fullCount")? && !is_stream,
             is_stream,
@@ -125,8 +125,8 @@ async fn find(
     }
 }
 
-/// The columns of a statement that reads an entry from end to end, with their names in the answer; `None` when it asks
-/// for more.
+/// Returns the columns of a statement that is a plain scan of an entry, with their names in the result; `None` when it
+/// filters, sorts or removes duplicates, or selects anything but top-level columns.
 fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<Vec<(usize, String)>>, Failure> {
     let Query { items, filter, sort, distinct, .. } = &compiled.query;
     if filter.is_some() || !sort.is_empty() || *distinct {
@@ -152,7 +152,7 @@ fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<V
     Ok(Some(columns))
 }
 
-/// Rows of an entry as they are now, however long the client takes.
+/// Reads an entry from a snapshot, however long the client takes.
 async fn find_held(
     exchange: &Exchange<'_>,
     held: Arc<dyn Held>,
@@ -180,7 +180,7 @@ async fn find_held(
     })
 }
 
-/// Rows of a query as they come.
+/// Streams the rows of a query.
 async fn find_live(
     exchange: &Exchange<'_>,
     snapshot: &Snapshot,
@@ -191,7 +191,7 @@ async fn find_live(
     let Compiled { mut query, shape } = compiled;
     query.count = options.wants_count || options.wants_full_count;
     if shape == Shape::Empty {
-        // Nothing of the rows goes out, but they must be there.
+        // No values are returned, but the number of rows matters.
         let first = snapshot.resolve(name)?.describe().schema.fields().first().cloned();
         query.items = first.iter().map(|field| Item::column(field.name().as_str())).collect();
     }
@@ -207,7 +207,7 @@ async fn find_live(
     })
 }
 
-/// How many of `total` rows an offset and a limit leave.
+/// Returns the number of `total` rows that remain after an offset and a limit.
 fn within(total: u64, offset: u64, limit: Option<u64>) -> u64 {
     let left = total.saturating_sub(offset);
     limit.map_or(left, |limit| limit.min(left))
@@ -226,7 +226,7 @@ async fn find_sql(
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
     let snapshot = service.catalog().snapshot();
     let mut rows = match service.sql_live(exchange.caller, &snapshot, &query).await {
-        // A table it names is on its first load. Only who needs it waits for it.
+        // A table it names is still loading for the first time; only such queries wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
             service.sql_live(exchange.caller, &service.snapshot_settled().await, &query).await?
         }
@@ -237,7 +237,7 @@ async fn find_sql(
     Ok(Found { source: Source::Live(rows), shape: Shape::Objects, schema, count, full_count: None })
 }
 
-/// How many rows a statement gives, which is known when all of them are there.
+/// Counts the rows of a statement, for which all of them are buffered.
 async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Failure> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
     if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
@@ -247,7 +247,7 @@ async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) 
     }
 }
 
-/// The values of `$1`, `$2`, or of `$name`.
+/// Converts the bind variables to the values of `$1`, `$2`, or of `$name`.
 fn bind(bind_vars: Option<&Map<String, Json>>) -> Result<SqlParameters, Failure> {
     let Some(bind_vars) = bind_vars.filter(|values| !values.is_empty()) else { return Ok(SqlParameters::None) };
     let value =
@@ -265,7 +265,7 @@ fn bind(bind_vars: Option<&Map<String, Json>>) -> Result<SqlParameters, Failure>
     })
 }
 
-/// Whether a text is SQL: by its first word, since only `WITH` begins queries of both.
+/// Returns whether a text is SQL: decided by its first word, since only `WITH` begins queries of both languages.
 fn is_sql(text: &str) -> bool {
     let text = without_comments(text);
     let mut words = text.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
@@ -277,7 +277,7 @@ fn is_sql(text: &str) -> bool {
     }
 }
 
-/// The text behind the comments at its beginning, in either language.
+/// Returns the text after leading comments of either language.
 fn without_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start();

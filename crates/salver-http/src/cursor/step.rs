@@ -1,4 +1,4 @@
-//! Goes on with a cursor, and ends it.
+//! Returns the next batch of a cursor, and deletes cursors.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::body::Body;
 use crate::cursor_state::{Cursor, Failure, Kind};
 use crate::exchange::Exchange;
 
-/// The first batch of a new cursor, which is kept only when there is a reason to come back.
+/// Returns the first batch of a new cursor. The cursor is kept only if more batches or retries may follow.
 pub(super) async fn first(
     exchange: &Exchange<'_>,
     mut cursor: Cursor,
@@ -40,7 +40,7 @@ pub(super) async fn first(
     Ok(answer::batch(exchange, StatusCode::CREATED, &facts, given, id).await?)
 }
 
-/// The next batch of a cursor, or the one of this number.
+/// Returns the next batch of a cursor, or the batch of the given number.
 pub(super) async fn next(
     exchange: &Exchange<'_>,
     kind: Kind,
@@ -74,7 +74,7 @@ pub(super) async fn next(
     let id = (given.has_more || facts.allows_retry).then_some(id);
     if id.is_some() {
         cursor.prepare();
-        // Before the answer leaves: who has it may ask for more at once.
+        // Released before the response is sent: the client may request the next batch at once.
         drop(cursor);
     } else {
         cursor.end();
@@ -82,13 +82,13 @@ pub(super) async fn next(
     Ok(answer::batch(exchange, StatusCode::OK, &facts, given, id).await?)
 }
 
-/// Ends a cursor.
+/// Deletes a cursor.
 pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Failure> {
     let id = Id::read(id)?;
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
-        // Who reads it meanwhile gets that batch, and nobody another.
+        // A request that is reading it still gets its batch; later requests get none.
         Ok(true) | Err(Refusal::Busy) => leases.remove(lease),
         Err(refusal) => Err(refusal),
     }
@@ -98,7 +98,7 @@ pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Respo
 
 fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
-    // Who knocks at the wrong door renews nothing.
+    // A request at the wrong endpoint must not renew the lease.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(Refusal::Unknown),
         Ok(true) => leases.take(lease),

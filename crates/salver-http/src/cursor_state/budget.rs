@@ -1,12 +1,11 @@
-//! What cursors may keep for clients who come back soon, all cursors together: decoders, and batches that are prepared
-//! before they are asked for.
+//! The budget that all cursors share for decoders and for batches that are prepared before they are requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use salver_model::limits::{AWAKE_CURSORS_MAX, PREPARED_BYTES_MAX};
 
-/// What is taken.
+/// The resources in use.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     bytes: AtomicUsize,
@@ -14,7 +13,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Room for a decoder and about `bytes`, when there is.
+    /// Reserves a decoder and about `bytes`, if the budget allows it.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let bytes_before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let awake_before = self.awake.fetch_add(1, Ordering::Relaxed);
@@ -23,13 +22,13 @@ impl Budget {
         is_room.then_some(reservation)
     }
 
-    /// Whether so much is taken that what rests should be given back.
+    /// Returns whether so much is in use that idle cursors should release what they can.
     pub(crate) fn is_short(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > PREPARED_BYTES_MAX / 2
     }
 }
 
-/// Room in the budget; free again when it is dropped.
+/// A reservation in the budget, released on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     budget: Arc<Budget>,
@@ -38,7 +37,7 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Sets it to what is really taken, without a decoder.
+    /// Adjusts the reservation to the bytes in use, and releases the decoder.
     pub(crate) fn rest(&mut self, bytes: usize) {
         self.budget.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.budget.bytes.fetch_sub(self.bytes, Ordering::Relaxed);

@@ -1,5 +1,4 @@
-//! What goes wrong, in ArangoDB's numbers and words
-//! (<https://docs.arango.ai/arangodb/stable/develop/error-codes/>).
+//! Errors with ArangoDB's numbers and messages (<https://docs.arango.ai/arangodb/stable/develop/error-codes/>).
 
 use http::StatusCode;
 use salver_model::limits::LIVE_CURSORS_MAX;
@@ -11,39 +10,39 @@ use crate::{problem, veil};
 
 /// A value has the wrong structure.
 const BAD_PARAMETER: u16 = 10;
-/// Something went wrong that is nobody's fault but ours.
+/// An internal error of the server.
 const INTERNAL: u16 = 4;
-/// The caller may not.
+/// The caller lacks the permission.
 const FORBIDDEN: u16 = 11;
 /// A value has the wrong type.
 const TYPE_ERROR: u16 = 17;
-/// A result is larger than it may be.
+/// A result exceeds a limit on its size.
 const RESOURCE_LIMIT: u16 = 32;
-/// The body is no JSON object.
+/// The body is not a JSON object.
 const CORRUPTED_JSON: u16 = 600;
-/// There is no such entry.
+/// The entry does not exist.
 const DATA_SOURCE_NOT_FOUND: u16 = 1203;
-/// It is not said which entry.
+/// The name of the entry is missing.
 const COLLECTION_PARAMETER_MISSING: u16 = 1204;
-/// The entry is not there yet, or not any more.
+/// The entry is not loaded yet, or not any more.
 const COLLECTION_NOT_LOADED: u16 = 1238;
-/// The query took too long.
+/// The query ran too long.
 const QUERY_KILLED: u16 = 1500;
-/// There is no such cursor.
+/// The cursor does not exist.
 const CURSOR_NOT_FOUND: u16 = 1600;
-/// Somebody else reads the cursor.
+/// The cursor is in use by another request.
 const CURSOR_BUSY: u16 = 1601;
 
-/// Why a request of these doors is refused.
+/// The reason why a request is refused.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// The status of the answer.
+    /// The status of the response.
     pub(crate) status: StatusCode,
-    /// ArangoDB's number of the error.
+    /// ArangoDB's error number.
     pub(crate) number: u16,
-    /// What is wrong.
+    /// The error message.
     pub(crate) message: String,
-    /// What our operator should hear of.
+    /// The error to report to the operator.
     pub(crate) cause: Option<Box<Error>>,
 }
 
@@ -52,7 +51,7 @@ impl Failure {
         Self { status, number, message: message.into(), cause: None }
     }
 
-    /// A request that is not one of these.
+    /// A malformed request.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, 400, message)
     }
@@ -67,23 +66,23 @@ impl Failure {
         Self::new(StatusCode::BAD_REQUEST, BAD_PARAMETER, message)
     }
 
-    /// The body is no JSON, or no object.
+    /// The body is not JSON, or not an object.
     pub(crate) fn corrupted_json(why: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, CORRUPTED_JSON, format!("invalid JSON object: {why}"))
     }
 
-    /// There is no query.
+    /// The query is empty.
     pub(crate) fn empty_query() -> Self {
         Self::new(StatusCode::BAD_REQUEST, aql::QUERY_EMPTY, "query is empty")
     }
 
-    /// It is not said which entry.
+    /// The name of the entry is missing.
     pub(crate) fn no_collection() -> Self {
         let message = "'collection' is missing, expecting /_api/export?collection=<identifier>";
         Self::new(StatusCode::BAD_REQUEST, COLLECTION_PARAMETER_MISSING, message)
     }
 
-    /// There is no entry of that name, or it can't be had; `context` is how ArangoDB's own words go around it.
+    /// The entry does not exist or is not available; `context` is the text that ArangoDB puts around the name.
     pub(crate) fn of_entry(error: &Error, name: &str, (before, behind): (&str, &str)) -> Self {
         match error.code {
             Code::UnknownEntry => {
@@ -95,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// There is no such cursor to take.
+    /// The cursor does not exist, expired or is in use.
     pub(crate) fn of_refusal(refusal: Refusal) -> Self {
         let not_found = "cursor not found: disposed or unknown cursor";
         match refusal {
@@ -108,7 +107,7 @@ impl Failure {
         }
     }
 
-    /// The cursor has no batch of that number at hand.
+    /// The cursor has no batch of that number.
     pub(crate) fn no_batch() -> Self {
         Self::new(StatusCode::NOT_FOUND, 404, "batch id not found")
     }
@@ -119,12 +118,12 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, RESOURCE_LIMIT, message)
     }
 
-    /// The query took longer than its client allows.
+    /// The query ran longer than its client allows.
     pub(crate) fn killed() -> Self {
         Self::new(StatusCode::GONE, QUERY_KILLED, "query killed: it ran longer than `maxRuntime` allows")
     }
 
-    /// No more cursors can be open that keep a query or its rows.
+    /// Too many cursors are open that keep a query or its rows.
     pub(crate) fn too_many() -> Self {
         let message = format!(
             "{LIVE_CURSORS_MAX} cursors over running queries are open; read or delete some, wait for their ttl to \
@@ -133,29 +132,29 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, 503, message)
     }
 
-    /// A request that is ArangoDB's, but can't be done here.
+    /// A valid request of ArangoDB's that is not supported.
     pub(crate) fn not_implemented(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, aql::NOT_IMPLEMENTED, message)
     }
 
-    /// A request that would change something.
+    /// A request that would modify data.
     pub(crate) fn read_only(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, aql::READ_ONLY, message)
     }
 
-    /// Nothing is here.
+    /// The path is unknown.
     pub(crate) fn nowhere() -> Self {
         let message = "unknown path; here are /_api/cursor, /_api/export, /_api/collection, /_api/database, \
                        and /_api/version";
         Self::new(StatusCode::NOT_FOUND, 404, message)
     }
 
-    /// The path is there, but not for this method.
+    /// The path does not support the method.
     pub(crate) fn method_not_supported() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, 405, "method not supported")
     }
 
-    /// Any error of ours in ArangoDB's numbers.
+    /// Converts an error of the server to ArangoDB's numbers.
     pub(crate) fn of(error: &Error) -> Self {
         let status = problem::status(error.code);
         let (status, number) = match error.code {

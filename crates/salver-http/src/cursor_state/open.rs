@@ -1,4 +1,5 @@
-//! An open cursor: it prepares the next batch while the client digests the last one, and rests when nobody comes.
+//! An open cursor. It prepares the next batch while the client processes the last one, and releases its decoder when
+//! idle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use super::budget::{Budget, Reservation};
 use super::failure::Failure;
 use super::supply::{Batch, Supply};
 
-/// Which door a cursor belongs to; the other does not know it.
+/// The endpoint that a cursor belongs to; it is unknown to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `/api/export`
@@ -23,80 +24,80 @@ pub(crate) enum Kind {
     Query,
 }
 
-/// What is said with batches, beside their rows.
+/// The properties of a cursor that are sent with batches, beside the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// Which door it belongs to.
+    /// The endpoint that it belongs to.
     pub(crate) kind: Kind,
-    /// How many rows there are in all, when that was asked.
+    /// Total number of rows, when requested.
     pub(crate) count: Option<u64>,
-    /// How many there would be without LIMIT, when that was asked.
+    /// Number of rows without LIMIT, when requested.
     pub(crate) full_count: Option<u64>,
-    /// Whether statistics are told with the last batch only.
+    /// Whether statistics are sent with the last batch only.
     pub(crate) is_stream: bool,
-    /// Whether the last batch can be asked for again.
+    /// Whether the last batch can be requested again.
     pub(crate) allows_retry: bool,
 }
 
-/// What was done so far.
+/// Statistics up to the current batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
-    /// Rows in all batches.
+    /// Number of rows in all batches.
     pub(crate) rows: u64,
-    /// How long it took to make them.
+    /// Time spent on them.
     pub(crate) took: Duration,
-    /// The largest batch, in bytes.
+    /// Size of the largest batch, in bytes.
     pub(crate) peak_bytes: usize,
 }
 
-/// A batch on its way to the client.
+/// A batch to be sent to the client.
 #[derive(Debug)]
 pub(crate) struct Given {
     /// The body up to the end of the rows.
     pub(crate) body: Vec<u8>,
-    /// Whether more follow.
+    /// Whether more batches follow.
     pub(crate) has_more: bool,
     /// Its number, from 1.
     pub(crate) number: u64,
-    /// What was done up to and with it.
+    /// Statistics up to and including this batch.
     pub(crate) totals: Totals,
 }
 
 /// An open cursor.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// What is said with each batch.
+    /// The properties that are sent with each batch.
     pub(crate) facts: Facts,
     stage: Stage,
     totals: Totals,
-    /// The number of the batch last given.
+    /// The number of the last batch returned.
     number: u64,
     /// Whether that was the last one.
     is_finished: bool,
     again: Option<Again>,
     budget: Arc<Budget>,
-    /// The place of a cursor that is live.
+    /// The permit of a live cursor.
     permit: Option<Share>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// Nothing is under way.
+    /// No batch is being prepared.
     Resting(Box<Supply>),
-    /// The next batch is being made.
+    /// The next batch is being prepared.
     Preparing(Preparing),
-    /// The next batch is there.
+    /// The next batch is ready.
     Prepared { supply: Box<Supply>, batch: Batch, before: Option<Bookmark>, _room: Option<Reservation> },
-    /// A fault took what there was.
+    /// The state was lost in a fault.
     Lost,
 }
 
-/// How the batch last given is given again.
+/// The way to return the last batch again.
 #[derive(Debug)]
 enum Again {
-    /// Its rows are read again.
+    /// By reading its rows again.
     Read(Bookmark, Totals),
-    /// It was kept.
+    /// From a copy.
     Kept(Bytes, Totals),
 }
 
@@ -105,13 +106,13 @@ type Made = (Box<Supply>, Result<Batch, Failure>);
 #[derive(Debug)]
 struct Preparing {
     task: Task,
-    /// Tells the task that nobody waits any more.
+    /// Tells the task that the cursor is idle, so that it releases its decoder at the end.
     is_parked: Arc<AtomicBool>,
     before: Option<Bookmark>,
     room: Option<Reservation>,
 }
 
-/// A task that ends with who waits for it.
+/// A task that is aborted on drop.
 #[derive(Debug)]
 struct Task(JoinHandle<Made>);
 
@@ -136,7 +137,7 @@ impl Cursor {
         }
     }
 
-    /// Whether it keeps a query, or its rows, in memory.
+    /// Returns whether it keeps a query, or its rows, in memory.
     pub(crate) fn is_live(&self) -> bool {
         match &self.stage {
             Stage::Resting(supply) | Stage::Prepared { supply, .. } => supply.is_live(),
@@ -144,32 +145,32 @@ impl Cursor {
         }
     }
 
-    /// Whether it has the place of a live cursor.
+    /// Returns whether it holds the permit of a live cursor.
     pub(crate) fn has_place(&self) -> bool {
         self.permit.is_some()
     }
 
-    /// Gives it the place of a live cursor.
+    /// Gives it the permit of a live cursor.
     pub(crate) fn settle_in(&mut self, permit: Share) {
         self.permit = Some(permit);
     }
 
-    /// Whether its last batch was given.
+    /// Returns whether the last batch was returned.
     pub(crate) fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// The number of the batch last given.
+    /// Returns the number of the last batch returned.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Whether there is nothing to go on with.
+    /// Returns whether the state was lost in a fault.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self.stage, Stage::Lost)
     }
 
-    /// The next batch. Whoever drops this before it is done loses nothing.
+    /// Returns the next batch. Cancel-safe: no batch is lost when the future is dropped.
     pub(crate) async fn next(&mut self) -> Result<Given, Failure> {
         self.start(None);
         let (batch, before) = self.made().await?;
@@ -188,7 +189,7 @@ impl Cursor {
         Ok(Given { body: batch.body, has_more: batch.has_more, number: self.number, totals: self.totals })
     }
 
-    /// The batch last given, once more.
+    /// Returns the last batch again.
     pub(crate) async fn again(&mut self) -> Result<Given, Failure> {
         match &self.again {
             None => Err(Failure::no_batch()),
@@ -197,12 +198,12 @@ impl Cursor {
             }
             Some(Again::Read(before, totals)) => {
                 let (before, totals) = (*before, *totals);
-                // What was prepared behind it is made again later.
+                // A batch prepared after it is made again later.
                 let mut supply = match std::mem::replace(&mut self.stage, Stage::Lost) {
                     Stage::Resting(supply) | Stage::Prepared { supply, .. } => supply,
                     Stage::Preparing(preparing) => {
                         self.stage = Stage::Preparing(preparing);
-                        // Whether that one failed is told to who asks for it.
+                        // If that one failed, the error is reported to the request that asks for it.
                         let _ = self.made().await;
                         match std::mem::replace(&mut self.stage, Stage::Lost) {
                             Stage::Resting(supply) => supply,
@@ -221,7 +222,8 @@ impl Cursor {
         }
     }
 
-    /// Begins with the next batch, when there is one and room for it. Without room it keeps no decoder either.
+    /// Starts to prepare the next batch, if there is one and the budget allows it. Without budget the decoder is
+    /// released.
     pub(crate) fn prepare(&mut self) {
         if let Stage::Resting(supply) = &mut self.stage
             && !self.is_finished
@@ -251,7 +253,7 @@ impl Cursor {
         self.stage = Stage::Preparing(Preparing { task: Task(task), is_parked, before, room });
     }
 
-    /// The batch that is there or under way, and where it begins.
+    /// Waits for the batch that is prepared or in progress, and returns it with the position where it begins.
     async fn made(&mut self) -> Result<(Batch, Option<Bookmark>), Failure> {
         if let Stage::Preparing(preparing) = &mut self.stage {
             let done = (&mut preparing.task.0).await;
@@ -270,7 +272,7 @@ impl Cursor {
     fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<Batch, Failure> {
         self.stage = Stage::Lost;
         let (supply, batch) = done.map_err(|broken| lost(Some(broken)))?;
-        // What comes only once can't be tried again.
+        // The rows of a live query can't be read again.
         if batch.is_ok() || !supply.is_live() {
             self.stage = Stage::Resting(supply);
         }
@@ -298,7 +300,7 @@ impl Lease for Cursor {
                 return;
             };
             let (before, mut room) = (preparing.before, preparing.room.take());
-            // What failed is tried again when somebody asks, and is told.
+            // After an error the batch is made again at the next request, which reports it.
             if let Ok(batch) = self.take(done)
                 && let Stage::Resting(supply) = std::mem::replace(&mut self.stage, Stage::Lost)
             {
@@ -316,7 +318,7 @@ impl Lease for Cursor {
 }
 
 impl Cursor {
-    /// Drops a batch that was prepared, when others need the room and it can be made again.
+    /// Drops a prepared batch when the budget is short and the batch can be made again.
     fn give_back(&mut self) {
         let is_dear = matches!(&self.stage, Stage::Prepared { before: Some(_), .. }) && self.budget.is_short();
         if is_dear

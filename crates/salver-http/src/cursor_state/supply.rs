@@ -1,4 +1,4 @@
-//! Makes batches: rows from their source, as JSON, straight into the body of the answer.
+//! Encodes batches: rows from their source, as JSON, directly into the body of the response.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,23 +17,23 @@ use crate::aql::Shape;
 use crate::body::off_the_loop;
 use crate::weight;
 
-/// Rows that are encoded at a time, until it is known how large they are.
+/// Initial number of rows per chunk, until the size of a row is known.
 const CHUNK_ROWS: usize = 1_024;
-/// Most rows that are encoded at a time.
+/// Maximum number of rows per chunk.
 const CHUNK_ROWS_MAX: usize = 8_192;
-/// Text that is written at a time, in bytes.
+/// Target size of a chunk of text, in bytes.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// An entry, held; read again at will.
+    /// A snapshot of an entry, which can be read again.
     Held(Reader),
-    /// A query; each row comes once.
+    /// A running query, whose rows can be read once.
     Live(LiveRows),
 }
 
-/// How a row becomes JSON.
+/// The JSON form of a row.
 #[derive(Debug)]
 enum Writer {
     Objects(TextEncoder),
@@ -41,20 +41,20 @@ enum Writer {
     Empty,
 }
 
-/// One batch.
+/// A batch of rows.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// The body of the answer up to the end of the rows.
+    /// The body of the response up to the end of the rows.
     pub(crate) body: Vec<u8>,
-    /// How many rows.
+    /// Number of rows.
     pub(crate) rows: u64,
-    /// Whether more follow.
+    /// Whether more rows follow.
     pub(crate) has_more: bool,
-    /// How long it took to make.
+    /// Time spent on it.
     pub(crate) took: Duration,
 }
 
-/// Makes batches.
+/// Encodes batches of rows.
 #[derive(Debug)]
 pub(crate) struct Supply {
     service: Arc<Service>,
@@ -62,16 +62,16 @@ pub(crate) struct Supply {
     source: Source,
     writer: Arc<Writer>,
     batch_rows: usize,
-    /// The largest batch the client allows, in bytes.
+    /// Maximum size of a batch that the client allows, in bytes.
     bytes_max: usize,
-    /// How long it may still work; `None` for as long as any query.
+    /// Remaining time for the query; `None` when only the server's limit applies.
     time_left: Option<Duration>,
-    /// How large the last batch was.
+    /// Size of the last batch, in bytes.
     last_bytes: usize,
 }
 
 impl Supply {
-    /// A supply of batches of `batch_rows`. `schema` has the names that members get.
+    /// Creates a supply of batches. `schema` has the names of the members in the result.
     pub(crate) fn new(
         service: &Arc<Service>,
         caller: &Caller,
@@ -97,7 +97,7 @@ impl Supply {
         }
     }
 
-    /// The same with what the client wants: so many rows a batch, so many bytes at most, so much time for all.
+    /// Sets the client's limits: rows per batch, bytes per batch, and time for all batches.
     pub(crate) fn within(mut self, batch_rows: usize, bytes_max: Option<u64>, time: Option<Duration>) -> Self {
         self.batch_rows = batch_rows;
         self.bytes_max = bytes_max.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -105,7 +105,7 @@ impl Supply {
         self
     }
 
-    /// The next batch. When that fails and rows can be read again, they will be.
+    /// Returns the next batch. After an error it rewinds to the beginning of the batch, if the rows can be read again.
     pub(crate) async fn batch(&mut self) -> Result<Batch, Failure> {
         let (before, started) = (self.bookmark(), Instant::now());
         let made = match self.time_left {
@@ -164,12 +164,12 @@ impl Supply {
         }
     }
 
-    /// How large the next batch will be, as far as the last one tells.
+    /// Returns the expected size of the next batch, which is that of the last one.
     pub(crate) fn expected_bytes(&self) -> usize {
         self.last_bytes
     }
 
-    /// Where it stands; `None` when rows come only once.
+    /// Returns the current position; `None` when rows can be read only once.
     pub(crate) fn bookmark(&self) -> Option<Bookmark> {
         match &self.source {
             Source::Held(reader) if reader.is_seekable() => Some(reader.bookmark()),
@@ -177,27 +177,27 @@ impl Supply {
         }
     }
 
-    /// Goes back to where it stood.
+    /// Rewinds to a position.
     pub(crate) fn go_back(&mut self, before: Bookmark) {
         if let Source::Held(reader) = &mut self.source {
             reader.go_back(before);
         }
     }
 
-    /// Drops what can be had again.
+    /// Releases the resources that can be acquired again.
     pub(crate) fn park(&mut self) {
         if let Source::Held(reader) = &mut self.source {
             reader.park();
         }
     }
 
-    /// Whether it keeps a query, or its rows, in memory.
+    /// Returns whether it keeps a query, or its rows, in memory.
     pub(crate) fn is_live(&self) -> bool {
         matches!(self.source, Source::Live(_))
     }
 }
 
-/// Writes rows behind those in `body`; many of them away from the threads that answer requests.
+/// Appends rows to those in `body`; large batches are encoded off the event loop.
 async fn write(writer: &Arc<Writer>, slices: Vec<RecordBatch>, is_first: bool, mut body: Vec<u8>) -> Result<Vec<u8>> {
     if slices.iter().map(weight::of).sum::<usize>() <= READY_BYTES_MAX {
         writer.write(&slices, is_first, &mut body)?;

@@ -1,4 +1,4 @@
-//! What a request asks of an entry's rows: columns, format, and the parameters that say so.
+//! The parameters of an export request: columns and format.
 
 use salver_formats::{Choice, Format};
 use salver_model::limits::LIST_ITEMS_MAX;
@@ -7,14 +7,14 @@ use salver_service::Snapshot;
 
 use crate::exchange::{Exchange, parameters};
 
-/// Names and values of a query string.
+/// The names and values of a query string.
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// The parameters of a request, which must be among `known`.
+    /// Reads the parameters of a request, which must be among `known`.
     ///
     /// # Errors
-    /// `InvalidRequest` for any other, with the nearest as hint.
+    /// `InvalidRequest` for any other, with the nearest known name as hint.
     pub(super) fn of(exchange: &Exchange<'_>, known: &[&str]) -> Result<Self> {
         let parameters = parameters(exchange.query)?;
         match parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
@@ -23,20 +23,20 @@ impl Parameters {
         }
     }
 
-    /// The last value of the parameter `name`.
+    /// Returns the last value of the parameter `name`.
     pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// That something is not known here.
+/// The error for an unknown name.
 pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> Error {
     let near = suggest::nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     Error::new(Code::InvalidRequest, format!("unknown {what} `{name}`"))
         .with_hint(near.unwrap_or_else(|| format!("an export knows {}", known.join(", "))))
 }
 
-/// The entry's name and the format its suffix names. A name that exists wins over a suffix.
+/// Splits a target into the entry's name and the format of its suffix. A name that exists wins over a suffix.
 pub(super) fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Option<Format>) {
     if snapshot.entry(target).is_none()
         && let Some((name, suffix)) = target.rsplit_once('.')
@@ -47,20 +47,20 @@ pub(super) fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Optio
     (target, None)
 }
 
-/// What is asked of the rows of one entry.
+/// The requested columns and format of an entry's rows.
 #[derive(Debug)]
 pub(super) struct Ask {
     /// The columns, by their indexes in the schema.
     pub(super) columns: Vec<usize>,
-    /// Whether that is every column in the schema's order.
+    /// Whether these are all columns, in the schema's order.
     pub(super) is_all: bool,
     /// The format.
     pub(super) choice: Choice,
 }
 
 impl Ask {
-    /// What `parameters` ask of the entry that `description` is of. Without any other wish rows go out as NDJSON: the
-    /// one format that can be read while it comes.
+    /// Reads the columns and the format that `parameters` request of the entry of `description`. The default format is
+    /// NDJSON, which can be parsed while it arrives.
     pub(super) fn read(
         exchange: &Exchange<'_>,
         parameters: &Parameters,
@@ -74,17 +74,17 @@ impl Ask {
         Ok(Self { columns, is_all, choice })
     }
 
-    /// Everything that shapes the bytes beside the rows.
+    /// Hashes everything beside the rows that determines the bytes of the body.
     pub(super) fn shape(&self, exchange: &Exchange<'_>, how: &str) -> Version {
         let media_type = self.choice.media_type;
         Version::of(&(env!("CARGO_PKG_VERSION"), media_type, &self.columns, how, exchange.app.options.omit_nulls))
     }
 }
 
-/// The columns called `names`, in this order; all when none are named.
+/// Returns the indexes of the columns `names`, in this order; all columns when `names` is `None`.
 ///
 /// # Errors
-/// `InvalidColumn`: one that is not there or named twice, or an empty list.
+/// `InvalidColumn` for a column that does not exist or is named twice, and for an empty list.
 pub(super) fn indexes(names: Option<&[String]>, description: &Description) -> Result<Vec<usize>> {
     let fields = description.schema.fields();
     let Some(names) = names else { return Ok((0..fields.len()).collect()) };
@@ -107,7 +107,7 @@ pub(super) fn indexes(names: Option<&[String]>, description: &Description) -> Re
     Ok(indexes)
 }
 
-/// The names in `a,b,"last, first"`; in double quotes a double quote is doubled.
+/// Splits a list such as `a,b,"last, first"`; within double quotes a double quote is doubled.
 fn list(text: &str) -> Vec<String> {
     let (mut names, mut name, mut is_quoted) = (Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();

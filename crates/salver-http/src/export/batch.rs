@@ -1,4 +1,4 @@
-//! `GET /api/export/{token}/{stream}`: rows of one stream, from any offset on, as often as is wanted.
+//! `GET /api/export/{token}/{stream}`: reads rows of one stream from any offset, any number of times.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::export_state::{Opened, Token};
 use crate::respond::compress;
 use crate::weight;
 
-/// The parameters there are.
+/// The query parameters.
 const PARAMETERS: [&str; 4] = ["offset", "rows", "format", "header"];
-/// Rows that are read at a time, at first and at most.
+/// Rows per read, initially and at most.
 const STEP_ROWS_MIN: usize = 256;
 const STEP_ROWS_MAX: usize = 8 * 1024;
 
-/// What is asked of a stream.
+/// A request for rows of a stream.
 struct Ask<'a> {
     app: &'a Arc<App>,
     caller: &'a Caller,
@@ -37,7 +37,7 @@ struct Ask<'a> {
     offset: u64,
     media_type: &'static str,
     encoding: Encoding,
-    /// Whether CSV begins with the names of its columns.
+    /// Whether CSV and TSV begin with a header of column names.
     has_header: bool,
 }
 
@@ -48,7 +48,7 @@ struct Batch {
     has_more: bool,
 }
 
-/// Answers.
+/// Handles a request for rows of a stream.
 pub(super) async fn answer(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
@@ -121,7 +121,7 @@ impl Ask<'_> {
         headers
     }
 
-    /// A finished body of up to `rows` rows.
+    /// Returns a buffered body of up to `rows` rows.
     async fn batch(&self, rows: u64) -> Result<Response<Body>> {
         let rows_max = self.app.service.limits().rows_max;
         let rows = if rows_max == 0 { rows } else { rows.min(rows_max) };
@@ -190,7 +190,7 @@ impl Ask<'_> {
         Ok(Batch { rows, bytes, has_more })
     }
 
-    /// How long the names of the columns are, where a format begins with them.
+    /// Returns the length of the header of column names, for the formats that have one.
     fn header_bytes(&self, schema: &arrow::datatypes::SchemaRef) -> usize {
         use salver_formats::Format::{Csv, Tsv};
         if !matches!(self.encoding.format, Csv | Tsv) {
@@ -201,7 +201,7 @@ impl Ask<'_> {
         begin.len()
     }
 
-    /// All that is left, in a body that is made while it is sent.
+    /// Returns all remaining rows, in a body that is encoded while it is sent.
     fn rest(self, exchange: &Exchange<'_>, token: &Token) -> Result<Response<Body>> {
         let Some(range) = self.opened.streams.get(self.stream).cloned() else {
             return Err(Error::internal("a stream of an export is not there"));

@@ -1,4 +1,4 @@
-//! Makes the bytes of held rows: in any format, from any row on, in memory that does not grow with them.
+//! Encodes the rows of a snapshot in any format, from any row, in memory that does not grow with the number of rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,28 +13,28 @@ use super::source::HeldRows;
 use super::work::Work;
 use crate::body::{Broken, off_the_loop};
 
-/// Pieces of text that are encoded at the same time for one body.
+/// Number of pieces of text that are encoded concurrently for one body.
 const PIECES_AT_ONCE: usize = 2;
-/// Most rows of one piece.
+/// Maximum number of rows in a piece.
 const PIECE_ROWS_MAX: usize = 16 * 1024;
-/// Rows that a binary format gets at a time. Always as many, because its bytes follow from that.
+/// Rows per batch of a binary format. Constant, because the encoded bytes depend on it.
 const BINARY_ROWS: usize = 8 * 1024;
-/// What a row is taken to need before the first was encoded, in bytes.
+/// Estimated size of a row before the first rows are encoded, in bytes.
 const ROW_BYTES_GUESS: usize = 256;
 
-/// Text of some rows.
+/// The text of some rows.
 struct Piece {
     rows: u64,
     bytes: Vec<u8>,
 }
 
 impl Work {
-    /// Puts everything into `sink`; tells how many rows that was, and `None` when the sink had enough before.
+    /// Encodes all rows into `sink`. Returns the number of rows, or `None` when the sink had enough before the end.
     pub(super) async fn run(&self, sink: &mut Sink) -> Result<Option<u64>, Broken> {
         if self.encoding.format.is_text() { self.text(sink).await } else { self.binary(sink).await }
     }
 
-    /// Text is encoded in pieces of any size, several at once: their bytes are the same.
+    /// Encodes a text format in pieces of any size, several concurrently: the bytes do not depend on the cuts.
     async fn text(&self, sink: &mut Sink) -> Result<Option<u64>, Broken> {
         let schema = self.held.schema_of(&self.columns);
         let encoder = Arc::new(TextEncoder::new(self.encoding.format, &schema, &self.encoding.style));
@@ -80,7 +80,7 @@ impl Work {
         Ok(Some(done))
     }
 
-    /// The pieces behind `done` rows.
+    /// Returns the pieces after the first `done` rows.
     fn pieces(
         &self,
         done: u64,
@@ -113,7 +113,7 @@ impl Work {
         encoded.buffered(PIECES_AT_ONCE)
     }
 
-    /// Binary formats keep state from batch to batch, so they encode one after the other.
+    /// Encodes a binary format, batch by batch: its encoder keeps state between batches.
     async fn binary(&self, sink: &mut Sink) -> Result<Option<u64>, Broken> {
         let schema = self.held.schema_of(&self.columns);
         let mut encoder = Encoder::new(self.encoding.format, &schema, &self.encoding.style)?;

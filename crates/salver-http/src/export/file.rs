@@ -1,4 +1,4 @@
-//! Sends a file as it is, when it is what was asked for already.
+//! Sends a file unchanged when it already has the requested columns and format.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::outlet::observed;
 use crate::app::App;
 use crate::body::{self, Body, Broken, Outlet, off_the_loop};
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const PIECE_BYTES: u64 = 256 * 1024;
 
-/// The file that answers `ask`, if there is one.
+/// Returns the file that answers `ask`, if there is one.
 pub(super) async fn of(held: &Arc<dyn Held>, ask: &Ask) -> Result<Option<Arc<dyn HeldFile>>> {
     let kind = match ask.choice.format {
         Format::Parquet if ask.is_all => FileKind::Parquet,
@@ -27,7 +27,7 @@ pub(super) async fn of(held: &Arc<dyn Held>, ask: &Ask) -> Result<Option<Arc<dyn
     off_the_loop(move || Ok(held.file(kind))).await
 }
 
-/// A body of the bytes of `file` from `first` to before `end`.
+/// Returns a body of the bytes `first..end` of `file`.
 pub(super) fn body(app: &App, file: &Arc<dyn HeldFile>, first: u64, end: u64) -> Body {
     let file = Arc::clone(file);
     body::made(Some(end - first), observed(app), move |outlet| send(file, first, end, outlet))

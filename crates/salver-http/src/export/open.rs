@@ -20,7 +20,7 @@ use crate::tokens::Owner;
 /// The members of the body.
 const FIELDS: [&str; 4] = ["entry", "streams", "columns", "ttl"];
 
-/// What is asked for.
+/// The parsed body of the request.
 struct Wanted {
     entry: String,
     streams: u64,
@@ -28,14 +28,14 @@ struct Wanted {
     ttl_s: u64,
 }
 
-/// Answers.
+/// Opens an export.
 pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>) -> Result<Response<Body>> {
     Parameters::of(exchange, &[])?;
     let wanted = Wanted::read(&exchange.body)?;
     let service = &app.service;
     let snapshot = service.snapshot_with(&wanted.entry).await;
     let description = snapshot.resolve(&wanted.entry)?.describe();
-    // Before anything is held, so that a slip costs nothing.
+    // Validated before a snapshot is taken, so that an invalid request costs nothing.
     ask::indexes(wanted.columns.as_deref(), description)?;
     let parts = if description.kind == Kind::Table { wanted.streams } else { 1 };
     let held = service.hold(exchange.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
@@ -77,7 +77,7 @@ impl Wanted {
     }
 }
 
-/// A whole number from 1 to `max`.
+/// Reads an integer from 1 to `max`.
 fn number(map: &Map<String, Value>, name: &str, default: u64, max: u64) -> Result<u64> {
     match map.get(name) {
         None | Some(Value::Null) => Ok(default),

@@ -1,4 +1,5 @@
-//! Where the bytes of an export go: to a client, or nowhere when only their number is wanted; all of them, or a part.
+//! The sink of an export's bytes: a client, or a counter when only the length is needed; the whole body, or a part of
+//! it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,69 +13,69 @@ use crate::app::App;
 use crate::body::{Broken, Outlet, compressor, off_the_loop};
 use crate::export_state::{Marks, Measured};
 
-/// Bytes of a piece that nobody takes.
+/// Size of a piece when the bytes are only counted.
 const PIECE_BYTES: usize = 512 * 1024;
 
-/// How it stands after a piece.
+/// The state of the sink after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// There is room for more.
     Going,
-    /// The client takes nothing: whoever makes the pieces may let go of what that needs.
+    /// The client stopped reading: the producer may release its resources.
     Stalled,
-    /// Everything that was asked for is there.
+    /// All requested bytes were taken.
     Enough,
 }
 
-/// Who hears of an error in the middle of a body.
+/// Returns a callback that reports an error in the middle of a body.
 pub(super) fn observed(app: &App) -> impl FnOnce(&Error) + Send + 'static {
     let service = Arc::clone(&app.service);
     move |error| service.observer().observe(&Observation::RequestFailed { error })
 }
 
-/// Where the bytes go.
+/// The sink of a body's bytes.
 pub(super) struct Sink {
     outlet: Option<Outlet>,
     compressor: Option<Compressor>,
-    /// Bytes that are left out first, and how many are wanted then.
+    /// Number of bytes to skip first, and number of bytes to send after that.
     skip: u64,
     wanted: u64,
-    /// Bytes that were made, left out or not, before they are compressed.
+    /// Number of bytes produced, skipped or not, before compression.
     made: u64,
     marks: Marks,
 }
 
 impl Sink {
-    /// All bytes to a client.
+    /// A sink that sends all bytes to a client.
     ///
     /// # Errors
-    /// When the compressor can't be made.
+    /// An error when the compressor can't be created.
     pub(super) fn whole(outlet: Outlet, coding: Coding) -> Result<Self> {
         Ok(Self { outlet: Some(outlet), compressor: compressor(coding)?, ..Self::counting() })
     }
 
-    /// The same without the first `skip` bytes.
+    /// Skips the first `skip` bytes.
     pub(super) fn without(mut self, skip: u64) -> Self {
         self.skip = skip;
         self
     }
 
-    /// To a client `wanted` bytes behind the first `skip`.
+    /// A sink that sends `wanted` bytes after the first `skip` to a client.
     pub(super) fn part(outlet: Outlet, skip: u64, wanted: u64) -> Self {
         Self { outlet: Some(outlet), skip, wanted, ..Self::counting() }
     }
 
-    /// To nobody.
+    /// A sink that only counts.
     pub(super) fn counting() -> Self {
         Self { outlet: None, compressor: None, skip: 0, wanted: u64::MAX, made: 0, marks: Marks::default() }
     }
 
-    /// How many bytes the next piece should have.
+    /// Returns the preferred size of the next piece, in bytes.
     pub(super) fn piece_bytes(&self) -> usize {
         self.outlet.as_ref().map_or(PIECE_BYTES, Outlet::piece_bytes)
     }
 
-    /// Takes a piece, and waits until there is room for the next, for as long as `patience` lasts.
+    /// Takes a piece, then waits up to `patience` for room for the next.
     pub(super) async fn put(&mut self, mut piece: Vec<u8>, patience: Duration) -> Result<Flow, Broken> {
         self.made += piece.len() as u64;
         if self.outlet.is_none() {
@@ -102,15 +103,15 @@ impl Sink {
         self.room(patience).await
     }
 
-    /// All rows so far, `rows` of them, end at the last byte that was put.
+    /// Records that all `rows` rows so far end at the last byte that was put.
     pub(super) fn mark(&mut self, rows: u64) {
         self.marks.note(self.made, rows);
     }
 
-    /// Waits for a client that stalled.
+    /// Waits for a client that stopped reading.
     ///
     /// # Errors
-    /// `Gone` when the client took nothing for as long as anybody may.
+    /// `Gone` when the client read nothing until the stall timeout.
     pub(super) async fn settle(&mut self) -> Result<(), Broken> {
         let Some(outlet) = &mut self.outlet else { return Ok(()) };
         outlet.trim();
@@ -118,7 +119,7 @@ impl Sink {
         outlet.room(patience).await.map_err(|_| Broken::Gone)
     }
 
-    /// The last piece was put: hands out what the compressor has left, and tells what the body was.
+    /// Flushes the compressor after the last piece, and returns the measures of the body.
     pub(super) async fn finish(mut self) -> Result<(Option<Outlet>, Measured), Broken> {
         if let Some(compressor) = self.compressor.take() {
             let rest = off_the_loop(move || compressor.finish()).await?;

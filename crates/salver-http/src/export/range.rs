@@ -1,8 +1,8 @@
-//! `Range: bytes=...` (RFC 9110, section 14): which bytes of a body are asked for.
+//! Parses `Range: bytes=...` (RFC 9110, section 14).
 
 use http::{HeaderMap, header};
 
-/// The bytes a client asks for.
+/// The requested range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// `N-`
@@ -14,8 +14,8 @@ pub(super) enum Wish {
 }
 
 impl Wish {
-    /// What the header says. `None` where there is none, or one that means nothing, or several ranges: a server may
-    /// always give the whole.
+    /// Parses the header. `None` when it is missing, invalid or lists several ranges: a server may always send the
+    /// whole body.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut lines = headers.get_all(header::RANGE).iter();
         let text = lines.next()?.to_str().ok()?;
@@ -29,7 +29,7 @@ impl Wish {
         let (first, last) = range.trim().split_once('-')?;
         let number = |text: &str| {
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            // More digits than that are behind the end of everything.
+            // A number that overflows is past the end of any body.
             is_number.then(|| text.parse().unwrap_or(u64::MAX))
         };
         match (first.trim(), last.trim()) {
@@ -42,7 +42,8 @@ impl Wish {
         }
     }
 
-    /// The bytes of a body of `total`, as first and behind the last; `None` when it has none of them.
+    /// Returns the first byte and the end (exclusive) of the range in a body of `total` bytes; `None` when it is
+    /// unsatisfiable.
     pub(super) fn within(self, total: u64) -> Option<(u64, u64)> {
         let (first, end) = match self {
             Self::From(first) => (first, total),

@@ -1,4 +1,4 @@
-//! Finds the export that a token means: as it is kept, or held again at its version.
+//! Resolves a token to its export: the open one, or one that is opened again at the same version.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use salver_model::{Caller, Code, Error, Result};
 use crate::app::App;
 use crate::export_state::{Missing, Opened, Token};
 
-/// The export that `token` means: as it is kept, or held again at its version.
+/// Resolves `token` to its export: the open one, or one that is opened again at the same version.
 ///
 /// # Errors
-/// `ExpiredCursor`, saying why, when it is not to be had any more.
+/// `ExpiredCursor`, with the reason, when the export is no longer available.
 pub(super) async fn find(app: &App, caller: &Caller, token: &Token) -> Result<Arc<Opened>> {
     let sessions = &app.exports.sessions;
     if let Ok(opened) = sessions.find(token) {
@@ -63,12 +63,12 @@ async fn hold_again(app: &App, caller: &Caller, token: &Token, missing: Missing)
     Ok(Opened::new(held, columns, token.streams))
 }
 
-/// That an export is not to be had any more.
+/// The error for an export that is no longer available.
 fn over(message: String) -> Error {
     Error::new(Code::ExpiredCursor, message).with_hint("begin a new one with `POST /api/export`")
 }
 
-/// Renews the lease until the answer is dropped.
+/// Renews the lease until the returned value is dropped.
 pub(super) fn keep_alive(app: &Arc<App>, token: Token) -> AbortOnDrop {
     let app = Arc::clone(app);
     AbortOnDrop(tokio::spawn(async move {
@@ -79,7 +79,7 @@ pub(super) fn keep_alive(app: &Arc<App>, token: Token) -> AbortOnDrop {
     }))
 }
 
-/// A task that ends with this value.
+/// A task that is aborted when this value is dropped.
 pub(super) struct AbortOnDrop(tokio::task::JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

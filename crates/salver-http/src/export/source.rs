@@ -1,4 +1,5 @@
-//! The rows of a body, read in turn with other bodies, and anew from where they are when their client stalled.
+//! The row source of a body. It shares decoders with other bodies, and reopens its reader where it was when the client
+//! had stalled.
 
 use std::sync::Arc;
 
@@ -9,24 +10,24 @@ use super::work::Work;
 use crate::body::Source;
 use crate::export_state::{Seat, Seated};
 
-/// Rows that are read at a time.
+/// Rows per read.
 const STEP_ROWS: usize = 8 * 1024;
 
 /// The rows of `work`.
 pub(super) struct HeldRows {
     work: Work,
-    /// Rows that were given out.
+    /// Number of rows returned so far.
     done: u64,
     seat: Arc<Seat>,
 }
 
 impl HeldRows {
-    /// The rows of `work` behind the first `done`.
+    /// Returns the rows of `work` after the first `done`.
     pub(super) fn behind(work: &Work, done: u64) -> Self {
         Self { work: work.clone(), done, seat: Arc::default() }
     }
 
-    /// Some rows, `rows_max` at most; none at the end.
+    /// Returns up to `rows_max` rows; none at the end.
     pub(super) async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
         let mut seated = self.begin().await?;
         let slices = self.work.app.service.read_on(&self.work.caller, &mut seated.reader, rows_max).await?;
@@ -34,7 +35,7 @@ impl HeldRows {
         Ok(slices)
     }
 
-    /// The next `rows` rows as one batch, fewer only at the end; `None` when there are no more.
+    /// Returns the next `rows` rows as one batch, fewer only at the end; `None` when there are no more.
     pub(super) async fn batch(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         let mut seated = self.begin().await?;
         let batch = self.work.app.service.bounded(&self.work.caller, seated.reader.next(rows)).await?;
@@ -42,8 +43,7 @@ impl HeldRows {
         Ok(batch)
     }
 
-    /// Lets go of everything but the place behind all rows given out but the last `unread`; `false` where that is not
-    /// found again.
+    /// Releases the reader and rewinds by `unread` rows. Returns `false` when the position can't be found again.
     pub(super) fn rest(&mut self, unread: u64) -> bool {
         if !self.work.can_seek() {
             return false;
@@ -53,12 +53,12 @@ impl HeldRows {
         true
     }
 
-    /// The reader, behind what was given out; waits until it may read.
+    /// Returns the reader at the current position; waits for a turn where it needs one.
     async fn begin(&mut self) -> Result<Seated> {
         let turns = &self.work.app.exports.turns;
         match self.seat.take() {
             Some(seated) if !turns.is_over(&seated) => return Ok(seated),
-            // Before the next one is waited for.
+            // Released before the next turn is awaited.
             over => drop(over),
         }
         let turn = if self.work.can_seek() {

@@ -1,4 +1,4 @@
-//! `GET /api/export/{token}` and `DELETE`: how an export stands, and its end.
+//! `GET /api/export/{token}` and `DELETE`: the state of an export, and its end.
 
 use http::{Response, StatusCode};
 use salver_formats::json::write_string;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::export_state::{Opened, Token};
 
-/// Tells how an export stands.
+/// Responds with the state of an export.
 pub(super) async fn answer(app: &App, caller: &Caller, text: &str, token: &Token) -> Result<Response<Body>> {
     let opened = revive::find(app, caller, token).await?;
     Ok(json(StatusCode::OK, write(app, text, token, &opened)))
@@ -24,7 +24,7 @@ pub(super) fn end(app: &App, token: &Token) -> Result<Response<Body>> {
     Ok(response)
 }
 
-/// An export in JSON.
+/// Writes an export as JSON.
 pub(super) fn write(app: &App, text: &str, token: &Token, opened: &Opened) -> Vec<u8> {
     let description = opened.held.describe();
     let streams = &opened.streams;

@@ -1,4 +1,4 @@
-//! `GET /api/export/{name}[.ext]`: all rows of an entry in one body, or the rest of one that broke off.
+//! `GET /api/export/{name}[.ext]`: all rows of an entry in one body, or the rest of a body that was interrupted.
 
 use std::sync::Arc;
 
@@ -25,23 +25,23 @@ use crate::exit;
 use crate::export_state::{Measured, Tag, Token};
 use crate::{conditional, problem};
 
-/// The parameters there are.
+/// The query parameters.
 const PARAMETERS: [&str; 2] = ["columns", "format"];
 
-/// A body that is to be made.
+/// A body to be encoded.
 struct Export<'a> {
     app: &'a Arc<App>,
     exchange: &'a Exchange<'a>,
     ask: Ask,
     held: Arc<dyn Held>,
-    /// The file that has the very bytes.
+    /// The file with exactly these bytes, if there is one.
     file: Option<Arc<dyn HeldFile>>,
     encoding: Encoding,
-    /// `None` when nobody can say that the same rows come again.
+    /// The entity tag; `None` when the same rows may not be available again.
     tag: Option<Tag>,
 }
 
-/// Answers.
+/// Handles an export of an entry.
 pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str) -> Result<Response<Body>> {
     let service = &app.service;
     let (name, suffix) = split(&service.catalog().snapshot(), target);
@@ -72,7 +72,8 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     }
 }
 
-/// The rows: those of the version that the client has a part of, when it says so and they are still to be had.
+/// Takes a snapshot of the rows: at the version named by `If-Range` when that is still available, else at the current
+/// one.
 async fn held_for(
     service: &Service,
     snapshot: &Snapshot,
@@ -92,7 +93,7 @@ async fn held_for(
     service.hold(exchange.caller, snapshot, name, 1).await
 }
 
-/// The head of rows that are not held for just that.
+/// Responds to HEAD for a table without taking a snapshot.
 fn head_of_table(exchange: &Exchange<'_>, ask: &Ask, name: &str) -> Response<Body> {
     let mut response = exit::empty(StatusCode::OK);
     let coding = exchange.encoding(ask.choice.format, name).coding;
@@ -108,7 +109,7 @@ impl<'a> Export<'a> {
         is_part: bool,
     ) -> Self {
         let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
-        // A part is one of the plain body: packed bytes are not the same each time. A file is packed already.
+        // Ranges refer to the uncompressed body, since compressed bytes differ each time. A file is compressed already.
         if file.is_some() || (is_part && held.describe().kind != Kind::Table && is_repeatable(ask.choice.format)) {
             encoding.coding = Coding::Identity;
         }
@@ -122,7 +123,7 @@ impl<'a> Export<'a> {
         Version::of(&(ask.shape(exchange, how), &encoding.style.title))
     }
 
-    /// Refuses what its format has no type for, before the head says that all is well.
+    /// Refuses columns whose types the format does not support, before the status line is sent.
     fn check(&self) -> Result<()> {
         match self.file {
             Some(_) => Ok(()),
@@ -130,7 +131,7 @@ impl<'a> Export<'a> {
         }
     }
 
-    /// Whether the client that asks for a part may get it: what it has is of this body, or it does not say.
+    /// Returns whether a range may be served: `If-Range` is missing or names this body.
     fn may_resume(&self) -> bool {
         let Some(tag) = self.tag.filter(|_| self.is_divisible()) else { return false };
         match self.exchange.headers.get(header::IF_RANGE) {
@@ -139,7 +140,7 @@ impl<'a> Export<'a> {
         }
     }
 
-    /// Whether parts of the body are given.
+    /// Returns whether ranges of the body are supported.
     fn is_divisible(&self) -> bool {
         self.file.is_some()
             || (self.tag.is_some() && self.encoding.coding == Coding::Identity && is_repeatable(self.encoding.format))
@@ -172,7 +173,7 @@ impl<'a> Export<'a> {
         )
     }
 
-    /// Everything.
+    /// Responds with the whole body.
     fn whole(&self) -> Response<Body> {
         let mut headers = self.headers();
         if let Some(rows) = self.held.describe().rows {
@@ -192,7 +193,7 @@ impl<'a> Export<'a> {
         }
         let body = match &self.file {
             Some(file) => file::body(self.app, file, 0, file.bytes()),
-            // The quickest way, where nothing has to be said, learnt or repeated but rows.
+            // The fast path, when only rows are needed: no trailer, no length to learn, no Parquet.
             None if !says_rows && bytes.is_none() && self.encoding.format != Format::Parquet => {
                 let work = self.work();
                 let schema = work.held.schema_of(&work.columns);
@@ -200,7 +201,7 @@ impl<'a> Export<'a> {
             }
             None => {
                 let tag = self.tag.filter(|_| self.is_divisible());
-                // A body whose length is told has no place for what follows it.
+                // A body with a `Content-Length` can't be followed by trailers.
                 let bytes = bytes.filter(|_| !says_rows);
                 made_whole(self.app, self.work(), bytes, Ending { skip: 0, says_rows, tag, keeps: None })
             }
@@ -208,7 +209,7 @@ impl<'a> Export<'a> {
         answer_with(StatusCode::OK, headers, body)
     }
 
-    /// The bytes of the body that are asked for.
+    /// Responds with the requested range of the body.
     async fn part(&self, wish: Wish, tag: Tag) -> Result<Response<Body>> {
         let measured = match &self.file {
             Some(_) => None,
@@ -232,7 +233,7 @@ impl<'a> Export<'a> {
     fn made_part(&self, measured: Option<&Measured>, first: u64, end: u64) -> Body {
         let mark = measured.filter(|_| self.encoding.format.is_text()).and_then(|known| known.before(first));
         let (byte, row) = mark.unwrap_or((0, 0));
-        // The bytes before the first row come with it.
+        // The header before the first row belongs to it.
         let (byte, row) = if row == 0 { (0, 0) } else { (byte, row) };
         let work = self.work().behind(row);
         body::made(Some(end - first), observed(self.app), |outlet| async move {
@@ -260,25 +261,25 @@ impl<'a> Export<'a> {
     }
 }
 
-/// Whether the client reads what is said behind a body.
+/// Returns whether the client accepts trailers.
 pub(super) fn takes_trailers(exchange: &Exchange<'_>) -> bool {
     let Some(list) = exchange.header_list(header::TE) else { return false };
     list.split(',').any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers"))
 }
 
-/// What is done when a body was made whole.
+/// The actions at the end of a body that was encoded in full.
 pub(super) struct Ending {
-    /// How many of its bytes are left out first.
+    /// Number of bytes to skip at the beginning.
     pub(super) skip: u64,
-    /// Whether the number of rows is said after it.
+    /// Whether the number of rows is sent as a trailer.
     pub(super) says_rows: bool,
-    /// Under which tag its length is remembered.
+    /// The tag under which the length is remembered.
     pub(super) tag: Option<Tag>,
-    /// The export that is kept alive meanwhile.
+    /// The export whose lease is renewed meanwhile.
     pub(super) keeps: Option<Token>,
 }
 
-/// A body that is made while it is sent, of `bytes` bytes where that is known.
+/// Returns a body that is encoded while it is sent; its length is `bytes` when that is known.
 pub(super) fn made_whole(app: &Arc<App>, work: Work, bytes: Option<u64>, ending: Ending) -> Body {
     let own = Arc::clone(app);
     body::made(bytes, observed(app), |outlet| async move {
@@ -300,7 +301,7 @@ fn rows_trailer(rows: u64) -> (http::HeaderName, HeaderValue) {
     (http::HeaderName::from_static("salver-rows"), HeaderValue::from(rows))
 }
 
-/// Makes a body for nobody, to learn what it is.
+/// Encodes a body without sending it, to measure it.
 async fn measure(work: Work) -> Result<Measured> {
     let mut sink = Sink::counting();
     let made = async {
@@ -320,7 +321,7 @@ fn answer_with(status: StatusCode, headers: HeaderMap, body: Body) -> Response<B
     response
 }
 
-/// The headers that every body has.
+/// Sets the headers common to all bodies.
 fn describe(headers: &mut HeaderMap, media_type: &'static str, coding: Coding, tag: Option<&Tag>) {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));

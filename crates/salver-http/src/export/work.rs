@@ -1,4 +1,4 @@
-//! Which bytes are to be made of held rows, and how they are read.
+//! The description of the rows to encode, and the reader of these rows.
 
 use std::ops::Range as Span;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use salver_service::exports::{Range, Reader};
 use crate::app::App;
 use crate::body::Encoding;
 
-/// Which bytes are to be made.
+/// The rows to encode.
 #[derive(Clone)]
 pub(super) struct Work {
     pub(super) app: Arc<App>,
@@ -20,16 +20,16 @@ pub(super) struct Work {
     pub(super) held: Arc<dyn Held>,
     pub(super) columns: Vec<usize>,
     pub(super) parts: Span<usize>,
-    /// Rows of the parts that are left out first, and how many follow at most.
+    /// Number of rows of the parts to skip, and the maximum number of rows after those.
     pub(super) skip: u64,
     pub(super) rows: Option<u64>,
     pub(super) encoding: Encoding,
-    /// How many of the rows that were left out stand in the same body, so that its beginning is left out too.
+    /// Number of skipped rows that belong to the same body. If there are any, the header of the format is skipped too.
     pub(super) before: u64,
 }
 
 impl Work {
-    /// All rows of `held`.
+    /// Selects all rows of `held`.
     pub(super) fn all(
         app: &Arc<App>,
         caller: &Caller,
@@ -41,31 +41,31 @@ impl Work {
         Self { app, caller: caller.clone(), held, columns, parts, skip: 0, rows: None, encoding, before: 0 }
     }
 
-    /// Goes on behind the first `rows` rows of the same body.
+    /// Resumes after the first `rows` rows of the same body.
     pub(super) fn behind(mut self, rows: u64) -> Self {
         (self.skip, self.before) = (self.skip + rows, rows);
         self.rows = self.rows.map(|all| all.saturating_sub(rows));
         self
     }
 
-    /// A reader of what is left behind `done` rows.
+    /// Returns a reader of the rows after the first `done`.
     pub(super) fn reader(&self, done: u64) -> Reader {
         let rows = self.rows.map(|rows| rows.saturating_sub(done));
         let range = Range { parts: self.parts.clone(), skip: self.skip + done, rows };
         Reader::new(Arc::clone(&self.held), self.columns.clone(), range)
     }
 
-    /// Whether reading can begin anywhere at little cost, so that a client that stalls need not keep a decoder.
+    /// Returns whether reading can begin anywhere cheaply, so that a stalled client need not hold a decoder.
     pub(super) fn can_seek(&self) -> bool {
         self.held.finds_again()
     }
 
-    /// How long a client is waited for with everything at hand.
+    /// Returns the time to wait for a client before its resources are released.
     pub(super) fn patience(&self) -> Duration {
         self.app.exports.turns.patience()
     }
 
-    /// Whether there are more rows than an answer may have.
+    /// Refuses more rows than a response may have.
     pub(super) fn check(&self, rows: u64) -> Result<()> {
         let rows_max = self.app.service.limits().rows_max;
         if rows_max != 0 && self.before + rows > rows_max {
@@ -75,13 +75,13 @@ impl Work {
     }
 }
 
-/// Whether the bytes of `format` are the same however its rows are cut, so that a body of it can be gone on with.
-/// Arrow's are not: unused bits and dictionaries follow from how rows lay in memory.
+/// Returns whether the bytes of `format` are independent of how rows are batched, so that a body can be resumed.
+/// Arrow's are not: unused bits and dictionaries depend on the memory layout of the rows.
 pub(super) fn is_repeatable(format: Format) -> bool {
     !matches!(format, Format::ArrowStream | Format::ArrowFile)
 }
 
-/// That an answer has more rows than it may.
+/// The error for a response with more rows than the limit.
 pub(super) fn too_many_rows() -> Error {
     Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
         .with_hint("read it in parts: `POST /api/export` opens streams that are read by `offset` and `rows`")

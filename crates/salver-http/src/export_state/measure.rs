@@ -1,5 +1,5 @@
-//! What was learnt of bodies by making them: how long they are, and at which byte a row begins. So the rest of a body
-//! is found again without making what stands before it.
+//! Measures of bodies that were encoded before: the length, and the byte offsets of some rows. With these the rest of a
+//! body is encoded without encoding what precedes it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ use tokio::sync::OnceCell;
 
 use super::tag::Tag;
 
-/// Bodies that are remembered; the one that was not asked for the longest makes room.
+/// Maximum number of bodies remembered; the least recently used one is evicted.
 const BODIES_MAX: usize = 256;
-/// Rows of one body whose beginning is remembered.
+/// Maximum number of row offsets remembered per body.
 const MARKS_MAX: usize = 1024;
-/// At first, bytes from one of them to the next.
+/// Initial distance between two row offsets, in bytes.
 const MARK_BYTES: u64 = 1024 * 1024;
 
-/// A body that was made once.
+/// The measures of a body.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     /// Its length.
@@ -25,14 +25,14 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The last known row that begins at `byte` or before it, as its byte and how many rows stand before it.
+    /// Returns the last known row that begins at or before `byte`, as its byte offset and the number of rows before it.
     pub(crate) fn before(&self, byte: u64) -> Option<(u64, u64)> {
         let behind = self.marks.partition_point(|(at, _)| *at <= byte);
         self.marks.get(behind.checked_sub(1)?).copied()
     }
 }
 
-/// Notes where rows begin while a body is made.
+/// Records the byte offsets of rows while a body is encoded.
 #[derive(Debug)]
 pub(crate) struct Marks {
     marks: Vec<(u64, u64)>,
@@ -46,7 +46,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// The row behind `rows` others begins at `byte`.
+    /// Records that the row after the first `rows` rows begins at `byte`.
     pub(crate) fn note(&mut self, byte: u64, rows: u64) {
         if self.marks.last().is_some_and(|(last, _)| byte - last < self.apart_bytes) {
             return;
@@ -62,7 +62,7 @@ impl Marks {
         self.marks.push((byte, rows));
     }
 
-    /// The body is made.
+    /// Finishes a body of `bytes` bytes.
     pub(crate) fn finish(self, bytes: u64) -> Measured {
         Measured { bytes, marks: self.marks }
     }
@@ -70,26 +70,27 @@ impl Marks {
 
 type Cell = Arc<OnceCell<Arc<Measured>>>;
 
-/// The bodies that are remembered.
+/// The measures of recent bodies.
 #[derive(Debug, Default)]
 pub(crate) struct Measures {
     bodies: Mutex<VecDeque<(Tag, Cell)>>,
 }
 
 impl Measures {
-    /// What is known of a body.
+    /// Returns the measures of a body, if known.
     pub(crate) fn get(&self, tag: &Tag) -> Option<Arc<Measured>> {
         let bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.iter().find(|(own, _)| own == tag)?.1.get().cloned()
     }
 
-    /// Remembers a body that was made.
+    /// Remembers the measures of a body.
     pub(crate) fn put(&self, tag: Tag, measured: Measured) {
-        // Of two the first counts; they are the same.
+        // The first value is kept; both are equal.
         let _ = self.cell(tag).set(Arc::new(measured));
     }
 
-    /// What is known of a body, found out by `measure` when it must be; who asks meanwhile waits for the same.
+    /// Returns the measures of a body, computed by `measure` if unknown; concurrent calls wait for the same
+    /// computation.
     pub(crate) async fn find(
         &self,
         tag: Tag,

@@ -1,4 +1,4 @@
-//! Exports that are read in streams: what the server keeps of them while somebody comes back.
+//! Open exports that are read in streams: the state that the server keeps while the client comes back in time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,9 +19,9 @@ pub(crate) struct Opened {
     pub(crate) held: Arc<dyn Held>,
     /// The columns, by their indexes in the schema.
     pub(crate) columns: Vec<usize>,
-    /// Which rows each stream has.
+    /// The rows of each stream.
     pub(crate) streams: Vec<Range>,
-    /// For each stream, a reader that stands where the last read ended.
+    /// For each stream, a reader at the position where the last read ended.
     readers: Vec<Mutex<Option<Idle>>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Opened {
 #[derive(Debug)]
 struct Idle {
     reader: Reader,
-    /// The place of its decoder.
+    /// The permit of its decoder.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -40,7 +40,7 @@ impl Opened {
         Self { held, columns, streams, readers }
     }
 
-    /// A reader of a stream, at its row `offset`.
+    /// Returns a reader of a stream, at its row `offset`.
     pub(crate) fn reader(&self, stream: usize, offset: u64) -> Option<Reader> {
         let range = self.streams.get(stream)?;
         let position = range.skip + offset;
@@ -53,7 +53,7 @@ impl Opened {
         }))
     }
 
-    /// Keeps a reader for who reads on; with its decoder, when there is a place for that.
+    /// Keeps a reader for the next read, with its decoder if it has a permit.
     pub(crate) fn keep(&self, stream: usize, mut reader: Reader, place: Option<OwnedSemaphorePermit>) {
         if place.is_none() {
             reader.park();
@@ -68,8 +68,8 @@ impl Opened {
     }
 }
 
-/// Which rows each of `count` streams has. The same rows in the same number of streams are always divided in the same
-/// way, where it is known how many they are; else by the parts they are held in.
+/// Divides the rows among `count` streams. If the number of rows is known, the division depends only on that number and
+/// `count`; else streams are made of whole parts.
 fn split(held: &dyn Held, count: u64) -> Vec<Range> {
     let parts = held.parts();
     let counted: Option<u64> = (0..parts).map(|part| held.part_rows(part)).sum();
@@ -89,7 +89,7 @@ fn split(held: &dyn Held, count: u64) -> Vec<Range> {
         .collect()
 }
 
-/// What is leased of an export.
+/// The leased resource of an export.
 #[derive(Debug)]
 struct Session(Arc<Opened>);
 
@@ -104,16 +104,16 @@ impl Lease for Session {
     }
 }
 
-/// What became of an export that is not under its first lease.
+/// The state of an export that is no longer under its first lease.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It was found again, and has another lease.
+    /// It was opened again, under this lease.
     Renewed(u64),
     /// It was ended.
     Ended,
 }
 
-/// The exports that are open.
+/// The open exports.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     leases: Leases<Session>,
@@ -132,15 +132,15 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// Keeps an export for as long as somebody comes back within `ttl_s`.
+    /// Keeps an export open while the client comes back within `ttl_s`. Returns the id of its lease.
     ///
     /// # Errors
-    /// `Overloaded` when there are too many.
+    /// `Overloaded` when too many exports are open.
     pub(crate) fn open(&self, caller: &Caller, opened: Arc<Opened>, ttl_s: u64) -> Result<u64> {
         self.leases.open(&caller.holder(), Session(opened), Duration::from_secs(ttl_s))
     }
 
-    /// The places of open exports.
+    /// Returns the permits of open exports.
     pub(crate) fn places(&self) -> &Arc<Shares> {
         self.leases.places()
     }
@@ -148,13 +148,13 @@ impl Sessions {
     /// Ends an export.
     pub(crate) fn end(&self, token: &Token) {
         if let Ok(id) = self.lease_of(token) {
-            // One that is gone already needs no end.
+            // An export that is gone already needs no removal.
             let _ = self.leases.remove(id);
         }
         self.note(token.lease, Fate::Ended);
     }
 
-    /// The export, if it is kept; its lease begins anew.
+    /// Returns the export if it is open, and renews its lease.
     pub(crate) fn find(&self, token: &Token) -> std::result::Result<Arc<Opened>, Missing> {
         let id = self.lease_of(token)?;
         self.leases.touch(id, |session| Arc::clone(&session.0)).map_err(|refusal| match refusal {
@@ -163,9 +163,9 @@ impl Sessions {
         })
     }
 
-    /// Begins the lease anew.
+    /// Renews the lease.
     pub(crate) fn renew(&self, token: &Token) {
-        // What is not there any more is found again by the next read.
+        // An export that is gone is opened again by the next read.
         let _ = self.find(token);
     }
 
@@ -178,12 +178,12 @@ impl Sessions {
         }
     }
 
-    /// The export was found again and is kept under another lease.
+    /// Records that the export was opened again under another lease.
     pub(crate) fn renewed(&self, token: &Token, lease: u64) {
         self.note(token.lease, Fate::Renewed(lease));
     }
 
-    /// Of several that come back at the same time one finds the export again: whoever holds this.
+    /// Acquires the lock under which an export is opened again, so that concurrent requests do it once.
     pub(crate) async fn alone(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.finding.lock().await
     }
@@ -191,20 +191,20 @@ impl Sessions {
     fn note(&self, lease: u64, fate: Fate) {
         let mut fates = self.fates.lock().unwrap_or_else(PoisonError::into_inner);
         if fates.len() >= EXPIRED_LEASES_MAX {
-            // What is forgotten here is found again from its token.
+            // An entry forgotten here is recovered from its token.
             fates.clear();
         }
         fates.insert(lease, fate);
     }
 }
 
-/// Why an export is not kept.
+/// The reason why an export is not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// Nobody came in time.
+    /// Its lease expired.
     Expired,
     /// It was ended.
     Ended,
-    /// The server was started anew since.
+    /// The server was restarted since.
     Unknown,
 }

@@ -1,25 +1,25 @@
-//! Entity tags that tell the version of the rows: who comes back with one may be given the rest of just that version.
+//! Entity tags that name the version of the rows, so that a client can resume a body at exactly that version.
 
 use http::HeaderValue;
 use salver_model::Version;
 
-/// The entity tag of a body: which rows, and everything else its bytes follow from.
+/// The entity tag of a body: the version of the rows, and everything else that determines the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tag {
     /// The version of the rows.
     pub(crate) content: Version,
-    /// What shapes them.
+    /// A hash of everything else that determines the bytes.
     pub(crate) shape: Version,
 }
 
 impl Tag {
-    /// As it stands in a header.
+    /// Formats it as a header value.
     pub(crate) fn header(&self) -> HeaderValue {
         let text = format!("\"{}-{}\"", self.content, self.shape);
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
     }
 
-    /// Reads a strong tag; `None` for anything else, as a date or another server's tag.
+    /// Parses a strong tag; `None` for anything else, such as a date or another server's tag.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let inside = text.trim().strip_prefix('"')?.strip_suffix('"')?;
         let (content, shape) = inside.split_once('-')?;

@@ -1,6 +1,6 @@
-//! What a client holds of an export: a text that says by itself which rows of which version are meant, so that the
-//! export outlives the server's memory of it, as long as the version is still there. What it says is sealed: it is of
-//! use to the caller who opened the export, and to nobody else.
+//! The token of an export. It names the rows and their version by itself, so that an export can be opened again after
+//! the server has dropped it, as long as that version is available. Its content is sealed and valid only for the caller
+//! who opened the export.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,49 +9,49 @@ use salver_model::{Code, Error, Name, Result, Version};
 
 use crate::tokens::{Owner, Tokens};
 
-/// What every token begins with, so that it can be told from a name and from another door's number.
+/// Prefix of every token, which tells it from a name and from the ids of other handlers.
 const START: &str = "x_";
-/// The first byte, which will be another when the rest means something else.
+/// The first byte, which changes when the format of the rest changes.
 const KIND: u8 = 2;
-/// The door that these tokens are for.
+/// The door that these tokens are sealed for.
 const DOOR: &str = "export";
-/// Longest token that is looked at: every column of a list, and the longest name.
+/// Maximum length of a token that is parsed: enough for every column of a list and the longest name.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 
-/// An export, as its client holds it.
+/// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Under which id the server keeps it.
+    /// The id of its lease.
     pub(crate) lease: u64,
     /// The version of the rows.
     pub(crate) version: Version,
-    /// How many streams there are.
+    /// Number of streams.
     pub(crate) streams: u64,
-    /// How long it waits for its reader, in seconds.
+    /// Time between two reads after which the export expires, in seconds.
     pub(crate) ttl_s: u64,
-    /// The entry.
+    /// The name of the entry.
     pub(crate) entry: Name,
     /// The columns, by their indexes in the schema; `None` for all.
     pub(crate) columns: Option<Vec<usize>>,
 }
 
 impl Token {
-    /// Whether `text` is meant to be a token, damaged or not.
+    /// Returns whether `text` is meant to be a token, damaged or not.
     pub(crate) fn is_like(text: &str) -> bool {
         text.starts_with(START)
     }
 
-    /// As a text that can stand in a path, for `owner` alone.
+    /// Formats the token for a path, sealed for `owner`.
     ///
     /// # Errors
-    /// `Internal` when it can't be sealed.
+    /// `Internal` when sealing fails.
     pub(crate) fn write(&self, tokens: &Tokens, owner: &Owner) -> Result<String> {
         let mut bytes = vec![KIND];
         for number in [self.lease, self.version.0, self.streams, self.ttl_s] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         let name = self.entry.as_str().as_bytes();
-        // Names are bounded far below what two bytes can count, and columns below what four can.
+        // The limits on names and columns are far below the range of these integers.
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name);
         for index in self.columns.iter().flatten() {
@@ -60,8 +60,8 @@ impl Token {
         Ok(format!("{START}{}", URL_SAFE_NO_PAD.encode(tokens.seal(DOOR, owner, bytes)?)))
     }
 
-    /// Reads a token; `None` for anything that is not just as it was written, for anybody but its owner, and where a
-    /// field is not what a request could have asked for.
+    /// Parses a token; `None` when the text was altered, for any caller but its owner, and when a field is out of the
+    /// range of requests.
     pub(crate) fn read(text: &str, tokens: &Tokens, owner: &Owner) -> Option<Self> {
         let text = text.strip_prefix(START).filter(|text| text.len() <= TEXT_BYTES_MAX)?;
         let content = tokens.open(DOOR, owner, URL_SAFE_NO_PAD.decode(text).ok()?)?;
@@ -87,7 +87,8 @@ impl Token {
         odd.is_empty().then_some(Self { lease, version, streams, ttl_s, entry, columns })
     }
 
-    /// Whether a request can have asked for this. Whether the entry has such columns is seen when it is held.
+    /// Returns whether a request can have asked for this. Columns are checked against the entry when the snapshot is
+    /// taken.
     fn is_possible(&self) -> bool {
         let mut seen = ahash::AHashSet::new();
         let columns = self.columns.as_deref().unwrap_or_default();
@@ -98,7 +99,7 @@ impl Token {
     }
 }
 
-/// That a text is no token.
+/// The error for a text that is not a token.
 pub(crate) fn damaged(text: &str) -> Error {
     let shown: String = text.chars().take(40).collect();
     Error::new(Code::InvalidCursor, format!("`{shown}` is not the token of an export"))

@@ -1,9 +1,9 @@
-//! Who may hold a decoder: so many at once and no more, because each needs some megabytes, however many clients read.
-//! Callers share them, so that many readers of one do not keep another's from a turn.
+//! Limits the number of open decoders, because each needs some megabytes, however many clients read. Callers share the
+//! permits fairly, so that many readers of one caller do not starve another.
 //!
-//! A body keeps its decoder between two reads, in a [`Seat`]. Whoever waits takes it away from there once it was not
-//! used for a moment, as when a client stalled; and who has had a turn for a while goes on behind those who wait.
-//! Finding one's place again costs some milliseconds.
+//! A body keeps its decoder between two reads, in a [`Seat`]. A waiting reader takes the decoder from a seat that was
+//! not used for a moment, as when its client stalled, and a body that has had its turn for a while queues behind the
+//! waiting ones. Reopening a decoder at its position costs some milliseconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use salver_model::{Holder, Share, Shares};
 use salver_service::exports::Reader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The fewest decoders that may be held at once.
+/// Minimum of the limit on open decoders.
 const DECODERS_MIN: usize = 8;
-/// How long a turn lasts while others wait.
+/// Duration of a turn while others wait.
 const TURN: Duration = Duration::from_millis(200);
-/// How long a decoder may go unused while others wait.
+/// Time for which a decoder may stay unused while others wait.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// The turns there are.
+/// The permits for decoders.
 #[derive(Debug)]
 pub(crate) struct Turns {
     places: Arc<Shares>,
     waiting: AtomicUsize,
-    /// Those that have a turn, whoever began first.
+    /// The seats of bodies that have a turn, oldest first.
     seats: Mutex<VecDeque<Weak<Seat>>>,
-    /// Readers that wait for the next request of their client.
+    /// Permits for idle readers, which wait for the next request of their client.
     idle: Arc<Semaphore>,
 }
 
@@ -42,7 +42,7 @@ impl Default for Turns {
     }
 }
 
-/// Where a body keeps its reader between two reads.
+/// The slot in which a body keeps its reader between two reads.
 #[derive(Debug, Default)]
 pub(crate) struct Seat(Mutex<Option<Seated>>);
 
@@ -55,7 +55,7 @@ pub(crate) struct Seated {
     used: Instant,
 }
 
-/// Somebody's turn; others may have it when this is dropped.
+/// A permit for a decoder; dropping it passes it on.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _place: Share,
@@ -63,14 +63,14 @@ pub(crate) struct Turn {
 }
 
 impl Seated {
-    /// A reader with its turn; one that costs nothing while it rests needs none.
+    /// A reader with its turn; a reader that holds nothing while idle needs none.
     pub(crate) fn new(reader: Reader, turn: Option<Turn>) -> Self {
         Self { reader, turn, used: Instant::now() }
     }
 }
 
 impl Seat {
-    /// Takes the reader, if nobody else took it.
+    /// Takes the reader, unless it was taken away.
     pub(crate) fn take(&self) -> Option<Seated> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -81,7 +81,7 @@ impl Seat {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seated);
     }
 
-    /// Takes away a reader that is not used; whether there was one.
+    /// Takes away a reader that is not in use. Returns whether there was one.
     fn clear(&self) -> bool {
         let mut seated = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let unused = seated.take_if(|seated| seated.turn.is_some() && seated.used.elapsed() >= GLANCE);
@@ -91,7 +91,7 @@ impl Seat {
 }
 
 impl Turns {
-    /// Waits for a turn of `holder`: who has fewest has it first, and of these who came first.
+    /// Waits for a turn for `holder`. The holder with the fewest turns goes first; ties go to the one that came first.
     pub(crate) async fn take(&self, holder: &Holder) -> Turn {
         let _counted = Waiting::among(&self.waiting);
         let mut place = std::pin::pin!(self.places.take(holder));
@@ -103,7 +103,7 @@ impl Turns {
         }
     }
 
-    /// [`Turns::take`], for the reader of a seat.
+    /// Waits for a turn as [`Turns::take`] does, for the reader of a seat.
     pub(crate) async fn take_for(&self, seat: &Arc<Seat>, holder: &Holder) -> Turn {
         let turn = self.take(holder).await;
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,35 +112,35 @@ impl Turns {
         turn
     }
 
-    /// Whether somebody waits for a turn.
+    /// Returns whether a reader waits for a turn.
     pub(crate) fn are_wanted(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a turn should be given up.
+    /// Returns whether a turn should be given up.
     pub(crate) fn is_over(&self, seated: &Seated) -> bool {
         let is_long = seated.turn.as_ref().is_some_and(|turn| turn.since.elapsed() > TURN);
         is_long && self.are_wanted()
     }
 
-    /// How long a client may take nothing before its turn is another's.
+    /// Returns how long a client may read nothing before it loses its turn.
     pub(crate) fn patience(&self) -> Duration {
         if self.are_wanted() { GLANCE } else { Duration::from_millis(PARK_MS) }
     }
 
-    /// A place for a decoder that nobody uses at the moment, if there is one.
+    /// Returns a permit for an idle decoder, if one is free.
     pub(crate) fn idle(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.idle).try_acquire_owned().ok()
     }
 
-    /// Takes away the first reader that is not used.
+    /// Takes away the first reader that is not in use.
     fn clear_one(&self) {
         let seats: Vec<_> = self.seats.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
         let _ = seats.iter().filter_map(Weak::upgrade).any(|seat| seat.clear());
     }
 }
 
-/// Counts somebody who waits for as long as it lives.
+/// Counts a waiting reader for as long as it lives.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

@@ -1,5 +1,6 @@
-//! The named arguments of a function: from the path, the query and the body, the first that has one, checked against
-//! what the function declares, as the text of one JSON object. A table, which is an Arrow stream, stays the body.
+//! Collects the named arguments of a function from the path, the query and the body, in this order of precedence,
+//! checks them against the declared parameters, and encodes them as one JSON object. A table, which is an Arrow stream,
+//! stays in the body.
 
 use ahash::{AHashMap, AHashSet};
 use bytes::Bytes;
@@ -14,22 +15,22 @@ use crate::functions_state::takes_any;
 /// The media type of a body that is a table.
 pub(super) const ARROW_STREAM: &str = "application/vnd.apache.arrow.stream";
 
-/// What a function is called with.
+/// The arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
-    /// The named ones, as the text of a JSON object.
+    /// The named arguments, as the text of a JSON object.
     pub(super) named: Bytes,
-    /// What of the body they don't say.
+    /// The body, unless the named arguments contain it.
     pub(super) body: Bytes,
-    /// The parameter whose value the body is, as a table.
+    /// The parameter whose value is the body, as a table.
     pub(super) table: Option<String>,
 }
 
-/// Makes the arguments of `endpoint`. Those of a pure function stand in the order of its parameters, so that equal ones
-/// are equal texts.
+/// Reads the arguments of `endpoint`. Those of a pure function are in the order of its parameters, so that equal
+/// arguments have equal texts.
 ///
 /// # Errors
-/// `InvalidValue` for one that is missing, unknown or of another kind, `InvalidBody`, `UnsupportedMediaType`.
+/// `InvalidValue` for an argument that is missing, unknown or of another type, `InvalidBody`, `UnsupportedMediaType`.
 pub(super) fn read(
     endpoint: &Endpoint,
     from_path: Vec<(String, String)>,
@@ -79,8 +80,8 @@ pub(super) fn read(
     Ok(Arguments { named: Json::Object(arguments).to_string().into(), body: rest, table })
 }
 
-/// The parameter whose value a table in the body is: the first that takes one and is not given otherwise. Those that
-/// say what they take come before those that take anything.
+/// Returns the parameter that receives a table in the body: the first one that takes a table and has no other value.
+/// Parameters with a declared type take precedence over those that accept any value.
 fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
     let free = endpoint.parameters.iter().filter(|own| own.table && !arguments.contains_key(&own.name));
     free.min_by_key(|own| own.kind == ParameterKind::Any).map(|own| own.name.clone()).ok_or_else(|| {
@@ -90,7 +91,7 @@ fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
     })
 }
 
-/// The arguments in the order in which they are declared; then those that are not.
+/// Orders the arguments as they are declared, followed by undeclared ones.
 fn in_order(endpoint: &Endpoint, mut arguments: Map<String, Json>) -> Map<String, Json> {
     let mut ordered = Map::with_capacity(arguments.len());
     for own in &endpoint.parameters {
@@ -100,11 +101,11 @@ fn in_order(endpoint: &Endpoint, mut arguments: Map<String, Json>) -> Map<String
     ordered
 }
 
-/// What a body gives.
+/// The content of a body.
 enum Given {
-    /// It is no arguments.
+    /// Nothing that contains arguments.
     Nothing,
-    /// It is a table.
+    /// A table.
     Table,
     Texts(Vec<(String, String)>),
     Values(Map<String, Json>),
@@ -120,7 +121,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     if media_type == ARROW_STREAM {
         return Ok(Given::Table);
     }
-    // `curl -d` says that it sends a form, also when it sends JSON.
+    // By default `curl -d` sends the media type of a form, even for JSON.
     let is_form = media_type == "application/x-www-form-urlencoded" && !body.starts_with(b"{");
     let is_json = matches!(media_type.as_str(), "" | "application/x-www-form-urlencoded" | "text/plain")
         || media_type.ends_with("/json")
@@ -137,7 +138,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     match serde_json::from_slice(body) {
         Ok(Json::Object(values)) => Ok(Given::Values(values)),
         Ok(other) => match endpoint.parameters.as_slice() {
-            // The whole body is the only argument there can be.
+            // The body is the value of the only parameter.
             [only] => Ok(Given::Values(Map::from_iter([(only.name.clone(), other)]))),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
@@ -147,7 +148,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     }
 }
 
-/// Adds what has no value yet. A name that comes again in `more` has several.
+/// Adds the values of names that have none yet. A name that is repeated in `more` has several values.
 fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
     let before = texts.len();
     let mut places: AHashMap<String, usize> = AHashMap::with_capacity(before + more.len());
@@ -164,7 +165,7 @@ fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
     }
 }
 
-/// The parameter called `name`; `None` for one among those that are not named.
+/// Returns the parameter called `name`; `None` when the name is accepted by a variadic parameter.
 fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<Option<&'e Parameter>> {
     let known = endpoint.parameters.iter().find(|own| own.name == name && !takes_any(own));
     if known.is_none() && !endpoint.parameters.iter().any(takes_any) {
@@ -176,7 +177,7 @@ fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<Option<&'e Parameter>>
     Ok(known)
 }
 
-/// The value that texts stand for.
+/// Converts texts to a value of the parameter's type.
 fn from_texts(parameter: Option<&Parameter>, name: &str, texts: &[String]) -> Result<Json> {
     let kind = parameter.map(|own| own.kind).unwrap_or_default();
     let one = |text: &String| from_text(kind, text).ok_or_else(|| wrong(name, kind, &format!("`{text}`")));
@@ -203,7 +204,7 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<Json> {
         ParameterKind::Any => Some(match text {
             "true" | "TRUE" | "True" => Json::Bool(true),
             "false" | "FALSE" | "False" => Json::Bool(false),
-            // A number as JSON writes it: `007` is text.
+            // A number as in JSON: `007` is text.
             _ => serde_json::from_str::<Json>(text).ok().filter(Json::is_number).unwrap_or_else(|| text.into()),
         }),
     }
@@ -222,7 +223,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Checks a value that came as JSON.
+/// Checks the type of a JSON value.
 fn check(parameter: Option<&Parameter>, name: &str, value: &Json) -> Result<()> {
     let Some(parameter) = parameter else { return Ok(()) };
     if value.is_null() && !parameter.required {
@@ -269,7 +270,7 @@ fn words(kind: ParameterKind) -> &'static str {
     }
 }
 
-/// What a function takes, in words.
+/// Describes the parameters of a function, for messages.
 fn signature(endpoint: &Endpoint) -> String {
     let one = |own: &Parameter| format!("`{}`{}", own.name, if own.required { "" } else { " (optional)" });
     match endpoint.parameters.as_slice() {

@@ -1,4 +1,4 @@
-//! A request that asks for a call: which call it is, and how it is answered.
+//! Dispatches a request to a function or an application, and returns the response.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::exchange::{Exchange, header_fields};
 use crate::receive;
 use crate::receive::Incoming;
 
-/// What says in which form a body is and an answer is to be, which is not for the function to see to.
+/// The headers about the format of the body and the response, which are not the function's concern.
 const OF_FORM: [HeaderName; 2] = [header::ACCEPT, header::CONTENT_TYPE];
 
-/// Calls the function that is number `index` of what `file` offers. `values` is what the path says.
+/// Calls the function with this index in `file`. `values` are the parameters of the path.
 pub(super) async fn function(
     exchange: &Exchange<'_>,
     file: &Arc<dyn Functions>,
@@ -61,7 +61,7 @@ pub(super) async fn function(
     Ok(pure::answer(exchange, file, call).await)
 }
 
-/// The table that the body is, written anew: whoever calls the function believes it.
+/// Decodes the table in the body and encodes it again, since the callee trusts its content.
 async fn take_table(app: &App, name: &str, body: Bytes) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
     let taken = off_the_loop(move || receive_arrow_stream(&body, bytes_max)).await;
@@ -71,7 +71,7 @@ async fn take_table(app: &App, name: &str, body: Bytes) -> Result<Bytes> {
     })
 }
 
-/// Hands the request to an application, as one for `path`.
+/// Forwards the request to an application, under `path`.
 pub(super) async fn application(
     exchange: &Exchange<'_>,
     file: &Arc<dyn Functions>,
@@ -87,7 +87,7 @@ pub(super) async fn application(
     Ok(respond::ask(exchange.app, file, call).await)
 }
 
-/// The request as whoever sees it gets it, but for its body.
+/// Returns the request as the callee sees it, without the body.
 fn whole(exchange: &Exchange<'_>, path: String) -> Call {
     Call {
         method: exchange.method.as_str().to_owned(),
@@ -100,7 +100,7 @@ fn whole(exchange: &Exchange<'_>, path: String) -> Call {
     }
 }
 
-/// The file was loaded anew since the request came in.
+/// The error when the file was reloaded since the request arrived.
 fn moved(file: &Arc<dyn Functions>) -> Error {
     Error::new(Code::EntryUnavailable, format!("`{}` has just changed", file.spec().name)).with_hint("ask again")
 }

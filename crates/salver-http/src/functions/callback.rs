@@ -1,5 +1,5 @@
-//! `X-Callback-Url`: who is told when a job is over. Only addresses that the operator allows are: the server may reach
-//! what its clients can't.
+//! `X-Callback-Url`: the address that is notified when a job is done. Only addresses that the operator allows are
+//! accepted, because the server may reach hosts that its clients can't.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::tokens::beginning;
 
 const CALLBACK_URL: HeaderName = HeaderName::from_static("x-callback-url");
 
-/// Whom `headers` want told.
+/// Reads the callback that `headers` request.
 ///
 /// # Errors
 /// `Forbidden` for an address that is not allowed.
@@ -33,7 +33,7 @@ pub(super) fn of(app: &App, headers: &HeaderMap) -> Result<Option<Callback>> {
     }
 }
 
-/// Whether `address` begins as an allowed one, and is not led elsewhere by what follows.
+/// Returns whether `address` starts with an allowed prefix and does not escape it by dot segments or backslashes.
 fn is_allowed(allowed: &[String], address: &str) -> bool {
     let begins = allowed.iter().any(|allowed| address.starts_with(allowed));
     if !begins || address.len() > CALLBACK_BYTES_MAX {
@@ -44,13 +44,13 @@ fn is_allowed(allowed: &[String], address: &str) -> bool {
     !path.contains('\\') && !path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
-/// Tells that `job` is over, again and again for some time.
+/// Notifies the callback that `job` is done, with retries.
 pub(super) async fn tell(app: &App, job: &Job) {
     let (Some(callback), Some(callbacks)) = (&job.callback, &app.options.callbacks) else { return };
     let document = Bytes::from(document(app, job).to_string());
     let mut wait = Duration::from_millis(CALLBACK_RETRY_MS);
     for attempt in 1..=CALLBACK_TRIES_MAX {
-        // Closed by nobody.
+        // The semaphore is never closed.
         let place = app.jobs.callbacks.acquire().await;
         let brought = callbacks.courier.bring(&callback.address, document.clone()).await;
         drop(place);

@@ -1,4 +1,4 @@
-//! `/api/functions` and `/api/functions/{file}`: what there is to call, and how its processes are doing.
+//! `/api/functions` and `/api/functions/{file}`: the functions of each file, and the state of its processes.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::body::Body;
 use crate::status::json_response;
 use crate::veil;
 
-/// Every file.
+/// Lists all files.
 pub(super) fn all(app: &App) -> Response<Body> {
     json_response(&Json::Array(app.service.functions().iter().map(described).collect()))
 }
 
-/// One file.
+/// Describes one file.
 pub(super) fn one(file: &Arc<dyn Functions>) -> Response<Body> {
     json_response(&described(file))
 }
@@ -87,7 +87,7 @@ fn parameter(parameter: &Parameter) -> Json {
     described
 }
 
-/// The kind in JSON Schema's words, where it has one.
+/// Returns the type name of a kind in JSON Schema, if it has one.
 pub(super) fn word(kind: ParameterKind) -> &'static str {
     match kind {
         ParameterKind::Any => "any",

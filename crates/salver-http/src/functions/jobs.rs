@@ -1,4 +1,4 @@
-//! `/api/jobs/{id}`: calls whose caller does not wait, how they are doing, and what they answered.
+//! `/api/jobs/{id}`: the state and the results of asynchronous calls.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::status::json_response;
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Makes a job of `call`, and says where to ask for it, unless it is done while the client waits.
+/// Creates a job for `call` and responds with its location, or with its result if it is done while the client waits.
 pub(super) async fn open(
     exchange: &Exchange<'_>,
     file: &Arc<dyn Functions>,
@@ -38,10 +38,10 @@ pub(super) async fn open(
     let job = app.jobs.open(function, exchange.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
     let mut work = Box::pin(maybe_done(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job))));
-    // Gets in line now: tasks begin in any order, and jobs run in the order in which they were asked for.
+    // Polled once to join the queue: tasks start in any order, but jobs run in the order of their requests.
     let _ = poll!(work.as_mut());
     job.is_done_by(tokio::spawn(work).abort_handle());
-    // Who does not wait is told of the job, also where the answer was there before.
+    // A client that does not wait gets the job, even if its result is known already.
     if !preference.wait.is_zero()
         && let Some(outcome) = wait(&job, preference).await
     {
@@ -55,21 +55,21 @@ pub(super) async fn open(
     Ok(response)
 }
 
-/// Answers how the job called `id` stands.
+/// Responds with the state of the job `id`.
 pub(super) async fn show(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
     let job = exchange.app.jobs.find(id, exchange.caller)?;
     wait(&job, Preference::of(exchange.headers)).await;
     Ok(json_response(&document(exchange.app, &job)))
 }
 
-/// Ends the job called `id`.
+/// Deletes the job `id`, and aborts it if it is running.
 pub(super) fn end(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
     let job = exchange.app.jobs.find(id, exchange.caller)?;
     exchange.app.jobs.remove(&job);
     Ok(exit::empty(StatusCode::NO_CONTENT))
 }
 
-/// Answers what the job called `id` answered.
+/// Responds with the result of the job `id`.
 pub(super) async fn result(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
     let job = exchange.app.jobs.find(id, exchange.caller)?;
     let outcome = wait(&job, Preference::of(exchange.headers)).await.ok_or_else(|| {
@@ -79,7 +79,7 @@ pub(super) async fn result(exchange: &Exchange<'_>, id: &str) -> Result<Response
     Ok(outcome.answer.answer())
 }
 
-/// What became of the job, when that is known in the time that the client waits.
+/// Returns the outcome of the job, if it is known within the time that the client waits.
 async fn wait(job: &Job, preference: Preference) -> Option<&Outcome> {
     match job.outcome.get() {
         None if !preference.wait.is_zero() => timeout(preference.wait, job.outcome.wait()).await.ok(),
@@ -87,7 +87,7 @@ async fn wait(job: &Job, preference: Preference) -> Option<&Outcome> {
     }
 }
 
-/// The whole life of a job.
+/// Runs a job to its end, including the callback.
 async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>) {
     let broken = |_| Err(Error::internal("the server met a fault of its own while it worked on the job"));
     let answered = AssertUnwindSafe(answered(&app, &file, call)).catch_unwind().await.unwrap_or_else(broken);
@@ -98,7 +98,7 @@ async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>
     callback::tell(&app, &job).await;
 }
 
-/// What the function answers, with a body that is all there, or has answered before when it is pure.
+/// Calls the function and buffers its response; for a pure function a cached response is used.
 async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>> {
     let key = pure::key(file.spec(), &call);
     if let Some(kept) = key.as_deref().and_then(|key| pure::kept(app, key)) {

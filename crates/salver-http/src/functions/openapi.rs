@@ -1,4 +1,4 @@
-//! `/api/functions.openapi.json`: every endpoint, as OpenAPI 3.0.3 (<https://spec.openapis.org/oas/v3.0.3>).
+//! `/api/functions.openapi.json`: all endpoints as an OpenAPI 3.0.3 document (<https://spec.openapis.org/oas/v3.0.3>).
 
 use http::Response;
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
@@ -11,7 +11,7 @@ use crate::body::Body;
 use crate::functions_state::pattern;
 use crate::status::json_response;
 
-/// The document.
+/// Returns the document.
 pub(super) fn answer(app: &App) -> Response<Body> {
     let mut paths = Map::new();
     for file in app.service.functions() {
@@ -47,7 +47,7 @@ fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Jso
     item[method] = operation;
 }
 
-/// The paths of jobs.
+/// Adds the paths of jobs.
 fn add_jobs(paths: &mut Map<String, Json>) {
     let id = json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string", "format": "uuid" } });
     let wait = json!({
@@ -70,7 +70,7 @@ fn add_jobs(paths: &mut Map<String, Json>) {
     add(paths, path + "/result", "get", operation("What a job answered", &[&id, &wait], "default", answer));
 }
 
-/// A job's schema.
+/// Returns the schema of a job.
 fn job() -> Json {
     let time = json!({ "type": "string", "format": "date-time", "nullable": true });
     json!({
@@ -120,7 +120,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
         });
     } else if in_body && !others.is_empty() {
         operation["requestBody"] = json!({ "content": { "application/json": { "schema": object(&others) } } });
-        // Of those of which nothing is said most don't mean a table.
+        // Parameters without a declared type rarely mean a table.
         if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
             operation["requestBody"]["content"][ARROW_STREAM] =
                 json!({ "schema": { "type": "string", "format": "binary" } });
@@ -141,7 +141,8 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
     operation
 }
 
-/// The answer: of the type that is declared, which one that works on columns gives for each of them.
+/// Returns the response of an endpoint, with the declared type as its schema. A vectorized function has none, since it
+/// returns one such value per element.
 fn answered(endpoint: &Endpoint) -> Json {
     let mut answered = json!({ "description": "What the function answers." });
     let is_json = matches!(

@@ -1,4 +1,4 @@
-//! What a client prefers (RFC 7240): not to wait, or not for longer than some seconds.
+//! The client's preferences (RFC 7240): an asynchronous response, or a limit on the time to wait.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use salver_model::limits::JOB_WAIT_S_MAX;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// What a client prefers.
+/// The preferences of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Preference {
     /// `respond-async`
     pub(super) is_async: bool,
-    /// `wait`, which is nothing when not said.
+    /// `wait`; zero when it is missing.
     pub(super) wait: Duration,
 }
 
 impl Preference {
-    /// What `headers` say. What can't be read is no preference.
+    /// Reads the preferences of `headers`; malformed ones are ignored.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let mut preference = Self::default();
         let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());

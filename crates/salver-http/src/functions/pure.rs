@@ -1,8 +1,8 @@
-//! Answers of functions that declare themselves pure: kept, and given to whoever asks the same again.
+//! Caches the responses of functions that are declared pure.
 //!
-//! The key is the load of the file, the endpoint and its arguments in the order in which it declares them, so that an
-//! answer is good until the file is loaded again. Who asks for what somebody waits for already waits too; a job is
-//! answered with what is kept and keeps what it is answered, but nobody waits for one.
+//! The key consists of the load of the file, the endpoint and its arguments in the order of their declaration, so that
+//! a response is valid until the file is loaded again. Concurrent requests for the same key wait for one call. Jobs
+//! read and fill the cache, but requests do not wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,7 +22,7 @@ use crate::cache::{Finished, Flight};
 use crate::exchange::Exchange;
 use crate::{conditional, respond as exit};
 
-/// Answers `call`: with what is kept for it, when its function is pure, else has it answered and keeps that.
+/// Responds to `call` from the cache when its function is pure, else calls the function and caches the response.
 pub(super) async fn answer(exchange: &Exchange<'_>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
     let app = exchange.app;
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
@@ -42,12 +42,12 @@ pub(super) async fn answer(exchange: &Exchange<'_>, file: &Arc<dyn Functions>, c
     }
 }
 
-/// The answer to `call` that is kept for its `key`.
+/// Returns the cached response for `key`.
 pub(super) fn kept(app: &App, key: &[u8]) -> Option<Response<Body>> {
     Some(exit::again(None, &*app.cache.get(key, &app.service.catalog().peek())?))
 }
 
-/// Keeps an answer for `key`, when it may be kept.
+/// Caches a response under `key`, if it is cacheable.
 pub(super) fn keep(app: &App, key: &[u8], response: Response<Body>) -> Response<Body> {
     match finish(response) {
         Ok(finished) => {
@@ -58,7 +58,7 @@ pub(super) fn keep(app: &App, key: &[u8], response: Response<Body>) -> Response<
     }
 }
 
-/// What the answer to `call` follows from; `None` when that is too much to be kept, or nobody says that it follows.
+/// Returns the cache key of `call`; `None` when it is too long, or when the function is not pure.
 pub(super) fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
     let endpoint = call.interface.as_ref()?.endpoints.get(call.endpoint?)?;
     if !endpoint.pure || endpoint.takes_request {
@@ -68,7 +68,7 @@ pub(super) fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
     if bytes > CACHED_BODY_BYTES_MAX {
         return None;
     }
-    // Keys of other answers begin with another letter.
+    // Keys of other cached responses begin with another letter.
     let mut key = Vec::with_capacity(64 + bytes);
     key.push(b'F');
     let load = call.interface.as_ref().map_or(0, |interface| interface.load);
@@ -83,12 +83,12 @@ pub(super) fn key(spec: &FunctionSpec, call: &Call) -> Option<Vec<u8>> {
     Some(key)
 }
 
-/// How long a call waits for the answer to another: as long as that may take.
+/// Returns how long a call waits for another one with the same key: the longest time that one may take.
 fn patience(spec: &FunctionSpec) -> Duration {
     spec.timeout.map_or(Duration::MAX, |timeout| timeout.saturating_add(spec.wait))
 }
 
-/// An answer as it may be kept; the answer again when it may not.
+/// Returns the response in its cacheable form, or the unchanged response if it is not cacheable.
 #[expect(clippy::result_large_err, reason = "the answer goes on as it came")]
 fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Response<Body>> {
     let body = match response.body() {
@@ -98,7 +98,7 @@ fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Respon
     let (mut head, _) = response.into_parts();
     let content = Version::of(&(&body[..], head.headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes)));
     let etag = head.headers.entry(header::ETAG).or_insert_with(|| conditional::etag(content)).clone();
-    // Nobody can tell when the file is loaded again: whoever keeps an answer has to ask whether it still holds.
+    // A reload of the file can't be predicted, so caches have to revalidate.
     head.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     head.headers.entry(header::VARY).or_insert(HeaderValue::from_static("accept"));
     Ok(Arc::new(Finished {
@@ -111,7 +111,7 @@ fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Respon
     }))
 }
 
-/// Whether the function says that its answer is nobody else's.
+/// Returns whether the function marks its response as private.
 fn is_private(headers: &HeaderMap) -> bool {
     let said = headers.get_all(header::CACHE_CONTROL).iter().any(|value| {
         let text = value.to_str().unwrap_or("private").to_ascii_lowercase();
@@ -120,7 +120,7 @@ fn is_private(headers: &HeaderMap) -> bool {
     said || headers.contains_key(header::SET_COOKIE)
 }
 
-/// The answer, or 304 to who has it.
+/// Returns the response, or 304 when the client has it.
 fn again(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
     let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
     exit::again(conditional::if_none_match(exchange.headers).filter(|_| reads).as_deref(), finished)

@@ -1,4 +1,4 @@
-//! What is answered in place of a call.
+//! Error responses of functions.
 
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_model::observation::Observation;
@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::exit;
 use crate::problem;
 
-/// The answer to a call that has none: what a backend calls an error is said in the words of HTTP.
+/// Converts an error to a response, with the status that fits the failure of a backend.
 pub(super) fn of_error(app: &App, error: &Error) -> Response<Body> {
     let status = match error.code {
         Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
@@ -22,7 +22,7 @@ pub(super) fn of_error(app: &App, error: &Error) -> Response<Body> {
     problem::respond(error, status)
 }
 
-/// The answer to a method that is not answered, or to who asks which are.
+/// Responds to OPTIONS with the supported methods, and refuses any other method.
 pub(super) fn of_method(app: &App, method: &Method, methods: &str) -> Response<Body> {
     if *method == Method::OPTIONS {
         let mut response = exit::empty(StatusCode::NO_CONTENT);

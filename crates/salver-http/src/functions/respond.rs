@@ -1,4 +1,4 @@
-//! What user code answers as an answer of HTTP.
+//! Converts the answers of user code to HTTP responses.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use crate::body::{self, Body};
 use crate::caution;
 use crate::exit;
 
-/// Bytes of a file that are read at a time.
+/// Bytes per read of a file.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// Fields that are the connection's and not the answer's.
+/// Header fields of the connection, which are not part of the response.
 const OF_THE_CONNECTION: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
 
-/// What `file` answers.
+/// Calls `file` and returns its response.
 pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
     let answered = file.call(call).await.and_then(|answer| self::answer(app, answer));
     answered.unwrap_or_else(|error| refusal::of_error(app, &error))
 }
 
-/// The answer.
+/// Converts an answer to a response.
 ///
 /// # Errors
-/// `FunctionFailed` for a status or a field that HTTP has not.
+/// `FunctionFailed` for a status or a header field that is invalid in HTTP.
 pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
     let not_http = |what: String| {
         Error::new(Code::FunctionFailed, format!("the function answers {what}, which HTTP has not"))
@@ -61,10 +61,10 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
     Ok(response)
 }
 
-/// All of a body.
+/// Buffers a body.
 ///
 /// # Errors
-/// `AnswerTooLarge` for more than `bytes_max`; what befalls the body while it is made.
+/// `AnswerTooLarge` for more than `bytes_max`, and errors of the body itself.
 pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
     let too_large = || {
         Error::new(Code::AnswerTooLarge, format!("the function answers more than {bytes_max} bytes"))
@@ -86,7 +86,7 @@ pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
     Ok(whole.into())
 }
 
-/// A body that is sent while it is made.
+/// Returns a body that is sent while it is produced.
 fn streamed(app: &Arc<App>, pieces: DocumentStream) -> Body {
     let app = Arc::clone(app);
     body::pieces(pieces, Coding::Identity, 0, move |error| {
@@ -94,7 +94,7 @@ fn streamed(app: &Arc<App>, pieces: DocumentStream) -> Body {
     })
 }
 
-/// The content of a file. One that is temporary has no name any more from here on.
+/// Returns the content of a file. A temporary file is unlinked once it is open.
 fn file(path: PathBuf, temporary: bool) -> Result<DocumentStream> {
     let unreadable = |error: std::io::Error, path: &PathBuf| {
         Error::new(Code::FunctionFailed, "the file that the function answers can't be read")

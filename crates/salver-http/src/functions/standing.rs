@@ -1,4 +1,4 @@
-//! How a job stands.
+//! The state of a job.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::app::App;
 use crate::functions_state::Job;
 
-/// A job as JSON.
+/// Returns a job as JSON.
 pub(super) fn document(app: &App, job: &Job) -> Json {
     let mut document = json!({
         "id": job.id, "function": job.function, "state": state(job), "created": instant(job.created),
@@ -19,7 +19,7 @@ pub(super) fn document(app: &App, job: &Job) -> Json {
         document["status"] = outcome.answer.status().as_u16().into();
         document["result"] = format!("{}/api/jobs/{}/result", app.options.base_path, job.id).into();
         if outcome.is_failure {
-            // Errors are written as JSON, so that this one can be read.
+            // Errors are written as JSON, so this one can be parsed.
             document["error"] = serde_json::from_slice(outcome.answer.body()).unwrap_or_default();
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn document(app: &App, job: &Job) -> Json {
     document
 }
 
-/// How it stands, in a word.
+/// Returns the name of its state.
 pub(super) fn state(job: &Job) -> &'static str {
     match (job.outcome.get(), job.begun.get()) {
         (Some(outcome), _) if outcome.is_failure => "failed",

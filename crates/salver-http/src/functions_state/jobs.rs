@@ -1,7 +1,7 @@
-//! Jobs: calls whose caller does not wait, kept with what they answered until that is fetched too late.
+//! Jobs: asynchronous calls, kept with their results until these expire.
 //!
-//! They are kept in memory, and not over a restart. When there is no room those go first that are done longest; a job
-//! that waits or runs is never forgotten.
+//! Jobs are kept in memory and lost on a restart. When there is no room, the jobs that are done the longest are
+//! evicted; a queued or running job is never evicted.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -18,10 +18,10 @@ use tokio::task::AbortHandle;
 use crate::idempotency::Kept;
 use crate::tokens::Owner;
 
-/// What a job costs beside its texts, in bytes, near enough.
+/// Approximate overhead of a job beside its texts, in bytes.
 const JOB_BYTES: u64 = 1_024;
 
-/// Bytes of what memory of jobs is counted in.
+/// Unit in which the memory of jobs is counted, in bytes.
 const KIB: u64 = 1_024;
 
 fn no_room() -> Error {
@@ -29,60 +29,60 @@ fn no_room() -> Error {
         .with_hint("try again later, when some are done; `limits` in the settings says how many may be")
 }
 
-/// A call whose caller does not wait.
+/// An asynchronous call.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// What it is called, which nobody can guess.
+    /// The id, which can't be guessed.
     pub(crate) id: String,
-    /// What was called, in words.
+    /// The name of the function.
     pub(crate) function: String,
-    /// Who asked; nobody else sees it.
+    /// The caller who created it, and the only one who can see it.
     owner: Owner,
-    /// When it was asked for.
+    /// The time at which it was created.
     pub(crate) created: SystemTime,
-    /// When its call got a worker.
+    /// The time at which a worker began with the call.
     pub(crate) begun: Arc<OnceLock<SystemTime>>,
-    /// What became of it.
+    /// The outcome, once it is done.
     pub(crate) outcome: SetOnce<Outcome>,
-    /// Who is told.
+    /// The callback to notify.
     pub(crate) callback: Option<Callback>,
-    /// The memory it counts for.
+    /// The bytes of memory that it is counted with.
     bytes: AtomicU64,
-    /// Its place among those of its caller.
+    /// The permits it holds of its caller's share.
     place: Mutex<Option<(Share, Share)>>,
     task: OnceLock<AbortHandle>,
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// When it was over.
+    /// The time at which it was done.
     pub(crate) at: SystemTime,
-    /// There is no answer of the function, but an error in its place.
+    /// Whether the response is an error in place of the function's answer.
     pub(crate) is_failure: bool,
-    /// What who waits would have been answered.
+    /// The response that a synchronous call would have got.
     pub(crate) answer: Kept,
 }
 
-/// Who is told when a job is over.
+/// The callback that is notified when a job is done.
 #[derive(Debug)]
 pub(crate) struct Callback {
-    /// Where.
+    /// The URL.
     pub(crate) address: String,
-    /// Whether that could be done; empty while it is being tried.
+    /// Whether it was delivered; empty while attempts are made.
     pub(crate) told: OnceLock<bool>,
 }
 
 impl Job {
-    /// Gives its place to others.
+    /// Releases its permits.
     fn leave(&self) {
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(place);
     }
 
-    /// Says what does the work, and ends with the job.
+    /// Sets the task that runs the job, which is aborted with it.
     pub(crate) fn is_done_by(&self, task: AbortHandle) {
-        // Set once, by who opened the job.
+        // Set once, when the job is opened.
         let _ = self.task.set(task);
     }
 }
@@ -91,25 +91,25 @@ impl Job {
 #[derive(Debug)]
 pub(crate) struct Jobs {
     slots: Mutex<Slots>,
-    /// Places of jobs that wait or run, and the memory they are asked with, in KiB.
+    /// Permits of queued and running jobs, and of the memory of their requests, in KiB.
     places: [Arc<Shares>; 2],
     jobs_max: usize,
     bytes_max: u64,
     ttl: Duration,
-    /// Places of callbacks that are under way.
+    /// Permits of callbacks in progress.
     pub(crate) callbacks: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct Slots {
     by_id: AHashMap<String, Arc<Job>>,
-    /// Those that are done, oldest first; some may be gone.
+    /// The jobs that are done, oldest first; some may have been removed.
     done: VecDeque<(Instant, String)>,
     bytes: u64,
 }
 
 impl Jobs {
-    /// Room for jobs within `limits`.
+    /// Creates the store with the limits of `limits`.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             slots: Mutex::default(),
@@ -124,7 +124,7 @@ impl Jobs {
         }
     }
 
-    /// A new job of `caller`, asked with so many `bytes`.
+    /// Creates a job of `caller`, whose request has this number of `bytes`.
     ///
     /// # Errors
     /// `Overloaded` when there is no room.
@@ -139,7 +139,7 @@ impl Jobs {
         let holder = caller.holder();
         let [jobs, memory] = &self.places;
         let kib = usize::try_from(bytes.div_ceil(KIB)).unwrap_or(usize::MAX);
-        // Only what waits or runs: what is done makes room for others.
+        // Counts queued and running jobs only, since finished ones are evicted.
         let place = jobs.try_take(&holder).zip(memory.try_take_many(&holder, kib)).ok_or_else(no_room)?;
         let job = Arc::new(Job {
             id: new_id()?,
@@ -165,12 +165,12 @@ impl Jobs {
         Ok(job)
     }
 
-    /// Places of jobs, and of their memory.
+    /// Returns the permits of jobs, and of their memory.
     pub(crate) fn places(&self) -> &[Arc<Shares>] {
         &self.places
     }
 
-    /// The job is over.
+    /// Records the outcome of a job.
     pub(crate) fn finish(&self, job: &Job, outcome: Outcome) {
         job.leave();
         let bytes = JOB_BYTES + outcome.answer.bytes() as u64;
@@ -182,14 +182,14 @@ impl Jobs {
         while slots.bytes > self.bytes_max && slots.forget_oldest() {}
         slots.done.push_back((Instant::now(), job.id.clone()));
         drop(slots);
-        // Nobody else finishes it.
+        // A job is finished only once.
         let _ = job.outcome.set(outcome);
     }
 
-    /// The job called `id`, when it is `caller`'s.
+    /// Returns the job `id`, if it belongs to `caller`.
     ///
     /// # Errors
-    /// `NotFound`, also for others, who can't tell the two apart.
+    /// `NotFound`, also for the jobs of other callers, so that their existence is not revealed.
     pub(crate) fn find(&self, id: &str, caller: &Caller) -> Result<Arc<Job>> {
         let (slots, owner) = (self.lock(), Owner::of(caller));
         let found = slots.by_id.get(id).filter(|job| job.owner == owner);
@@ -199,7 +199,7 @@ impl Jobs {
         })
     }
 
-    /// Forgets a job; one that waits or runs is ended.
+    /// Removes a job, and aborts it if it is queued or running.
     pub(crate) fn remove(&self, job: &Job) {
         self.lock().remove(&job.id);
         job.leave();
@@ -208,7 +208,7 @@ impl Jobs {
         }
     }
 
-    /// Locked, and without those whose time is over.
+    /// Locks the store, and removes expired jobs.
     fn lock(&self) -> MutexGuard<'_, Slots> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((_, id)) = slots.done.pop_front_if(|(since, _)| since.elapsed() >= self.ttl) {
@@ -218,7 +218,7 @@ impl Jobs {
     }
 }
 
-/// A random UUID (RFC 9562, version 4).
+/// Returns a random UUID (RFC 9562, version 4).
 fn new_id() -> Result<String> {
     let mut bytes: [u8; 16] = seal::random()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -228,14 +228,14 @@ fn new_id() -> Result<String> {
         if matches!(at, 4 | 6 | 8 | 10) {
             id.push('-');
         }
-        // Writing to a text never fails.
+        // Writing to a string never fails.
         let _ = write!(id, "{byte:02x}");
     }
     Ok(id)
 }
 
 impl Slots {
-    /// Forgets the job that is done longest; `false` when none is done.
+    /// Evicts the job that is done the longest; `false` when none is done.
     fn forget_oldest(&mut self) -> bool {
         while let Some((_, id)) = self.done.pop_front() {
             if self.remove(&id) {

@@ -4,11 +4,11 @@ use salver_model::functions::ParameterKind;
 
 use crate::segment::segment;
 
-/// A path with parameters in it, each a whole segment.
+/// A path with parameters, each a whole segment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pattern {
     segments: Box<[Segment]>,
-    /// Whether more may follow.
+    /// Whether further segments may follow.
     prefix: bool,
 }
 
@@ -19,12 +19,12 @@ enum Segment {
 }
 
 impl Pattern {
-    /// Reads a path as user code declares it. A slash at its end means nothing.
+    /// Parses a path as user code declares it. A trailing slash is ignored.
     pub(crate) fn new(path: &str, prefix: bool) -> Self {
         Self { segments: split(path).map(Segment::new).collect(), prefix }
     }
 
-    /// The path itself, when it has no parameters and nothing may follow.
+    /// Returns the path itself, when it has no parameters and is not a prefix.
     pub(crate) fn literal(&self) -> Option<String> {
         let literal = |segment: &Segment| match segment {
             Segment::Literal(text) => Some(format!("/{text}")),
@@ -34,7 +34,7 @@ impl Pattern {
         path.filter(|_| !self.prefix)
     }
 
-    /// The values of the parameters in `path`, decoded; `None` when it is another path.
+    /// Returns the decoded values of the parameters in `path`; `None` when it does not match.
     pub(crate) fn values(&self, path: &str) -> Option<Vec<(String, String)>> {
         let mut values = Vec::new();
         let mut given = split(path);
@@ -54,7 +54,7 @@ impl Pattern {
         (self.prefix || given.next().is_none()).then_some(values)
     }
 
-    /// The path as OpenAPI writes it.
+    /// Formats the path as in OpenAPI.
     pub(crate) fn template(&self) -> String {
         let part = |segment: &Segment| match segment {
             Segment::Literal(text) => format!("/{text}"),
@@ -64,7 +64,7 @@ impl Pattern {
         if path.is_empty() { "/".to_owned() } else { path }
     }
 
-    /// The names of its parameters.
+    /// Returns the names of its parameters.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.segments.iter().filter_map(|segment| match segment {
             Segment::Parameter(name, _) => Some(name.as_str()),
@@ -73,7 +73,7 @@ impl Pattern {
     }
 }
 
-/// The segments of a path; none of `/`.
+/// Splits a path into segments; `/` has none.
 fn split(path: &str) -> impl Iterator<Item = &str> {
     let trimmed = path.trim_start_matches('/').trim_end_matches('/');
     trimmed.split('/').take(if trimmed.is_empty() { 0 } else { usize::MAX })
@@ -94,7 +94,7 @@ impl Segment {
     }
 }
 
-/// The kind a path says, in the words of plumber and of Python.
+/// Parses the type of a parameter, as plumber and Python name it.
 fn kind_named(word: &str) -> ParameterKind {
     match word.trim_matches(['[', ']']) {
         "int" | "integer" => ParameterKind::Integer,
@@ -105,7 +105,7 @@ fn kind_named(word: &str) -> ParameterKind {
     }
 }
 
-/// Whether a segment can be this: one that can't is another path, as in plumber.
+/// Returns whether a segment is a valid value of this type; otherwise the path does not match, as in plumber.
 fn fits(kind: ParameterKind, text: &str) -> bool {
     match kind {
         ParameterKind::Integer => text.parse::<i64>().is_ok(),

@@ -1,28 +1,28 @@
-//! Which endpoint of a file a request is for. Made once for what a file offers, and kept until that is another.
+//! Routes requests to the endpoints of a file. Built once per interface, and kept until that changes.
 
 use ahash::AHashMap;
 use salver_model::functions::{Endpoint, Interface, Matching};
 
 use super::pattern::Pattern;
 
-/// The routes that a file declares.
+/// The routes of a file.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// Paths without parameters, with the endpoints that stand there.
+    /// Paths without parameters, with the indexes of their endpoints.
     exact: AHashMap<String, Vec<usize>>,
-    /// All others, in the order of the file.
+    /// All other paths, in the order of the file.
     patterns: Vec<(Pattern, usize)>,
     methods: Vec<String>,
 }
 
-/// What a path and a method lead to.
+/// The result of a lookup.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
-    /// An endpoint, and what its path says.
+    /// An endpoint, and the values of its path parameters.
     Endpoint(usize, Vec<(String, String)>),
-    /// There is something, but not for this method: those it has.
+    /// The path exists, but not for this method; the list of the methods it supports.
     Methods(String),
-    /// There is nothing.
+    /// The path does not exist.
     Nothing,
 }
 
@@ -40,7 +40,7 @@ impl Routes {
         routes
     }
 
-    /// Looks for `path`, below where the file is mounted. Paths without parameters come first.
+    /// Looks up `path`, relative to the mount point of the file. Paths without parameters take precedence.
     pub(crate) fn find(&self, method: &str, path: &str) -> Found {
         let mut there = Vec::new();
         let exact = self.exact.get(path.trim_end_matches('/')).into_iter().flatten();
@@ -70,7 +70,7 @@ impl Routes {
     }
 }
 
-/// The path of an endpoint that has one.
+/// Returns the path of an endpoint, if it has one.
 pub(crate) fn pattern(endpoint: &Endpoint) -> Option<Pattern> {
     let (_, path) = endpoint.route.as_ref()?;
     Some(Pattern::new(path, endpoint.matching == Matching::Prefix))

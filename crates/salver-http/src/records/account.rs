@@ -1,5 +1,4 @@
-//! `POST /login`, `/logout`, `/register` and `/password`, and `GET /me`: users of a table come, go, and say who they
-//! are.
+//! `POST /login`, `/logout`, `/register` and `/password`, and `GET /me`: sessions and accounts of the users of a table.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
@@ -14,14 +13,14 @@ use crate::exchange::Exchange;
 use crate::gate;
 use crate::routes::records::Step;
 
-/// What stands in the body of a request.
+/// The body of a request.
 struct Form {
     username: String,
     password: String,
     new_password: String,
 }
 
-/// Answers a step.
+/// Handles a request.
 pub(super) async fn answer(exchange: &Exchange<'_>, step: Step, bytes: &[u8]) -> Result<Response<Body>> {
     let auth = exchange.app.auth.as_ref();
     let Some(users) = auth.and_then(|auth| auth.users.as_ref()).filter(|users| users.spec.login) else {
@@ -62,7 +61,7 @@ async fn register(exchange: &Exchange<'_>, users: &Users, form: &Form) -> Result
     if name.trim().is_empty() {
         return Err(Error::new(Code::UsernameEmpty, "Username is empty or only whitespaces"));
     }
-    // To ask which names there are costs as much as to try passwords.
+    // Probing for names is limited like guessing passwords.
     count(exchange)?;
     if is_taken(exchange, name) {
         return Err(auth::exists(name));
@@ -89,18 +88,18 @@ async fn password(exchange: &Exchange<'_>, users: &Users, form: &Form) -> Result
     let login = prove(exchange, users, name, &form.password).await?;
     let hash = users.hash(&form.new_password).await?;
     users.set_password(service, &login.name, hash).await?;
-    // Whoever else had come in with the old one is out.
+    // Ends all sessions that were opened with the old password.
     users.sessions.end_all_of(&login.name);
     let user = users.user(service, &login.name).await?.ok_or_else(|| auth::failed(name))?;
     begin(exchange, users, user).await
 }
 
-/// Whether another way to prove who one is has this name.
+/// Returns whether another authentication method uses this name.
 fn is_taken(exchange: &Exchange<'_>, name: &str) -> bool {
     exchange.app.auth.as_ref().is_some_and(|auth| auth.is_free(name).is_err())
 }
 
-/// That the password is the user's. What it takes does not tell whether there is such a user.
+/// Verifies the password. The work done does not reveal whether the user exists.
 async fn prove(exchange: &Exchange<'_>, users: &Users, name: &str, password: &str) -> Result<Login> {
     let address = exchange.address();
     let attempts = exchange.app.auth.as_ref().map(|auth| &auth.attempts);
@@ -115,13 +114,13 @@ async fn prove(exchange: &Exchange<'_>, users: &Users, name: &str, password: &st
     Ok(login)
 }
 
-/// Counts an attempt.
+/// Counts an attempt against the limit.
 fn count(exchange: &Exchange<'_>) -> Result<()> {
     let address = exchange.address();
     exchange.app.auth.as_ref().map_or(Ok(()), |auth| auth.attempts.begin(address))
 }
 
-/// Begins a session of `user`, in place of the one the request came with.
+/// Starts a session of `user`, in place of the one of the request.
 async fn begin(exchange: &Exchange<'_>, users: &Users, user: User) -> Result<Response<Body>> {
     if let Ok(Some(old)) = users.session_of(exchange.headers) {
         users.sessions.end(old);
@@ -131,7 +130,7 @@ async fn begin(exchange: &Exchange<'_>, users: &Users, user: User) -> Result<Res
     tell(exchange, &told, cookie(exchange, users, &name, false)).await
 }
 
-/// The cookie that names a session, or takes the name away.
+/// Returns the cookie that sets the session, or removes it.
 fn cookie(exchange: &Exchange<'_>, users: &Users, name: &str, is_over: bool) -> Option<HeaderValue> {
     let secure = if gate::is_secure(exchange.headers) { "; Secure" } else { "" };
     let age = if is_over { "; Max-Age=0" } else { "" };
@@ -141,7 +140,7 @@ fn cookie(exchange: &Exchange<'_>, users: &Users, name: &str, is_over: bool) -> 
     Some(value)
 }
 
-/// The user as an answer.
+/// Responds with the user.
 async fn tell(exchange: &Exchange<'_>, told: &Bytes, cookie: Option<HeaderValue>) -> Result<Response<Body>> {
     let document = Document::whole(told.to_vec());
     let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;

@@ -1,5 +1,5 @@
-//! Bodies of writes. As in PHP-CRUD-API the content type does not count: what begins with `{` or `[` is JSON,
-//! everything else a form, and with `format=xml` all is XML.
+//! Parses the bodies of writes. As in PHP-CRUD-API the content type is ignored: a body that begins with `{` or `[` is
+//! JSON, any other body is a form, and with `format=xml` the body is XML.
 
 mod excess;
 mod form;
@@ -15,16 +15,16 @@ use super::json::{Reader, SCANNED_MEMBERS_MAX};
 /// The records of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Records {
-    /// In the order they came.
+    /// The records, in the order of the body.
     pub(super) records: Vec<Record>,
     /// Whether the body was an array.
     pub(super) batch: bool,
 }
 
-/// Reads a body.
+/// Parses a body.
 ///
 /// # Errors
-/// `InvalidBody` when there is none, or it can't be read; `InvalidRequest` when it is over a limit.
+/// `InvalidBody` when it is empty or malformed; `InvalidRequest` when it exceeds a limit.
 pub(super) fn read(body: &[u8], is_xml: bool) -> Result<Records> {
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?.trim_start();
     let parsed = match text.as_bytes().first() {
@@ -37,12 +37,12 @@ pub(super) fn read(body: &[u8], is_xml: bool) -> Result<Records> {
     Ok(Records { records, batch })
 }
 
-/// That the body can't be read.
+/// The error for a malformed body.
 pub(super) fn unreadable() -> Error {
     Error::new(Code::InvalidBody, "Cannot read HTTP message")
 }
 
-/// A record of these members; of several with one name the last counts.
+/// Builds a record of these members; among members of the same name the last one wins.
 fn merged(members: impl Iterator<Item = (String, Field)>) -> Record {
     let mut record = Record::new();
     let mut places: AHashMap<String, usize> = AHashMap::new();

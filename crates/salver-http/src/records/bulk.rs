@@ -1,4 +1,4 @@
-//! `POST /api/records/{table}` of NDJSON or CSV: rows loaded while they arrive, in bounded memory and of any number.
+//! `POST /api/records/{table}` of NDJSON or CSV: loads any number of rows while they arrive, in bounded memory.
 
 mod csv;
 mod lines;
@@ -21,22 +21,22 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
-/// Rows that are handed to the database at a time.
+/// Rows per batch that is passed to the database.
 const ROWS_AT_ONCE: usize = 1_000;
-/// Bytes of rows that are handed to the database at a time.
+/// Bytes after which a batch of rows is passed to the database.
 const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 
-/// The formats rows come in.
+/// The format of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     NdJson,
-    /// Comma-separated values under a line of names.
+    /// Comma-separated values below a header.
     Csv,
 }
 
 impl RowFormat {
-    /// The format of a body, when it is one of rows.
+    /// Returns the format of a body, when it is a format of rows.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         let given = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -49,7 +49,7 @@ impl RowFormat {
         })
     }
 
-    /// How bytes are written where the request does not say: in JSON as in all of these doors, in CSV as in exports.
+    /// Returns the default encoding of bytes: in JSON as elsewhere in records, in CSV as in exports.
     fn bytes(self) -> BytesText {
         match self {
             Self::NdJson => BytesText::Base64,
@@ -89,7 +89,7 @@ pub(super) async fn load(
     let limits = exchange.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
     let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
-    // Not bounded in time as queries are: as long as rows arrive there is work, and when they stop it ends.
+    // Not limited in time as queries are: the load ends when rows stop arriving.
     let report = database.load(exchange.caller, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
     let xml = query::wants_xml(exchange.query);
@@ -116,7 +116,7 @@ fn written(report: &LoadReport) -> Vec<u8> {
     out
 }
 
-/// What makes records of the bytes of one format.
+/// The parser of a format.
 #[derive(Debug)]
 enum RowReader {
     NdJson(LineReader),
@@ -145,17 +145,17 @@ impl RowReader {
     }
 }
 
-/// A body on its way to records.
+/// A body that is being parsed.
 struct Arriving {
     body: Incoming,
     reader: RowReader,
-    /// Bytes that came and are still to be read; a frame may hold more than is handed over at a time.
+    /// Bytes that were received but not parsed; a frame may be longer than a piece.
     waiting: VecDeque<bytes::Bytes>,
     patience: Duration,
     ended: bool,
 }
 
-/// The records of `body`, some at a time.
+/// Streams the records of `body`, in batches.
 fn rows(body: Incoming, format: RowFormat, row_bytes_max: usize, patience: Duration) -> RecordStream {
     let reader = match format {
         RowFormat::NdJson => RowReader::NdJson(LineReader::new(row_bytes_max)),
@@ -187,7 +187,7 @@ impl Arriving {
         Ok((!rows.is_empty()).then_some(rows))
     }
 
-    /// The next few bytes; `None` at the end.
+    /// Returns the next piece of the body; `None` at the end.
     async fn piece(&mut self) -> Result<Option<bytes::Bytes>> {
         const PIECE_BYTES_MAX: usize = 64 * 1024;
         loop {
@@ -212,13 +212,13 @@ impl Arriving {
     }
 }
 
-/// That a row is longer than a row may be.
+/// The error for a row that exceeds the limit on its length.
 fn too_long(bytes_max: usize) -> Error {
     Error::new(Code::BodyTooLarge, format!("the row has more than {bytes_max} bytes"))
         .with_hint("send less in one row, or raise `limits.body_bytes_max`")
 }
 
-/// Why there is no row.
+/// The error for a malformed row.
 fn unreadable(what: impl Into<String>) -> Error {
     Error::new(Code::Invalid, what)
 }

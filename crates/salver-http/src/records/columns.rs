@@ -1,4 +1,4 @@
-//! `/api/columns`: the schema as PHP-CRUD-API shows it, and changes of it.
+//! `/api/columns`: the schema in PHP-CRUD-API's format, and changes of it.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::routes::records::Target;
 
-/// Shows a part of the schema.
+/// Responds with a part of the schema.
 pub(super) async fn show(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>> {
     let json = match target {
         Target::SchemaTable(table) => {
@@ -46,7 +46,7 @@ pub(super) async fn show(exchange: &Exchange<'_>, target: &Target<'_>) -> Result
     respond::text(exchange, &json.to_string(), query::wants_xml(exchange.query)).await
 }
 
-/// The schema as it is shown to the caller; read first when it never was.
+/// Returns the schema that is visible to the caller; loaded first if it was never read.
 async fn visible(exchange: &Exchange<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
     if database.schema().stamp() == 0 {
         exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
@@ -54,7 +54,7 @@ async fn visible(exchange: &Exchange<'_>, database: &Arc<dyn Database>) -> Resul
     Ok(database.visible(exchange.caller, Operation::Reflect))
 }
 
-/// The schema with the table called `name`, and where it is; read again when it is not there.
+/// Returns the schema and the index of the table called `name`; the schema is reloaded when the table is unknown.
 async fn table_of(exchange: &Exchange<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
     let (database, name) = exchange.database(name).await?;
     let find = |schema: &DatabaseSchema| {
@@ -95,7 +95,7 @@ fn named(real: &str, outside: &str) -> Map<String, Json> {
     object
 }
 
-/// A column. What is zero, false or empty is left out.
+/// Describes a column. Members that are zero, false or empty are omitted.
 fn column_json(table: &TableInfo, at: usize) -> Json {
     let column: &ColumnInfo = &table.columns[at];
     let mut object = named(&column.real_name, &column.name);
@@ -105,7 +105,7 @@ fn column_json(table: &TableInfo, at: usize) -> Json {
             object.insert(name.to_owned(), number.into());
         }
     }
-    // PostgreSQL says of every column of a view that it may be null; PHP-CRUD-API says of none.
+    // PostgreSQL reports every column of a view as nullable; PHP-CRUD-API reports none.
     let nullable = column.nullable && table.kind == TableKind::Table;
     for (name, holds) in [("nullable", nullable), ("pk", table.key.contains(&at))] {
         if holds {
@@ -160,14 +160,14 @@ pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &
         _ => return Err(nowhere(exchange)),
     };
     if !database.spec().definable {
-        // As in PHP-CRUD-API, where this controller is off unless it is listed.
+        // As in PHP-CRUD-API, where this controller is disabled unless it is listed.
         return Err(nowhere(exchange));
     }
     exchange.app.service.bounded(exchange.caller, database.define(exchange.caller, &definition)).await?;
     respond::text(exchange, "true", query::wants_xml(exchange.query)).await
 }
 
-/// The database in which a table without a home yet is made: the first whose schema may be changed.
+/// Returns the database for a new table without a database: the first whose schema may be changed.
 async fn creator(exchange: &Exchange<'_>) -> Result<Arc<dyn Database>> {
     let mut databases = exchange.databases().await?.into_iter();
     databases.find(|database| database.spec().definable).ok_or_else(|| nowhere(exchange))

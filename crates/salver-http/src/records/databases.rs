@@ -1,4 +1,4 @@
-//! The databases that a caller of these doors has.
+//! The databases that a caller may access.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use salver_model::{Code, Error, Result, Version};
 use crate::exchange::Exchange;
 
 impl Exchange<'_> {
-    /// The database of the table called `name`, and the table's name in it.
+    /// Returns the database of the table called `name`, and the table's name in it.
     ///
     /// # Errors
-    /// `UnknownTable`; `Forbidden` for a caller who has no such database.
+    /// `UnknownTable`; `Forbidden` for a caller without such a database.
     pub(super) async fn database<'n>(&self, name: &'n str) -> Result<(Arc<dyn Database>, &'n str)> {
         let (entry, inside) = self.app.service.database_with(name)?;
         Ok((self.own(entry).await?, inside))
     }
 
-    /// Every database that there is for the caller.
+    /// Returns all databases of the caller.
     pub(super) async fn databases(&self) -> Result<Vec<Arc<dyn Database>>> {
         let mut all = Vec::new();
         for entry in self.app.service.databases() {
@@ -30,7 +30,7 @@ impl Exchange<'_> {
         Ok(all)
     }
 
-    /// The entry, or of one with a database for each caller that of this one.
+    /// Returns the database of the entry, or the caller's own one if the entry has a database per caller.
     async fn own(&self, entry: &Arc<dyn Database>) -> Result<Arc<dyn Database>> {
         if entry.spec().of_caller.is_none() {
             return Ok(Arc::clone(entry));
@@ -40,18 +40,18 @@ impl Exchange<'_> {
     }
 }
 
-/// That nothing is at the path of a request.
+/// The error for an unknown path.
 pub(crate) fn nowhere(exchange: &Exchange<'_>) -> Error {
     let shown: String = path(exchange).chars().take(200).collect();
     Error::new(Code::NotFound, format!("Route '{shown}' not found"))
 }
 
-/// The path as PHP-CRUD-API has it, which is below `/api` here.
+/// Returns the path as in PHP-CRUD-API, without `/api`.
 pub(super) fn path<'a>(exchange: &Exchange<'a>) -> &'a str {
     exchange.path.strip_prefix("/api").unwrap_or(exchange.path)
 }
 
-/// What an answer follows from: what was asked, of whom, under which schema, at which version of the rows.
+/// Hashes everything that determines a response: the request, the caller, the schema and the version of the rows.
 pub(super) fn fingerprint(exchange: &Exchange<'_>, stamp: u64, version: u64) -> Version {
     let who = (&exchange.caller.address, &exchange.caller.attributes);
     Version::of(&(env!("CARGO_PKG_VERSION"), (exchange.path, exchange.query), who, stamp, version))

@@ -1,4 +1,4 @@
-//! The heads of answers of these doors.
+//! The headers of responses.
 
 use std::sync::LazyLock;
 
@@ -9,17 +9,18 @@ use crate::caution;
 
 /// The media type of everything that is not XML, as PHP-CRUD-API writes it.
 const JSON: &str = "application/json; charset=utf-8";
-/// That an answer is asked for again before it is taken from a cache.
+/// The cache control of tagged responses, which caches must revalidate.
 pub(super) const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
 
-/// The head of JSON with this tag, and with what browsers are told: a copy costs less than putting it together again.
+/// Returns the headers of JSON with this tag and the security headers for browsers, cloned from a template, which is
+/// cheaper than building them.
 pub(super) fn head(tag: Option<HeaderValue>) -> HeaderMap {
     static UNTAGGED: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data(JSON));
     static TAGGED: LazyLock<HeaderMap> = LazyLock::new(|| {
         let mut headers = UNTAGGED.clone();
         headers.insert(header::CACHE_CONTROL, NO_CACHE);
-        // The place of the tag.
+        // Placeholder for the tag.
         headers.insert(header::ETAG, HeaderValue::from_static("\"\""));
         headers
     });
@@ -29,7 +30,7 @@ pub(super) fn head(tag: Option<HeaderValue>) -> HeaderMap {
     headers
 }
 
-/// Says how the body is compressed.
+/// Sets the content encoding.
 pub(super) fn encoded(headers: &mut HeaderMap, coding: Coding) {
     if coding != Coding::Identity {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));

@@ -1,8 +1,8 @@
-//! Functions around requests for records: the one before a request may change it, refuse it or answer it, the one after
-//! gets the answer and may change that. What they are called with and may answer stands in `docs/records.md`.
+//! Functions before and after requests for records: the first may change a request, refuse it or respond to it, the
+//! second receives the response and may change it. Their arguments and results are described in `docs/records.md`.
 //!
-//! They see every request that reads or writes rows at these doors. Changes that could get past them are refused: those
-//! of several tables at once, bulk loads, and mutations of GraphQL.
+//! They see every request that reads or writes rows here. Changes that could bypass them are refused: transactions over
+//! several tables, bulk loads, and GraphQL mutations.
 
 mod answer;
 mod told;
@@ -24,42 +24,43 @@ use crate::exchange::Exchange;
 use crate::exchange::parameters;
 use crate::routes::records::Target;
 
-/// Headers that belong to the bytes of an answer as they were.
+/// Headers that describe the original bytes of a response.
 const OF_THE_BYTES: [header::HeaderName; 5] =
     [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::VARY, header::ETAG, header::CACHE_CONTROL];
 
-/// The functions around one request.
+/// The functions of one request.
 #[derive(Debug)]
 pub(super) struct Hooks {
     functions: Customization,
     operation: &'static str,
     table: String,
-    /// Whether the answer passes through here as JSON: for the function after it, and where the client speaks XML.
+    /// Whether the response is processed as JSON: for the function after it, or to convert it for a client that uses
+    /// XML.
     wraps: bool,
 }
 
-/// What of a request goes on.
+/// A request as passed on by the function before it.
 #[derive(Debug)]
 pub(super) struct Going {
     query: String,
     headers: HeaderMap,
     /// The body.
     pub(super) body: Bytes,
-    /// What the function before tells the one after, as JSON.
+    /// The value passed from the function before to the one after, as JSON.
     environment: Option<String>,
 }
 
-/// What becomes of a request.
+/// The result of the function before a request.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It goes on, as this says.
+    /// The request continues.
     Go(Going),
-    /// It is answered.
+    /// The request is finished with this response.
     Answered(Response<Body>),
 }
 
 impl Hooks {
-    /// The functions around a request for `target`; `None` for none.
+    /// Returns the functions of a request for `target`, if there are any.
     pub(super) fn of(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Self> {
         if exchange.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
             return None;
@@ -86,12 +87,12 @@ impl Hooks {
     /// Calls the function before the request.
     ///
     /// # Errors
-    /// `InvalidBody`; what the function met.
+    /// `InvalidBody`, and the errors of the function.
     pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<Step> {
         let xml = query::wants_xml(exchange.query);
         let (mut going, mut pairs) = (self.going(exchange, bytes), parameters(exchange.query)?);
         if xml {
-            // Within, all is JSON.
+            // XML is converted to JSON at the boundary.
             pairs.retain(|(name, _)| name != "format");
             going.query = written_query(&pairs);
             if !going.body.is_empty() {
@@ -117,7 +118,7 @@ impl Hooks {
             return Ok(Step::Answered(finish(exchange, &json, &told, None).await?));
         }
         if let Some(mut query) = told.query.take() {
-            // The client chose the format of the answer.
+            // The function can't override the client's choice of format.
             query.retain(|(name, _)| name != "format");
             going.query = written_query(&query);
         }
@@ -128,7 +129,7 @@ impl Hooks {
         Ok(Step::Go(going))
     }
 
-    /// The request as it came.
+    /// Returns the unchanged request.
     fn going(&self, exchange: &Exchange<'_>, body: Bytes) -> Going {
         let mut headers = exchange.headers.clone();
         if self.wraps {
@@ -138,10 +139,10 @@ impl Hooks {
         Going { query: exchange.query.to_owned(), headers, body, environment: None }
     }
 
-    /// Calls the function after the request, with what was answered to what went on of it.
+    /// Calls the function after the request, with the response to the request that was passed on.
     ///
     /// # Errors
-    /// What the function met; what was asked for is done then.
+    /// The errors of the function; the request has been executed by then.
     pub(super) async fn after(
         &self,
         exchange: &Exchange<'_>,
@@ -177,13 +178,13 @@ impl Hooks {
 }
 
 impl Going {
-    /// The request for it.
+    /// Returns the exchange with the changed query and headers.
     pub(super) fn exchange<'a>(&'a self, whole: &'a Exchange<'a>) -> Exchange<'a> {
         whole.changed(&self.query, &self.headers)
     }
 }
 
-/// That functions around requests would be passed by.
+/// Refuses an operation that would bypass the functions.
 ///
 /// # Errors
 /// `Unsupported`.
@@ -195,7 +196,8 @@ pub(super) fn refuse_past(spec: &DatabaseSpec, operation: &str) -> Result<()> {
         .with_hint(format!("the functions `before` and `after` of `{}` see one request at a time", spec.name)))
 }
 
-/// A document as the answer to the client: `told` has what a function says of it, `head` what stood over it before.
+/// Builds the response to the client. `told` has the changes of a function, `head` the headers of the original
+/// response.
 async fn finish(
     exchange: &Exchange<'_>,
     json: &str,
@@ -219,7 +221,7 @@ async fn finish(
     Ok(response)
 }
 
-/// An error of the function after a change, which can't be taken back any more.
+/// Marks an error of the function after a change, which can't be rolled back any more.
 fn too_late(error: Error, operation: &str) -> Error {
     if matches!(operation, "list" | "read") {
         return error;

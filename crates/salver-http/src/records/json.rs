@@ -1,5 +1,4 @@
-//! A reader of JSON that keeps what records need and a general one loses: the digits of numbers, and the text of nested
-//! objects and arrays.
+//! A JSON parser that preserves the digits of numbers and the text of nested objects and arrays, as records need it.
 
 use std::borrow::Cow;
 
@@ -8,10 +7,10 @@ use memchr::memchr3;
 use salver_model::limits::JSON_DEPTH_MAX;
 use salver_model::records::{Field, Record};
 
-/// Objects with more members than these find repeated names through an index.
+/// Maximum number of members that are scanned for repeated names; larger objects use an index.
 pub(super) const SCANNED_MEMBERS_MAX: usize = 16;
 
-/// A place in a text of JSON. Every method that fails leaves the reader good for nothing.
+/// A position in a JSON text. After an error the reader must not be used any more.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     text: &'a str,
@@ -23,14 +22,14 @@ impl<'a> Reader<'a> {
         Self { text, at: 0 }
     }
 
-    /// Reads all of `text` with `read`; `None` when something is left over.
+    /// Parses all of `text` with `read`; `None` when anything is left over.
     pub(super) fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut reader = Self::new(text);
         let value = read(&mut reader)?;
         (reader.peek().is_none() && reader.at == text.len()).then_some(value)
     }
 
-    /// The next byte that is not white space, which stays.
+    /// Skips white space and returns the next byte without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -46,7 +45,7 @@ impl<'a> Reader<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// An object; `each` reads the value of every member.
+    /// Parses an object; `each` parses the value of every member.
     pub(super) fn object(&mut self, mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
         self.eat(b'{')?;
         if self.eat(b'}').is_some() {
@@ -62,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An array; `each` reads every item.
+    /// Parses an array; `each` parses every item.
     pub(super) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.eat(b'[')?;
         if self.eat(b']').is_some() {
@@ -76,7 +75,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string, decoded.
+    /// Parses and decodes a string.
     pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
         (self.peek()? == b'"').then_some(())?;
         let bytes = self.text.as_bytes();
@@ -93,19 +92,19 @@ impl<'a> Reader<'a> {
                 }
                 _ => return None,
             }
-            // An escape may stand at the very end.
+            // A backslash may be the last byte of the text.
             bytes.get(end)?;
         }
         self.at = end + 1;
         let inside = &self.text[start..end];
         if escaped {
-            // The library knows escapes and surrogates, and refuses bare control characters.
+            // serde_json decodes escapes and surrogates, and refuses bare control characters.
             return serde_json::from_str(&self.text[start - 1..=end]).ok().map(Cow::Owned);
         }
         (!inside.bytes().any(|byte| byte < 0x20)).then_some(Cow::Borrowed(inside))
     }
 
-    /// A number, as its digits.
+    /// Parses a number, and returns its text.
     fn number(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -139,7 +138,7 @@ impl<'a> Reader<'a> {
         self.text[self.at..].starts_with(word).then(|| self.at += word.len())
     }
 
-    /// Passes over one value; the answer is its text.
+    /// Skips one value, and returns its text.
     pub(super) fn skip(&mut self) -> Option<&'a str> {
         self.peek()?;
         let start = self.at;
@@ -160,7 +159,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Any value as a field.
+    /// Parses any value as a field.
     pub(super) fn field(&mut self) -> Option<Field> {
         Some(match self.peek()? {
             b'"' => Field::Text(self.string()?.into_owned()),
@@ -172,7 +171,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// An object as a record. Of members of one name the last counts.
+    /// Parses an object as a record. Among members of the same name the last one wins.
     pub(super) fn record(&mut self) -> Option<Record> {
         let mut record = Record::new();
         let mut index: AHashMap<String, usize> = AHashMap::new();
@@ -197,7 +196,7 @@ impl<'a> Reader<'a> {
         Some(record)
     }
 
-    /// An object, or an array of objects: the records, and whether it was an array.
+    /// Parses an object or an array of objects. Returns the records, and whether it was an array.
     pub(super) fn records(&mut self, records_max: usize) -> Option<(Vec<Record>, bool)> {
         if self.peek()? != b'[' {
             return Some((vec![self.record()?], false));
@@ -211,7 +210,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes `text` as PHP writes JSON: a string like any other, but `/` and the line ends of Unicode are escaped.
+/// Writes `text` as a JSON string as PHP does: `/` and the line separators of Unicode are escaped.
 pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     salver_formats::json::write_string(text, out);
@@ -222,7 +221,7 @@ pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Finished JSON, escaped as PHP does it. What is escaped can stand in strings only.
+/// Escapes complete JSON as PHP does. The escaped characters can occur only within strings.
 pub(super) fn as_php(json: &str) -> String {
     json.replace('/', "\\/").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
@@ -318,7 +317,7 @@ mod tests {
                 let Ok(text) = String::from_utf8(bytes) else { continue };
                 let ours = Reader::whole(&text, Reader::skip).is_some();
                 let theirs = serde_json::from_str::<serde_json::Value>(&text);
-                // The library gives up at a number too large for it, whatever comes behind.
+                // serde_json stops at a number that is out of range, whatever follows.
                 if theirs.as_ref().is_err_and(|error| error.to_string().contains("out of range")) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! The keys in the path of a request for rows.
+//! Parses the keys in the path of a request for rows.
 
 use percent_encoding::percent_decode_str;
 use salver_model::limits::CHANGES_MAX;
@@ -10,17 +10,17 @@ use crate::segment::segment;
 /// The keys in a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Keys {
-    /// One for each record.
+    /// One key per record.
     pub(super) keys: Vec<RecordKey>,
-    /// As they stood there.
+    /// The original text.
     pub(super) text: String,
-    /// Whether there is a comma, so that the answer is an array.
+    /// Whether the text has a comma, so that the response is an array.
     pub(super) many: bool,
 }
 
 impl Keys {
-    /// Reads `id`, a segment as it came. Keys stand apart by commas; the parts of a key of several columns by `~`, and
-    /// a `~` inside such a part is written `%7E`.
+    /// Parses `id`, an undecoded segment. Keys are separated by commas, and the parts of a composite key by `~`; a `~`
+    /// within such a part is written `%7E`.
     ///
     /// # Errors
     /// `InvalidRequest` when there are too many.

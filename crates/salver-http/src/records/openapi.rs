@@ -1,5 +1,5 @@
-//! `/api/openapi`: an OpenAPI 3.0 document of the tables as they are for the caller, in PHP-CRUD-API's shape, with what
-//! that leaves out: errors, batches, GeoJSON, increments and Salver's own parameters.
+//! `/api/openapi`: an OpenAPI 3.0 document of the tables that the caller sees, in PHP-CRUD-API's structure, with what
+//! that omits: errors, batches, GeoJSON, increments and Salver's own parameters.
 
 mod component;
 mod parameter;
@@ -13,7 +13,7 @@ use super::{query, respond};
 use crate::body::Body;
 use crate::exchange::Exchange;
 
-/// One operation: what it is, its method, and whether it names a record.
+/// The operations: kind, word, method, and whether the path has a key.
 const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
     (Operation::List, "list", "get", false),
     (Operation::Create, "create", "post", false),
@@ -23,7 +23,7 @@ const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
     (Operation::Increment, "increment", "patch", true),
 ];
 
-/// A table as one operation sees it.
+/// A table, as seen by one operation.
 struct Shown<'a> {
     table: &'a TableInfo,
     schema: &'a DatabaseSchema,
@@ -34,14 +34,14 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The table's name as a key of components.
+    /// Returns the table's name as a key of components.
     fn key(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
         self.table.name.chars().map(plain).collect()
     }
 }
 
-/// Answers the document.
+/// Responds with the document.
 pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     let base = format!("{}/api", exchange.app.options.base_path);
     let mut document = json!({
@@ -95,14 +95,14 @@ fn push(array: &mut Json, value: Json) {
     }
 }
 
-/// Puts `value` under `name` of an object.
+/// Sets the member `name` of an object.
 fn put(object: &mut Json, name: &str, value: Json) {
     if let Json::Object(members) = object {
         members.insert(name.to_owned(), value);
     }
 }
 
-/// The member `name` of an object, made when it is not there.
+/// Returns the member `name` of an object, created if it is missing.
 fn entry<'j>(object: &'j mut Json, name: &str) -> &'j mut Json {
     let member = &mut object[name];
     if member.is_null() {
@@ -186,7 +186,7 @@ fn geojson(shown: &Shown<'_>, key: &str) -> Json {
     })
 }
 
-/// The paths that are no table's.
+/// Adds the paths that do not belong to a table.
 fn fixed_paths(document: &mut Json) {
     let paths = entry(document, "paths");
     put(

@@ -1,4 +1,4 @@
-//! Errors as PHP-CRUD-API tells them; those of Salver's own grammar as Salver's other doors do, with a hint.
+//! Formats errors as PHP-CRUD-API does; errors of Salver's own grammar as elsewhere in Salver, with a hint.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::records::{treeql_code, treeql_message};
@@ -11,12 +11,12 @@ use crate::exit;
 use crate::gate::Gate;
 use crate::{problem, veil};
 
-/// Where PHP-CRUD-API tells what the database says of a failure, whose own words in the body are always the same.
+/// The header with the database's message, as in PHP-CRUD-API, whose message in the body is always the same.
 const TOLD: HeaderName = HeaderName::from_static("x-exception-message");
-/// What is told there at most.
+/// Maximum length of that header, in bytes.
 const TOLD_BYTES_MAX: usize = 1_024;
 
-/// Whether the error is about what PHP-CRUD-API does not have.
+/// Returns whether the error has no counterpart in PHP-CRUD-API.
 fn is_own(code: Code) -> bool {
     matches!(
         code,
@@ -38,25 +38,25 @@ fn is_own(code: Code) -> bool {
     )
 }
 
-/// The status of an error at these doors.
+/// Returns the status of an error.
 pub(super) fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidBody | Code::ArgumentCount | Code::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
-        // A value that does not fit is the client's to mend; what else fails while it runs is not.
+        // A value that does not fit is the client's error; other failures of execution are not.
         Code::Execution => StatusCode::INTERNAL_SERVER_ERROR,
         Code::MethodNotAllowed => StatusCode::NOT_FOUND,
-        // Clients of PHP-CRUD-API tell a wrong word from a missing one by this.
+        // Clients of PHP-CRUD-API use this to tell wrong credentials from missing ones.
         Code::AuthenticationFailed => StatusCode::FORBIDDEN,
         _ => problem::status(code),
     }
 }
 
-/// The number PHP-CRUD-API has for an error.
+/// Returns PHP-CRUD-API's number of an error.
 fn number(error: &Error) -> u16 {
     if Gate::wants_script(error) { 1018 } else { treeql_code(error.code) }
 }
 
-/// The answer that tells `error`.
+/// Returns the response for `error`.
 pub(super) fn respond(error: &Error) -> Response<Body> {
     let status = status(error.code);
     if is_own(error.code) {
@@ -81,7 +81,7 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
     response
 }
 
-/// Adds what the database says to the head, as far as a head can have it.
+/// Sets the header with the database's message, as far as a header value allows.
 pub(super) fn tell(told: &str, headers: &mut HeaderMap) {
     let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
@@ -99,7 +99,7 @@ pub(super) fn write(error: &Error, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes the number and the message of `error`, for an object that has more to tell.
+/// Writes the number and the message of `error`, as the first members of an object.
 pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
     let number = number(error);
     out.extend_from_slice(format!("\"code\":{number},\"message\":").as_bytes());
@@ -108,7 +108,7 @@ pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
     write_string(&message, out);
 }
 
-/// Writes the way out of `error`, when there is one.
+/// Writes the hint of `error`, if it has one.
 pub(super) fn write_hint(error: &Error, out: &mut Vec<u8>) {
     if let Some(hint) = veil::hint(error) {
         out.extend_from_slice(b",\"hint\":");
@@ -116,7 +116,7 @@ pub(super) fn write_hint(error: &Error, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes what is wrong with which column, when that is known.
+/// Writes the errors of columns, if they are known.
 pub(super) fn write_details(error: &Error, out: &mut Vec<u8>) {
     if !error.details.is_empty() {
         out.extend_from_slice(b",\"details\":{");

@@ -1,4 +1,4 @@
-//! TreeQL, the language of PHP-CRUD-API's query strings, and Salver's extensions of it.
+//! Parses TreeQL, the query language of PHP-CRUD-API, with Salver's extensions.
 //!
 //! ```text
 //! query     = [ parameter *( "&" parameter ) ]             ; names and values percent-encoded, "+" is a space
@@ -6,46 +6,45 @@
 //!
 //! ; PHP-CRUD-API
 //! filter    = "filter" suffix "=" column "," op [ "," value ]      ; repeatable
-//! suffix    = *( 1*DIGIT / 1*LETTER )                      ; filter2a stands at [2][a] of the tree
-//! column    = *( table "." ) name                          ; tables lead there through foreign keys
+//! suffix    = *( 1*DIGIT / 1*LETTER )                      ; filter2a is at [2][a] of the tree
+//! column    = *( table "." ) name                          ; the tables are joined by foreign keys
 //! op        = [ "n" ] ( "cs" / "sw" / "ew" / "eq" / "lt" / "le" / "ge" / "gt" / "bt" / "in" / "is" / spatial )
 //! spatial   = "s" ( "co" / "cr" / "di" / "eq" / "in" / "ov" / "to" / "wi" / "ic" / "is" / "iv" )
-//! include   = "include=" columns                           ; the first counts
-//! exclude   = "exclude=" columns                           ; the first counts
+//! include   = "include=" columns                           ; the first one wins
+//! exclude   = "exclude=" columns                           ; the first one wins
 //! columns   = item *( "," item )
 //! item      = column / table ".*" / "*" / "*.*"
 //! order     = "order=" column [ "," ( "asc" / "desc" ) ]   ; repeatable; a related column: Salver's
-//! size      = "size=" number                               ; the last counts
-//! page      = "page=" number [ "," number ]                ; number, and size 20 unless said; the last counts
+//! size      = "size=" number                               ; the last one wins
+//! page      = "page=" number [ "," number ]                ; number, and size (default 20); the last one wins
 //! join      = "join=" table *( "," table )                 ; repeatable, each a path
-//! search    = SEARCH "=" text                              ; SEARCH as the database entry names it
+//! search    = SEARCH "=" text                              ; SEARCH is named by the database entry
 //! format    = "format=" ( "json" / "xml" )
 //! geo       = "geometry=" name / "bbox=" 4number / "tile=" 3number      ; /geojson only
 //!
 //! ; Salver
 //! strict    = "strict=" boolean
-//! after     = "after=" [ token ]                           ; pages by key; the answer has "next"
+//! after     = "after=" [ token ]                           ; keyset pagination; the response has "next"
 //! distinct  = "distinct=" boolean
 //! group     = "group=" columns
 //! aggregate = "aggregate=" function "," ( column / "*" ) [ "," name ]   ; repeatable
 //! function  = "count" / "count_distinct" / "sum" / "avg" / "min" / "max"
 //! having    = "having=" name "," op [ "," value ]          ; repeatable, all must hold
 //! child     = path "." ( "filter" suffix / "order" / "size" ) "=" ...   ; of the joined rows at path
-//! returning = "returning=" columns                         ; writes answer rows
+//! returning = "returning=" columns                         ; writes return rows
 //! upsert    = "upsert=" ( "update" / "ignore" )            ; POST
-//! conflict  = "on_conflict=" columns                       ; POST: the unique key that decides; means upsert=update
+//! conflict  = "on_conflict=" columns                       ; POST: the unique key to check; implies upsert=update
 //! affected  = "max_affected=" number                       ; PUT, PATCH, DELETE with filter and without a key
 //! load      = "dry_run=" boolean / "keep_good=" boolean / "bytes=" ("base64" / "hex")  ; POST of NDJSON or CSV
 //! ```
 //!
-//! A node of the tree of filters holds when all its own conditions do and, where there are nodes below it, one of
-//! those:
-//! `filter=A&filter1=B&filter2=C&filter2=D` is A and (B or (C and D)).
+//! A node of the filter tree is true when all of its own conditions are true and, if it has child nodes, at least one
+//! of those is. `filter=A&filter1=B&filter2=C&filter2=D` is A and (B or (C and D)).
 //!
-//! What PHP-CRUD-API does not know it passes over in silence, and so does this reader, until the request is strict: by
-//! `strict=1`, by the database entry, or because it uses one of Salver's words. Then whatever is not known, malformed
-//! or without meaning for the request is an error with a suggestion. Words of the grammar of `/api/tables` are errors
-//! in any case: who writes `limit=10` does not mean all rows.
+//! Like PHP-CRUD-API, this parser ignores anything unknown, unless the request is strict: by `strict=1`, by the
+//! database entry, or because it uses one of Salver's parameters. A strict request is refused, with a suggestion, for
+//! anything unknown, malformed or without effect. Parameters of `/api/tables` are errors in any case: a client that
+//! sends `limit=10` does not expect all rows.
 
 mod extension;
 mod filter;
@@ -61,42 +60,42 @@ use self::filter::FilterTree;
 pub(super) use self::words::Purpose;
 use crate::exchange::parameters;
 
-/// What a request's query string asks.
+/// The parsed query string of a request.
 #[derive(Debug, Default)]
 pub(super) struct Ask {
     /// Rows and columns.
     pub(super) query: RecordQuery,
-    /// What only `/geojson` knows.
+    /// The geometry column, for `/geojson` only.
     pub(super) geometry: Option<String>,
     /// Areas, for `/geojson`.
     pub(super) areas: Vec<Area>,
-    /// Columns of changed rows to answer.
+    /// The columns of changed rows to return.
     pub(super) returning: Option<Vec<String>>,
-    /// Whether POST changes rows that exist, and if so whether it leaves them as they are.
+    /// The conflict policy of POST: `Some(false)` updates existing rows, `Some(true)` leaves them unchanged.
     pub(super) upsert: Option<bool>,
-    /// The unique key that decides it.
+    /// The unique key that detects conflicts.
     pub(super) on_conflict: Vec<String>,
-    /// Most rows a change by filter may touch.
+    /// Maximum number of rows that a change by filter may affect.
     pub(super) affected_max: Option<u64>,
-    /// Whether a load is only tried.
+    /// Whether a load is a dry run.
     pub(super) dry_run: bool,
-    /// Whether a load keeps the good rows.
+    /// Whether a load keeps the valid rows when others are refused.
     pub(super) keep_good: bool,
-    /// How a load writes bytes; `None` as is usual in its format.
+    /// The encoding of bytes in a load; `None` for the default of its format.
     pub(super) bytes: Option<BytesText>,
 }
 
 impl Ask {
-    /// As a question to `/geojson`.
+    /// Converts it to a query of `/geojson`.
     pub(super) fn into_geo(self) -> GeoQuery {
         GeoQuery { query: self.query, geometry: self.geometry, areas: self.areas }
     }
 }
 
-/// Reads a query string that asks `purpose` of `table`.
+/// Parses the query string of a request for `purpose` on `table`.
 ///
 /// # Errors
-/// `InvalidRequest` and its like, when the request is strict; names that can't be decoded in any case.
+/// `InvalidRequest` and similar errors for a strict request; names that can't be decoded are always errors.
 pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSpec) -> Result<Ask> {
     let mut ask = Ask { query: RecordQuery { table: table.to_owned(), ..RecordQuery::default() }, ..Ask::default() };
     if query.is_empty() {
@@ -120,12 +119,12 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
     reader.finish()
 }
 
-/// Whether the query string asks for XML.
+/// Returns whether the query string requests XML.
 pub(super) fn wants_xml(query: &str) -> bool {
     query.contains("format") && query.split('&').any(|pair| pair == "format=xml")
 }
 
-/// Whether what is not known is an error.
+/// Returns whether the request is strict.
 fn is_strict(parameters: &[(String, String)], spec: &DatabaseSpec) -> Result<bool> {
     let mut strict = spec.strict;
     for (name, value) in parameters {
@@ -137,7 +136,7 @@ fn is_strict(parameters: &[(String, String)], spec: &DatabaseSpec) -> Result<boo
     Ok(strict)
 }
 
-/// Fills an [`Ask`] parameter by parameter.
+/// Builds an [`Ask`], parameter by parameter.
 struct Reader<'s> {
     ask: Ask,
     tree: FilterTree,
@@ -250,7 +249,7 @@ impl Reader<'_> {
         let read = if name == "bbox" { numbers(value).map(Area::Box) } else { numbers(value).map(Area::Tile) };
         match read {
             Some(area) => self.ask.areas.push(area),
-            // To pass over this would give more rows than were asked for.
+            // Ignoring it would return more rows than requested.
             None => {
                 let hint = if name == "bbox" { "`bbox=west,south,east,north`" } else { "`tile=zoom,column,row`" };
                 return Err(Error::new(Code::InvalidRequest, format!("`{name}={value}` is no area"))
@@ -287,7 +286,7 @@ impl Reader<'_> {
     }
 }
 
-/// A list of which the first one given counts.
+/// Sets a list of which only the first occurrence counts.
 fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -> Result<()> {
     match slot {
         Some(_) if strict => Err(Error::new(Code::InvalidRequest, format!("`{name}` is there twice"))
@@ -304,7 +303,7 @@ fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -
     }
 }
 
-/// `column[,direction]`; `None` when there is no column.
+/// Parses `column[,direction]`; `None` when the column is missing.
 fn order(value: &str, strict: bool) -> Result<Option<Order>> {
     let mut parts = value.splitn(3, ',');
     let column = parts.next().unwrap_or_default();
@@ -319,8 +318,8 @@ fn order(value: &str, strict: bool) -> Result<Option<Order>> {
     Ok((!column.is_empty()).then_some(Order { path, descending: lower.starts_with("desc") }))
 }
 
-/// A number of rows or pages. What is none counts as 0, as in PHP, or is an error in a strict request; below 0 is
-/// `None`.
+/// Parses a number of rows or pages. A malformed number counts as 0, as in PHP, or is an error in a strict request; a
+/// negative one is `None`.
 fn size(name: &str, value: &str, strict: bool) -> Result<Option<u64>> {
     if strict {
         return value.parse().map(Some).map_err(|error| {
@@ -336,13 +335,13 @@ fn size(name: &str, value: &str, strict: bool) -> Result<Option<u64>> {
     Ok(Some(if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) }))
 }
 
-/// Exactly `N` numbers divided by commas.
+/// Parses exactly `N` comma-separated numbers.
 fn numbers<T: std::str::FromStr, const N: usize>(value: &str) -> Option<[T; N]> {
     let numbers: Vec<T> = value.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
     numbers.try_into().ok()
 }
 
-/// `true` or `false`.
+/// Parses `true` or `false`.
 fn boolean(name: &str, value: &str) -> Result<bool> {
     match value {
         "" | "1" | "true" => Ok(true),

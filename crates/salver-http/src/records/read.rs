@@ -1,4 +1,4 @@
-//! GET: lists, reads by key and GeoJSON.
+//! GET: lists of rows, reads by key, and GeoJSON.
 
 use std::sync::Arc;
 
@@ -15,24 +15,24 @@ use super::{respond, tag};
 use crate::body::Body;
 use crate::exchange::Exchange;
 
-/// A read of rows, as a request asks for it.
+/// A parsed request to read rows.
 pub(super) struct Reading<'a> {
     exchange: &'a Exchange<'a>,
     database: &'a Arc<dyn Database>,
     query: RecordQuery,
-    /// What the tag of the answer names beside the row.
+    /// The version of the response, which is a part of its entity tag beside the row's own tag.
     answer: Option<Version>,
-    /// Whether nothing but one row makes the answer, by which it is known then: to find it costs as little as to ask
-    /// for the version of the database.
+    /// Whether the response is a single row without joins, tagged by its own state: reading the row is as cheap as
+    /// reading the version of the database.
     is_row: bool,
     xml: bool,
 }
 
 impl<'a> Reading<'a> {
-    /// The read that a request asks for: of the rows of a table, or of those whose keys are `id`.
+    /// Parses a request for the rows of a table, or for those with the keys `id`.
     ///
     /// # Errors
-    /// What is wrong with the query string.
+    /// Errors in the query string.
     pub(super) fn of(
         exchange: &'a Exchange<'a>,
         database: &'a Arc<dyn Database>,
@@ -46,26 +46,26 @@ impl<'a> Reading<'a> {
     }
 
     fn new(exchange: &'a Exchange<'a>, database: &'a Arc<dyn Database>, query: RecordQuery, is_row: bool) -> Self {
-        // The version is taken before anything is read: what is read may be newer than its tag, never older.
+        // The version is read first: the rows may be newer than their tag, but never older.
         let answer = if is_row { None } else { version(exchange, database, &query) };
         Self { exchange, database, query, answer, is_row, xml: query::wants_xml(exchange.query) }
     }
 
-    /// 304, when the client's tag names this very answer.
+    /// Returns 304 when the client's tag names this response.
     pub(super) fn unchanged(&self) -> Option<Response<Body>> {
         let known = tag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
         Some(respond::not_modified(known))
     }
 
-    /// The answer, when the database has it in microseconds; `None` means "use [`Reading::answer`]", which gives the
-    /// same.
+    /// Responds when the database can do so in microseconds; `None` means "use [`Reading::answer`]", which gives the
+    /// same response.
     pub(super) fn now(&self, id: Option<&str>) -> Option<Result<Response<Body>>> {
         if !self.query.joins.is_empty() || id.is_some_and(|id| !is_one(id) || id.contains('%')) {
             return None;
         }
         let document = match self.database.read_now(self.exchange.caller, &self.query, id)? {
             Ok(document) => document,
-            // Names that are not there may be there in a newer schema.
+            // The names may exist in a newer schema.
             Err(error) if matches!(error.code, Code::UnknownTable | Code::UnknownColumn | Code::NoPrimaryKey) => {
                 return None;
             }
@@ -77,7 +77,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The answer.
+    /// Reads the rows and responds.
     async fn answer(&self, id: Option<&str>) -> Result<Response<Body>> {
         let caller = self.exchange.caller;
         let work = async {
@@ -96,15 +96,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The entity tag of the answer.
+    /// Returns the entity tag of the response.
     ///
     /// # Errors
-    /// The client's own tag, where it has the answer.
+    /// The client's own tag, when the client has the response already.
     fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
-        // A tag for compressed bytes and one for plain ones: small answers are never compressed.
+        // Compressed and uncompressed bytes have different tags; small responses are never compressed.
         let is_small = matches!(&document.body, DocumentBody::Whole(bytes) if bytes.len() < 1_024);
         let coding = if is_small { Coding::Identity } else { self.exchange.coding() };
-        // The tag of a row says nothing of what is joined to it.
+        // The tag of a row does not cover the rows joined to it.
         let row = document.tag.as_deref().filter(|_| self.is_row || self.answer.is_some());
         if let (true, Some(row)) = (self.is_row, row)
             && let Some(known) = tag::known_row(self.exchange.headers, row, coding)
@@ -115,13 +115,13 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Whether a segment of a path is one key.
+/// Returns whether a path segment contains a single key.
 fn is_one(id: &str) -> bool {
     !id.contains(',') && !id.contains("%2C") && !id.contains("%2c")
 }
 
-/// The version of an answer, when the database can tell it at once and nothing but rows of tables is looked at. What is
-/// computed may differ though no row does.
+/// Returns the version of a response, if the database knows its version at once and the query reads stored tables only.
+/// Computed values, as in views, may change without any row changing.
 fn version(exchange: &Exchange<'_>, database: &Arc<dyn Database>, query: &RecordQuery) -> Option<Version> {
     let schema = database.schema();
     let is_stored = schema.table(&query.table).is_some_and(|table| table.kind == TableKind::Table);
@@ -133,7 +133,7 @@ fn version(exchange: &Exchange<'_>, database: &Arc<dyn Database>, query: &Record
     database.version().map(|version| fingerprint(exchange, schema.stamp(), version))
 }
 
-/// Whether a filter or an order looks into other tables.
+/// Returns whether a filter or an order refers to other tables.
 fn looks_elsewhere(query: &RecordQuery) -> bool {
     fn condition(looked_at: &Condition) -> bool {
         match looked_at {
@@ -145,7 +145,7 @@ fn looks_elsewhere(query: &RecordQuery) -> bool {
     query.filter.iter().chain(children).any(condition) || query.order.iter().any(|order| order.path.len() > 1)
 }
 
-/// `GET /records/{table}` and `GET /records/{table}/{id}`
+/// Handles `GET /records/{table}` and `GET /records/{table}/{id}`.
 pub(super) async fn rows(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
     let (database, table) = exchange.database(table).await?;
     let reading = Reading::of(exchange, &database, table, id)?;
@@ -158,7 +158,7 @@ pub(super) async fn rows(exchange: &Exchange<'_>, table: &str, id: Option<&str>)
     }
 }
 
-/// `GET /geojson/{table}` and `GET /geojson/{table}/{id}`
+/// Handles `GET /geojson/{table}` and `GET /geojson/{table}/{id}`.
 pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
     let (database, table) = exchange.database(table).await?;
     let purpose = if id.is_some() { Purpose::MapRow } else { Purpose::Map };

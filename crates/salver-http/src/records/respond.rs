@@ -1,4 +1,4 @@
-//! Documents to answers: status, entity tag, compression, and XML for those who ask for it.
+//! Converts documents to responses: status, entity tag, compression, and XML on request.
 
 use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -19,10 +19,10 @@ use crate::respond;
 /// The media type of XML.
 const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
-/// Bodies up to this size are compressed by the thread that answers the request.
+/// Maximum size of bodies that are compressed on the thread that handles the request.
 const INLINE_BYTES_MAX: usize = 256 * 1_024;
 
-/// A document to an answer. `tag` is its entity tag when it has one.
+/// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
     exchange: &Exchange<'_>,
     document: Document,
@@ -52,7 +52,7 @@ pub(super) async fn document(
     Ok(about.reply(body, coding))
 }
 
-/// The same of one that is there as a whole, without waiting; `None` for one that comes in pieces.
+/// Converts a buffered document to a response without waiting; `None` for a streamed one.
 pub(super) fn whole(
     exchange: &Exchange<'_>,
     document: Document,
@@ -61,12 +61,12 @@ pub(super) fn whole(
 ) -> Option<Result<Response<Body>>> {
     let DocumentBody::Whole(bytes) = document.body else { return None };
     let about = About { undone: document.undone, told: document.told, xml, tag };
-    // Small bodies are not compressed, so that nothing is asked of the client for them.
+    // Small bodies are not compressed, so the client's encodings need not be parsed.
     let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
     Some(about.whole(bytes, coding))
 }
 
-/// What an answer says beside its body.
+/// The properties of a response beside its body.
 struct About {
     undone: bool,
     told: Option<String>,
@@ -97,12 +97,12 @@ impl About {
     }
 }
 
-/// Text of JSON that a door wrote itself, to an answer.
+/// Converts JSON text to a response.
 pub(super) async fn text(exchange: &Exchange<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
     document(exchange, Document::whole(as_php(json).into_bytes()), xml, None).await
 }
 
-/// An error to an answer, observed when it is ours.
+/// Converts an error to a response, and reports internal errors.
 pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
     let mut response = super::problem::respond(error);
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
@@ -117,7 +117,7 @@ pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
     response
 }
 
-/// 304 under `tag`.
+/// Returns 304 with `tag`.
 pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
     let mut response = exit::empty(StatusCode::NOT_MODIFIED);
     response.headers_mut().insert(header::ETAG, tag);

@@ -1,8 +1,8 @@
-//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each with `-CODING` behind it when compressed.
+//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each followed by `-CODING` when compressed.
 //!
-//! `ROW` names the state of one row; `If-Match` compares it, and a record that is read alone is known by it. `ANSWER`
-//! names everything another answer follows from, at one version of the database; where a database tells its version in
-//! microseconds, `If-None-Match` compares it and nothing is read.
+//! `ROW` identifies the state of one row; `If-Match` compares it, and it is the tag of a record that is read alone.
+//! `ANSWER` is a hash of everything that determines any other response, including the version of the database; if the
+//! database knows its version in microseconds, `If-None-Match` is checked without reading any rows.
 
 use http::{HeaderMap, HeaderValue, header};
 use salver_formats::Coding;
@@ -10,7 +10,7 @@ use salver_model::{Code, Error, Result, Version};
 
 use crate::conditional;
 
-/// The tag of an answer; `None` when there is nothing to make it of.
+/// Returns the tag of a response; `None` when neither part is known.
 pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> Option<HeaderValue> {
     if row.is_none() && answer.is_none() {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> 
     HeaderValue::from_maybe_shared(bytes::Bytes::from(text)).ok()
 }
 
-/// The tag among those of `If-None-Match` that names this answer, whatever its row is.
+/// Returns the tag in `If-None-Match` that names this response, with any row part.
 pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Option<HeaderValue> {
     let given = conditional::if_none_match(headers)?;
     let found = conditional::known(&given).find(|tag| {
@@ -38,7 +38,7 @@ pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Opt
         let mut parts = inside.split('-').skip(1);
         let same_answer = parts.next().is_some_and(|part| part == answer.to_string());
         let same_coding = match parts.next() {
-            // An answer too small to be compressed goes out plain to everybody.
+            // A response too small to be compressed has no coding in its tag.
             None => true,
             Some(token) => token == coding.token(),
         };
@@ -47,7 +47,7 @@ pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Opt
     HeaderValue::from_str(found).ok()
 }
 
-/// The tag among those of `If-None-Match` that names this row, whatever the version of the database is.
+/// Returns the tag in `If-None-Match` that names this row, at any version of the database.
 pub(super) fn known_row(headers: &HeaderMap, row: &str, coding: Coding) -> Option<HeaderValue> {
     let given = conditional::if_none_match(headers)?;
     let found = conditional::known(&given).find(|tag| {
@@ -59,15 +59,15 @@ pub(super) fn known_row(headers: &HeaderMap, row: &str, coding: Coding) -> Optio
     HeaderValue::from_str(found).ok()
 }
 
-/// Whether a part of a tag is an answer's version.
+/// Returns whether a part of a tag is the version of a response.
 fn is_answer(part: &str) -> bool {
     part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The row that `If-Match` names; `*` for any that is there.
+/// Returns the row named by `If-Match`; `*` for any existing row.
 ///
 /// # Errors
-/// `InvalidRequest` for what is not exactly one tag.
+/// `InvalidRequest` for anything but exactly one tag.
 pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
     if headers.contains_key(header::IF_NONE_MATCH) {
         return Err(Error::new(Code::InvalidRequest, "`If-None-Match` is for reads")
@@ -80,7 +80,7 @@ pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
     };
     let text = given.to_str().map_err(|_| refuse())?.trim();
     if text.starts_with("W/") {
-        // Weak tags never match here (RFC 9110, section 13.1.1), so this names no row.
+        // Weak tags never match (RFC 9110, section 13.1.1), so this names no row.
         return Ok(Some(String::new()));
     }
     if text == "*" && headers.get_all(header::IF_MATCH).iter().count() == 1 {
@@ -90,7 +90,7 @@ pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<String>> {
     if inside.contains(['"', ',']) || headers.get_all(header::IF_MATCH).iter().count() > 1 {
         return Err(refuse());
     }
-    // A tag that is a star in quotes is nobody's, and not the star.
+    // A quoted star is an ordinary tag, which matches no row.
     Ok(Some(inside.split('-').next().filter(|row| *row != "*").unwrap_or_default().to_owned()))
 }
 

@@ -1,4 +1,4 @@
-//! `POST /api/records`: several changes of any tables of one database, all or none.
+//! `POST /api/records`: a transaction of changes to any tables of one database.
 //!
 //! ```json
 //! {"operations": [
@@ -11,8 +11,8 @@
 //! ]}
 //! ```
 //!
-//! `id` is a key, or an array with one value for each column of a key of several. `"$ref": "0.id"` is the column `id`
-//! of the first row that operation 0 made. Unknown words are errors.
+//! `id` is a key, or an array with one value per column of a composite key. `"$ref": "0.id"` is the column `id` of the
+//! first row created by operation 0. Unknown members are errors.
 
 use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{Change, ChangeKind, Field, Record};
@@ -21,15 +21,15 @@ use salver_model::{Code, Error, Result, suggest};
 use super::body::unreadable;
 use super::json::Reader;
 
-/// What an operation does, by the word that names its table.
+/// The kinds of operations, by the member that names their table.
 const KINDS: [&str; 5] = ["create", "update", "increment", "delete", "upsert"];
 /// The other members of an operation.
 const MEMBERS: [&str; 6] = ["record", "id", "returning", "on", "ignore", "if_match"];
 
-/// Reads the operations of a body.
+/// Parses the operations of a body.
 ///
 /// # Errors
-/// `InvalidBody` for what is not JSON, `InvalidRequest` for what makes no sense.
+/// `InvalidBody` when it is not JSON, `InvalidRequest` when an operation is invalid.
 pub(super) fn read(body: &[u8]) -> Result<Vec<Change>> {
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
     let mut operations = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Change>> {
             reader.array(|reader| {
                 let members = reader.record()?;
                 count += 1;
-                // What follows a problem is only seen to be JSON.
+                // After the first error the rest is only checked to be JSON.
                 if problem.is_none() {
                     match operation(members, operations.len()) {
                         Ok(change) => operations.push(change),
@@ -64,7 +64,7 @@ pub(super) fn read(body: &[u8]) -> Result<Vec<Change>> {
     }
 }
 
-/// One operation.
+/// Parses one operation.
 fn operation(members: Record, index: usize) -> Result<Change> {
     let refuse = |what: String| Err(Error::new(Code::InvalidRequest, format!("operation {index} {what}")));
     let mut kinds = members.iter().filter(|(name, _)| KINDS.contains(&name.as_str()));
@@ -127,7 +127,7 @@ fn operation(members: Record, index: usize) -> Result<Change> {
     Ok(change)
 }
 
-/// A record whose `{"$ref": "0.id"}` are references to earlier operations.
+/// Converts the members `{"$ref": "0.id"}` of a record to references to earlier operations.
 fn with_references(record: Record, index: usize) -> Result<Record> {
     let refer = |(name, field): (String, Field)| {
         let Field::Json(text) = &field else { return Ok((name, field)) };
@@ -145,7 +145,7 @@ fn with_references(record: Record, index: usize) -> Result<Record> {
     record.into_iter().map(refer).collect()
 }
 
-/// The text of `{"$ref": "..."}`.
+/// Returns the text of `{"$ref": "..."}`.
 fn reference(text: &str) -> Option<String> {
     let mut members = Reader::whole(text, Reader::record)?;
     match (members.pop()?, members.is_empty()) {
@@ -154,7 +154,7 @@ fn reference(text: &str) -> Option<String> {
     }
 }
 
-/// A single value as text.
+/// Returns a scalar as text.
 fn scalar(field: &Field) -> Option<String> {
     match field {
         Field::Text(text) | Field::Number(text) => Some(text.clone()),
@@ -163,7 +163,7 @@ fn scalar(field: &Field) -> Option<String> {
     }
 }
 
-/// A key: a value, or an array of them.
+/// Parses a key: a value, or an array of values.
 fn key(field: &Field) -> Option<Vec<String>> {
     match field {
         Field::Json(text) => items(text)?.iter().map(scalar).collect(),
@@ -177,7 +177,7 @@ fn items(text: &str) -> Option<Vec<Field>> {
     Some(fields)
 }
 
-/// Names: an array of them, or text that divides them by commas.
+/// Parses names: an array of them, or a comma-separated text.
 fn names(field: &Field) -> Option<Vec<String>> {
     match field {
         Field::Text(text) => Some(text.split(',').map(|name| name.trim().to_owned()).collect()),

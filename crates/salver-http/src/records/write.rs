@@ -1,4 +1,4 @@
-//! POST, PUT, PATCH and DELETE: changes of records, under an `Idempotency-Key` when one is given.
+//! POST, PUT, PATCH and DELETE: changes of records, made idempotent by `Idempotency-Key` when it is given.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::policy::Admitted;
 use crate::routes::records::Target;
 use crate::routes::{self, Found};
 
-/// A write that is to be done once; the request's parts, so that it can go on without the request.
+/// A write that must be executed once. It owns the parts of the request, so that it can outlive it.
 #[derive(Clone, Debug)]
 struct Once {
     app: Arc<App>,
@@ -32,7 +32,7 @@ struct Once {
     body: Bytes,
 }
 
-/// Does a write, or answers what it was answered the first time.
+/// Executes a write, or repeats the response of its first execution.
 pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
     let Some(text) = exchange.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
         return rows(exchange, target, body).await;
@@ -48,7 +48,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: By
         admitted: exchange.admitted.clone(),
         body,
     };
-    // In a task of its own: what was begun is done and told also when the client leaves.
+    // Spawned as a task, so that the write completes and its response is kept even if the client disconnects.
     let done = tokio::spawn(once.answer(key, request)).await;
     done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))
 }
@@ -76,7 +76,7 @@ impl Once {
     }
 }
 
-/// Does a write.
+/// Executes a write.
 pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
     let document = match (target, exchange.method) {
         (Target::Records, &Method::POST) => transact(exchange, body).await?,
@@ -88,7 +88,7 @@ pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]
     respond::document(exchange, whole(document).await?, query::wants_xml(exchange.query), None).await
 }
 
-/// The document in one piece: answers to writes are small, and may be kept.
+/// Buffers the document: responses to writes are small, and may be kept.
 async fn whole(document: Document) -> Result<Document> {
     let Document { body, undone, tag, told } = document;
     let body = match body {
@@ -107,7 +107,7 @@ fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
     }
 }
 
-/// A change with what the query string says of all kinds.
+/// Returns a change with the options of the query string that all kinds share.
 fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
     Change {
         include: ask.query.include,
@@ -140,7 +140,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
         let read = body::read(bytes, query::wants_xml(exchange.query))?;
-        // One record for several keys, or several for one, is told by the numbers; a single key takes an array of one.
+        // A mismatch between records and keys shows in their numbers; a single key accepts an array of one record.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
             let message = format!("Argument count mismatch in '{}'", keys.text);
             return Err(Error::new(Code::ArgumentCount, message));
@@ -157,7 +157,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
     exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-/// A change of the rows a filter chooses. Without the words for it there is no such path, as in PHP-CRUD-API.
+/// Changes the rows that match a filter. Without its parameters the path does not exist, as in PHP-CRUD-API.
 async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
     let has = |word: &str| exchange.query.split('&').any(|pair| pair.starts_with(word));
     if !has("filter") && !has("max_affected") {

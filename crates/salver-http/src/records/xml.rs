@@ -1,13 +1,13 @@
-//! JSON to XML as PHP-CRUD-API's `format=xml` has it, piece by piece: `<root>`, `<item>` for what stands in an array,
-//! and the attribute `type` for `array` and `null`.
+//! Converts JSON to XML incrementally, in the format of PHP-CRUD-API's `format=xml`: `<root>`, `<item>` for the
+//! elements of an array, and the attribute `type` for `array` and `null`.
 //!
-//! Names lose what a name in XML can't have; PHP-CRUD-API takes out capital letters and all but ASCII too.
+//! Characters that are invalid in XML names are removed; PHP-CRUD-API also removes capital letters and non-ASCII ones.
 
 use futures::{Stream, StreamExt, stream};
 use salver_model::records::DocumentStream;
 use salver_model::{Error, Result};
 
-/// Where the writer stands in the JSON.
+/// The state of the JSON parser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     /// Before a value, or the end of an array.
@@ -16,31 +16,31 @@ enum State {
     Name,
     /// In a string: the name of a member or a value.
     Text { name: bool },
-    /// Behind a backslash in a string.
+    /// After a backslash in a string.
     Escape { name: bool },
     /// In the four digits of an escape.
     Hex { name: bool, digits: u8, code: u32 },
-    /// In a number or a word.
+    /// In a number or a literal.
     Bare,
 }
 
-/// What is open.
+/// An open element.
 #[derive(Debug)]
 struct Open {
     name: String,
     array: bool,
-    /// Whether the start tag still lacks its `>`, because nothing stands in it yet.
+    /// Whether the start tag is not closed with `>` yet, because the element is still empty.
     unfinished: bool,
 }
 
-/// Takes JSON in pieces of any size and gives XML. The JSON is taken to be right: it comes from a database's writer.
+/// Converts JSON in pieces of any size to XML. The JSON must be valid: it comes from a database's writer.
 #[derive(Debug)]
 pub(super) struct XmlWriter {
     state: State,
     open: Vec<Open>,
     name: Vec<u8>,
     bare: Vec<u8>,
-    /// The first half of a character beyond the basic plane.
+    /// The first half of a surrogate pair.
     high: Option<u32>,
     done: bool,
 }
@@ -50,7 +50,7 @@ impl XmlWriter {
         Self { state: State::Value, open: Vec::new(), name: Vec::new(), bare: Vec::new(), high: None, done: false }
     }
 
-    /// All of a document.
+    /// Converts a whole document.
     pub(super) fn whole(json: &[u8]) -> Result<Vec<u8>> {
         let mut writer = Self::new();
         let mut out = Vec::with_capacity(json.len() * 2);
@@ -59,7 +59,7 @@ impl XmlWriter {
         Ok(out)
     }
 
-    /// A stream of JSON as a stream of XML.
+    /// Converts a stream of JSON to a stream of XML.
     pub(super) fn stream(json: DocumentStream) -> impl Stream<Item = Result<Vec<u8>>> + Send {
         stream::unfold(Some((json, Self::new())), |state| async move {
             let (mut json, mut writer) = state?;
@@ -161,7 +161,7 @@ impl XmlWriter {
         }
     }
 
-    /// A number or a word that has come to its end.
+    /// Ends a number or a literal.
     fn end_bare(&mut self, out: &mut Vec<u8>) {
         self.begin(if self.bare == b"null" { " type=\"null\"" } else { "" }, out);
         self.settle(out);
@@ -171,7 +171,7 @@ impl XmlWriter {
         self.end_value(out);
     }
 
-    /// The start tag of a value.
+    /// Writes the start tag of a value.
     fn begin(&mut self, attribute: &str, out: &mut Vec<u8>) {
         self.settle(out);
         let name = match self.open.last() {
@@ -185,7 +185,7 @@ impl XmlWriter {
         self.open.push(Open { name, array: false, unfinished: true });
     }
 
-    /// Ends the start tag of what is open, since something will stand in it.
+    /// Closes the start tag of the open element before its content is written.
     fn settle(&mut self, out: &mut Vec<u8>) {
         if let Some(open) = self.open.last_mut()
             && std::mem::take(&mut open.unfinished)
@@ -225,7 +225,7 @@ impl XmlWriter {
             b'>' => out.extend_from_slice(b"&gt;"),
             b'\r' => out.extend_from_slice(b"&#13;"),
             b'\t' | b'\n' | 0x20.. => out.push(byte),
-            // XML has no way to write the other control characters.
+            // XML can't represent the other control characters.
             _ => out.extend_from_slice("\u{fffd}".as_bytes()),
         }
     }
@@ -246,7 +246,7 @@ impl XmlWriter {
     }
 }
 
-/// A name as XML can have it (<https://www.w3.org/TR/xml/#NT-NameChar>).
+/// Converts a name to a valid XML name (<https://www.w3.org/TR/xml/#NT-NameChar>).
 fn element_name(name: &str) -> String {
     let starts = |c: char| {
         matches!(c, 'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'

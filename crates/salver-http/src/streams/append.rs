@@ -1,21 +1,21 @@
-//! `POST /api/streams/{name}`: events of any number, taken while they arrive, in bounded memory.
+//! `POST /api/streams/{name}`: appends any number of events while they arrive, in bounded memory.
 //!
-//! The body is one JSON object, an array of them, or one after the other, as NDJSON or any other white space has it;
-//! gzip or zstd unpacks on the way. What does not belong into the stream lies in its quarantine, and the events beside
-//! it are taken.
+//! The body is one JSON object, an array of objects, or a sequence of objects separated by white space, as in NDJSON;
+//! gzip and zstd are decompressed incrementally. Events that do not fit the stream go to its quarantine, and the others
+//! are appended.
 //!
-//! | parameter | header | what |
+//! | parameter | header | meaning |
 //! |---|---|---|
-//! | `ack=memory`, `disk`, `broker` | | what the answer waits for; else what the stream says |
-//! | `results=true` | | the answer tells of each event, in order |
-//! | `key=` | `Salver-Key` | the key of all events that come |
-//! | `id=` | `Salver-Id` | the id of the one event; of several they are `ID-0`, `ID-1`, ... |
-//! | `partition=` | `Salver-Partition` | the partition they are for |
-//! | `time=` | `Salver-Time` | their time, RFC 3339 or milliseconds since 1970 |
-//! | | `Salver-Header-NAME` | goes with each event, as its header `NAME` in lower case |
+//! | `ack=memory`, `disk`, `broker` | | durability to wait for; defaults to the stream's setting |
+//! | `results=true` | | the response has the outcome of each event, in order |
+//! | `key=` | `Salver-Key` | the key of all events in the body |
+//! | `id=` | `Salver-Id` | the id of a single event; several get the ids `ID-0`, `ID-1`, ... |
+//! | `partition=` | `Salver-Partition` | the partition of the events |
+//! | `time=` | `Salver-Time` | the time of the events, in RFC 3339 or milliseconds since 1970 |
+//! | | `Salver-Header-NAME` | header `NAME` of each event, in lower case |
 //!
-//! A body that comes whole in one piece is taken whole or not at all. Of a longer one, what was taken stays taken when
-//! the rest fails or never comes: the answer, where there is somebody to hear it, counts it.
+//! A body that arrives in one piece is appended as a whole or not at all. Of a longer body, events that were appended
+//! stay appended when the rest fails or never arrives; the response, if the client is still connected, counts them.
 
 pub(super) mod ask;
 pub(super) mod intake;
@@ -40,7 +40,7 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
-/// Answers an append. `first` is what was already taken from `body`.
+/// Handles an append. `first` is the part of `body` that was read already.
 pub(super) async fn answer(
     exchange: &Exchange<'_>,
     name: &str,
@@ -58,7 +58,7 @@ pub(super) async fn answer(
     Ok(conclude(stream, ack, tally, taken).await)
 }
 
-/// Waits for what `ack` promises, and answers.
+/// Waits for the durability of `ack`, and responds.
 pub(super) async fn conclude(
     stream: &Arc<dyn EventStream>,
     ack: Ack,
@@ -69,7 +69,7 @@ pub(super) async fn conclude(
         && !tally.is_empty()
         && let Err(error) = stream.settle(&tally.awaited(), ack).await
     {
-        // One that Kafka refuses says nothing of the others.
+        // The broker may have refused only some of the events.
         if error.code == Code::InvalidEvent
             && tally.tells_each()
             && let Ok(places) = stream.place(&tally.awaited()).await
@@ -81,7 +81,7 @@ pub(super) async fn conclude(
     finished(ack, &tally, taken)
 }
 
-/// The answer, when there is nothing more to wait for.
+/// Returns the response, without waiting.
 pub(super) fn finished(ack: Ack, tally: &Tally, taken: Result<()>) -> Response<Body> {
     match taken {
         Err(error) if tally.is_empty() => problem::own(&error),
@@ -91,15 +91,15 @@ pub(super) fn finished(ack: Ack, tally: &Tally, taken: Result<()>) -> Response<B
     }
 }
 
-/// 202 says that the event may still be lost.
+/// Returns the status; 202 means that the events may still be lost.
 fn status(ack: Ack) -> StatusCode {
     if ack == Ack::Memory { StatusCode::ACCEPTED } else { StatusCode::OK }
 }
 
-/// Takes the events of a body, piece by piece.
+/// Appends the events of a body, piece by piece.
 ///
 /// # Errors
-/// What the stream refuses with, and what is wrong with the body; `tally` has what was taken before.
+/// Errors of the stream and of the body; `tally` counts the events appended before.
 pub(super) async fn take(
     stream: &Arc<dyn EventStream>,
     mut envelope: Envelope,
@@ -120,7 +120,7 @@ pub(super) async fn take(
             return if framing == Framing::Start && tally.is_empty() { Err(nothing()) } else { Ok(()) };
         }
         if tally.quarantined() > QUARANTINED_MAX {
-            // A few bytes that are packed may stand for millions of them.
+            // A small compressed body can contain millions of them.
             let message = format!("more than {QUARANTINED_MAX} events of the body are none of the stream's");
             return Err(Error::new(Code::InvalidEvent, message)
                 .with_hint("the rest was not read; what was sent lies in the stream's quarantine"));
@@ -131,7 +131,8 @@ pub(super) async fn take(
     }
 }
 
-/// One append. A long body waits for room; a client that has nothing in the stream yet is told to come again.
+/// Appends one piece. A body of which a part was appended waits for room; otherwise the client gets an error and may
+/// retry.
 async fn append(
     stream: &Arc<dyn EventStream>,
     (text, is_last): (&Bytes, bool),
@@ -141,7 +142,7 @@ async fn append(
     tally: &Tally,
 ) -> Result<Receipt> {
     loop {
-        // A refused append must be tried again from where it began.
+        // A refused append must be retried from the same framing state.
         let mut tried = *framing;
         match stream.append_text(text, &mut tried, is_last, envelope) {
             Ok(receipt) => {
@@ -158,11 +159,11 @@ async fn append(
     }
 }
 
-/// Refuses what can't be events. Clients name JSON in many ways, and some name nothing.
+/// Refuses media types that can't be events. JSON has many media types, and some clients send none.
 fn read_media_type(exchange: &Exchange<'_>) -> Result<()> {
     let Some(given) = exchange.media_type() else { return Ok(()) };
     let is_json = given.starts_with("application/") && given.contains("json");
-    // `application/x-www-form-urlencoded` is what curl says when it is told nothing.
+    // `application/x-www-form-urlencoded` is the default of curl.
     let is_unsaid =
         matches!(given.as_str(), "" | "text/plain" | "application/octet-stream" | "application/x-www-form-urlencoded");
     if is_json || is_unsaid || given == "text/json" {

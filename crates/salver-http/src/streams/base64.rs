@@ -1,8 +1,8 @@
-//! Base64 (RFC 4648, section 4), in which Confluent's clients carry bytes.
+//! Base64 (RFC 4648, section 4), as Confluent's clients use it for bytes.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// What a byte that is no digit stands for in [`DIGITS`].
+/// The value in [`DIGITS`] of a byte that is not a digit.
 const NONE: u8 = 0xFF;
 
 /// The value of each digit.
@@ -16,7 +16,7 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// Writes `bytes`, with padding.
+/// Encodes `bytes`, with padding.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -28,7 +28,7 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `text`; the padding may be missing. `None` when it is not Base64.
+/// Decodes `text`, with or without padding. `None` when it is not Base64.
 pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let body = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
     if body.len() % 4 == 1 || (text.len() != body.len() && !text.len().is_multiple_of(4)) {

@@ -1,9 +1,9 @@
-//! Confluent's REST Proxy: v2 produce, consume and metadata, v3 produce and metadata.
+//! Confluent's REST Proxy: v2 produce, consume and metadata, and v3 produce and metadata.
 //!
-//! A topic is a stream, by its name or the name of its topic in Kafka. What is produced is answered when Kafka has it,
-//! by the partition and offset there; for a stream without Kafka by partition 0 and the offset in the log. Consumers
-//! read the log, which is one partition, 0, whatever Kafka has. There is no schema registry: Avro, Protobuf and JSON
-//! Schema are refused.
+//! A topic is a stream, addressed by its name or by the name of its Kafka topic. A produced record is acknowledged with
+//! its partition and offset once Kafka has it; without Kafka, with partition 0 and its offset in the log. Consumers
+//! read the log, which is a single partition, 0, however many Kafka has. There is no schema registry: Avro, Protobuf
+//! and JSON Schema are refused.
 
 mod append;
 mod consumers;
@@ -25,12 +25,12 @@ use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::routes::confluent::Target;
 
-/// The media type of what v2 says of itself.
+/// The media type of v2 responses without embedded data.
 const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 impl Embedded {
-    /// What the media type `text` says; the error says why it is not taken.
+    /// Parses the media type `text`; the error gives the reason why it is not supported.
     fn named(text: &str) -> Result<Self, Failure> {
         match text {
             "application/vnd.kafka.json.v2+json" => Ok(Self::Json),
@@ -49,7 +49,7 @@ impl Embedded {
     }
 }
 
-/// Answers a request of these doors.
+/// Handles a request of the REST Proxy.
 pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Response<Body> {
     let answered = match target {
         Target::Produce(topic, partition) => produce::answer(exchange, &topic, partition.as_deref(), body).await,
@@ -73,12 +73,12 @@ fn told(exchange: &Exchange<'_>, answered: Result<Response<Body>, Failure>) -> R
     })
 }
 
-/// What v2 says.
+/// Returns a v2 response.
 fn v2(json: &Json) -> Response<Body> {
     respond::whole(StatusCode::OK, V2, Body::Full(json.to_string().into()))
 }
 
-/// The stream a topic is.
+/// Returns the stream of a topic.
 fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Failure> {
     let streams = exchange.app.service.streams();
     let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
@@ -88,13 +88,13 @@ fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStr
     Ok(found)
 }
 
-/// What a stream is called as a topic.
+/// Returns the topic name of a stream.
 fn topic_name(stream: &dyn EventStream) -> &str {
     let spec = stream.spec();
     spec.kafka.as_ref().map_or(spec.name.as_str(), |kafka| kafka.topic.as_str())
 }
 
-/// Where the server is, as the client sees it.
+/// Returns the URL of the server, as seen by the client.
 fn origin(exchange: &Exchange<'_>) -> String {
     let host = exchange.header(header::HOST.as_str()).unwrap_or("localhost");
     let scheme = if exchange.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };

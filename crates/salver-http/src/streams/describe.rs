@@ -1,4 +1,4 @@
-//! `GET /api/streams` and `GET /api/streams/{name}`: what streams there are, and how each of them stands.
+//! `GET /api/streams` and `GET /api/streams/{name}`: the streams and their state.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::{status, veil};
 
-/// How long the broker may take to say how many partitions its topic has.
+/// Timeout for the broker to return the number of partitions.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Every stream.
+/// Lists all streams.
 pub(super) fn list(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     exchange.parameters(&[])?;
     let streams: Json = exchange.app.service.streams().iter().map(|stream| short(&**stream)).collect();
@@ -39,7 +39,7 @@ fn short(stream: &dyn EventStream) -> Json {
     json
 }
 
-/// One stream. What the broker does not say in time is null.
+/// Describes one stream. Values that the broker does not return in time are null.
 pub(super) async fn show(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     exchange.parameters(&[])?;
@@ -62,7 +62,7 @@ pub(super) async fn show(exchange: &Exchange<'_>, name: &str) -> Result<Response
     Ok(status::json_response(&json))
 }
 
-/// As the configuration has it.
+/// Formats it as in the configuration.
 fn picked(pick: Option<&Pick>) -> Json {
     match pick {
         Some(Pick::Member(path)) => format!("$.{}", path.join(".")).into(),

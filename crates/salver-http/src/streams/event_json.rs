@@ -1,7 +1,7 @@
-//! An event as JSON: `{"offset","time","id","key","headers","value"}`.
+//! Writes events as JSON: `{"offset","time","id","key","headers","value"}`.
 //!
-//! `value` is the event's own text. What is not text there (a key of bytes, an event that is no JSON) is told as a
-//! string, or in Base64 as `{"base64": "..."}` when it is not even that.
+//! `value` is the event's unchanged text. Keys, header values, and events that are not JSON are written as strings, or
+//! as `{"base64": "..."}` when they are not UTF-8.
 
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
@@ -34,7 +34,7 @@ pub(super) fn write(event: &Event, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Headers as an object; one that is repeated has a list.
+/// Writes headers as an object; a repeated header has a list of values.
 fn write_headers(event: &Event, out: &mut Vec<u8>) {
     out.push(b'{');
     let mut is_first = true;
@@ -74,7 +74,7 @@ fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What stands between tokens of JSON may be ends of lines; in a format of lines they become spaces.
+/// Replaces line breaks between JSON tokens with spaces, for line-based formats.
 pub(super) fn on_one_line(out: &mut [u8]) {
     for byte in out.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
         *byte = b' ';

@@ -1,7 +1,7 @@
-//! `GET /api/streams/{name}/events`: a page of events, or of those that come while the client waits.
+//! `GET /api/streams/{name}/events`: returns a page of events, or waits for new ones.
 //!
-//! `from=` is an offset, `earliest` (the default), `latest` or a time; `limit=` the most events; `wait=5s` how long to
-//! wait when there are none. The answer's `next` is the `from` of the next page.
+//! `from=` is an offset, `earliest` (the default), `latest` or a time; `limit=` is the maximum number of events;
+//! `wait=5s` is the time to wait when there are none. The response's `next` is the `from` of the next page.
 
 use std::time::Duration;
 
@@ -17,23 +17,23 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
-/// Events of a page, when the client does not say.
+/// Default number of events in a page.
 const COUNT: usize = 1_000;
-/// Most events of a page.
+/// Maximum number of events in a page.
 const COUNT_MAX: usize = 10_000;
-/// Bytes after which a page is full.
+/// Number of bytes after which a page is full.
 pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Longest a client may ask to wait.
+/// Longest time that a client may wait.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// What a page is asked for by, beside where it begins.
+/// The limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     count: usize,
     wait: Duration,
 }
 
-/// Answers from where the request says.
+/// Responds with a page.
 pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     let parameters = exchange.parameters(&PARAMETERS)?;
@@ -45,7 +45,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
 }
 
 impl Page {
-    /// Reads `limit` and `wait`.
+    /// Parses `limit` and `wait`.
     pub(super) fn read(parameters: &[(String, String)]) -> Result<Self> {
         let count = value(parameters, "limit").map_or(Ok(COUNT), |text| number("limit", text))?;
         if !(1..=COUNT_MAX).contains(&count) {
@@ -59,7 +59,7 @@ impl Page {
         Ok(Self { count, wait })
     }
 
-    /// The events from `from` on. Nobody waits on when the server ends.
+    /// Reads the events from `from` on. Waiting ends when the server shuts down.
     pub(super) async fn events(
         &self,
         exchange: &Exchange<'_>,
@@ -76,7 +76,7 @@ impl Page {
     }
 }
 
-/// `5s`, `500ms`, or seconds.
+/// Parses `5s`, `500ms`, or a number of seconds.
 fn duration(text: &str) -> Result<Duration> {
     let wrong =
         || Error::new(Code::InvalidValue, format!("`wait` can't be `{text}`")).with_hint("write it like `wait=5s`");
@@ -88,7 +88,7 @@ fn duration(text: &str) -> Result<Duration> {
     Ok(Duration::from_millis(count.saturating_mul(ms)))
 }
 
-/// A page behind `head`, which begins the object.
+/// Writes a page after `head`, which begins the object.
 pub(super) fn written(events: &[Event], from: u64, head: &[u8]) -> Vec<u8> {
     let bytes: usize = events.iter().map(|event| event.value.len() + 160).sum();
     let mut out = Vec::with_capacity(bytes + 64);

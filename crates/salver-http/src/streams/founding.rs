@@ -1,5 +1,6 @@
-//! A stream's own route, in the shape of the service that streams are founded on: POST of one JSON object, answered by
-//! the event's id as plain text. The id is the key too, as there, unless the stream picks another.
+//! A route of the stream's own, with the interface of the service that streams are founded on: POST of one JSON object,
+//! answered with the event's id as plain text. As in that service the id is also the key, unless the stream picks
+//! another.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
@@ -21,7 +22,7 @@ use crate::receive::Incoming;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// Answers an append of one event.
+/// Handles an append of one event.
 pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     let spec = stream.spec();
@@ -54,14 +55,14 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     Ok(respond::whole(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
 }
 
-/// The text of the member at `path`, when it is a string or a number.
+/// Returns the text of the member at `path`, when it is a string or a number.
 fn member(value: &Bytes, path: &[String]) -> Option<Bytes> {
     if !raw::is_json(value) {
         return None;
     }
     let mut found: &[u8] = value;
     for name in path {
-        // Of a member that stands there twice the last counts, as in any reader of JSON.
+        // Of a repeated member the last one wins, as in most JSON parsers.
         let members = raw::members(found)?;
         let (_, at) = members.into_iter().rev().find(|(own, _)| own == name.as_str())?;
         found = &found[at];
@@ -73,8 +74,8 @@ fn member(value: &Bytes, path: &[String]) -> Option<Bytes> {
     }
 }
 
-/// A UUID of version 7 (RFC 9562): ids of later events are greater. Its random part is a keyed hash of a counter, which
-/// is never the same twice.
+/// Returns a UUID of version 7 (RFC 9562): ids of later events are greater. Its random part is a keyed hash of a
+/// counter, which never repeats.
 fn new_id() -> String {
     static SECRETS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,7 +1,7 @@
-//! Consumer groups: each remembers, on disk, how far it has come.
+//! Consumer groups: each stores its offset on disk.
 //!
-//! A reader asks for a page of its group's events, works on them, and commits the page's `next`. Who reads for a group
-//! is the group's affair: two readers at once get the same events.
+//! A consumer reads a page of its group's events, processes them, and commits the page's `next`. Consumers of a group
+//! are not coordinated: two concurrent ones get the same events.
 
 use http::{Response, StatusCode};
 use salver_formats::json::write_string;
@@ -20,14 +20,14 @@ use crate::{receive, status};
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 
-/// Every group of a stream.
+/// Lists all groups of a stream.
 pub(super) fn list(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     exchange.parameters(&[])?;
     Ok(status::json_response(&json!({ "groups": described(&**stream) })))
 }
 
-/// Every group of a stream, as JSON.
+/// Returns all groups of a stream, as JSON.
 pub(super) fn described(stream: &dyn EventStream) -> Json {
     stream.groups().into_iter().map(|(group, offset)| one(stream, &group, offset)).collect()
 }
@@ -38,7 +38,7 @@ fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
     json!({ "group": group, "offset": offset, "lag": lag })
 }
 
-/// One group.
+/// Describes one group.
 pub(super) fn show(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     exchange.parameters(&[])?;
@@ -54,7 +54,7 @@ pub(super) fn show(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<R
     Ok(status::json_response(&one(&**stream, group, offset)))
 }
 
-/// The events a group has not committed. A new group begins where `from` says, else with the oldest event.
+/// Responds with the events that a group has not committed. A new group begins at `from`, or at the oldest event.
 pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     checked(group)?;
@@ -74,7 +74,7 @@ pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> 
     Ok(respond::json(StatusCode::OK, written(&events, from, &head)))
 }
 
-/// Remembers how far a group has come: `{"offset": n}`, the offset of the next event it wants.
+/// Commits the offset of a group: `{"offset": n}`, the offset of the next event it reads.
 pub(super) async fn commit(exchange: &Exchange<'_>, name: &str, group: &str, body: Incoming) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     checked(group)?;
@@ -98,7 +98,7 @@ pub(super) async fn commit(exchange: &Exchange<'_>, name: &str, group: &str, bod
     Ok(status::json_response(&one(&**stream, group, offset)))
 }
 
-/// The names of groups follow the rules for names.
+/// Checks the name of a group, which follows the rules for names.
 fn checked(group: &str) -> Result<()> {
     Name::new(group).map(drop)
 }

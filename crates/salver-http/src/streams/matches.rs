@@ -1,7 +1,7 @@
-//! Whether an event passes a condition, with the three-valued logic of SQL: what an event does not have is null.
+//! Evaluates conditions on events, with SQL's three-valued logic: a missing member is null.
 //!
-//! A column is a top-level member, or with dots one below it, or `_offset`, `_id`, `_time`, `_key`. A value without
-//! quotes is read as what the event has there: a number, true or false, or text.
+//! A column is a top-level member, a dotted path to a nested one, or `_offset`, `_id`, `_time`, `_key`. An unquoted
+//! value is coerced to the type of the event's value: number, boolean or text.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,7 +14,7 @@ use serde_json::{Number, Value as Json};
 
 use super::moment;
 
-/// A condition, ready to be asked of many events.
+/// A compiled condition.
 #[derive(Debug)]
 pub(super) enum Matcher {
     All(Vec<Matcher>),
@@ -27,10 +27,10 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    /// Prepares `filter`, of which every event costs the reader's share of a processor.
+    /// Compiles `filter`. Its size is limited, since it is evaluated for every event.
     ///
     /// # Errors
-    /// `InvalidFilter` when it is more than an event may cost.
+    /// `InvalidFilter` when it exceeds the limits.
     pub(super) fn new(filter: Filter) -> Result<Self> {
         Self::counted(filter, &mut Counts::default())
     }
@@ -53,7 +53,7 @@ impl Matcher {
         })
     }
 
-    /// Whether `event` passes. An event that is no JSON has no members.
+    /// Returns whether `event` passes. An event that is not JSON has no members.
     pub(super) fn passes(&self, event: &Event) -> bool {
         let members = serde_json::from_slice(&event.value).unwrap_or(Json::Null);
         Row { event, members: &members }.is(self) == Some(true)
@@ -84,7 +84,7 @@ impl Counts {
     }
 }
 
-/// The name of a member, with dots one below others.
+/// Returns the name of a member, with dots for nested ones.
 fn name(column: ColumnPath) -> Result<String> {
     if column.column.matches('.').count() >= COLUMN_PARTS_MAX {
         let message = format!("the name of a member has at most {COLUMN_PARTS_MAX} parts");
@@ -124,7 +124,7 @@ impl Row<'_> {
         }
     }
 
-    /// What the event has at `name`; null when it has nothing.
+    /// Returns the event's value at `name`; null when it is missing.
     fn at(&self, name: &str) -> Cow<'_, Json> {
         let text = |bytes: &[u8]| Json::from(String::from_utf8_lossy(bytes));
         Cow::Owned(match name {
@@ -137,10 +137,10 @@ impl Row<'_> {
     }
 }
 
-/// What the stream's table calls a member without a name.
+/// The name of a member with an empty name, as in the stream's table.
 const UNNAMED: &str = "unnamed";
 
-/// A member of just that name, else one of the first part of the name and further ones below it.
+/// Finds the member with exactly this name, else resolves the name as a dotted path.
 fn below<'j>(json: &'j Json, name: &str) -> Option<&'j Json> {
     let object = json.as_object()?;
     object
@@ -149,7 +149,7 @@ fn below<'j>(json: &'j Json, name: &str) -> Option<&'j Json> {
         .or_else(|| name.match_indices('.').find_map(|(at, _)| below(object.get(&name[..at])?, &name[at + 1..])))
 }
 
-/// And (`decides` is false) or or (`decides` is true).
+/// Combines results with AND (`decides` is false) or OR (`decides` is true).
 fn fold(mut all: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool> {
     let mut is_known = true;
     let decided = all.any(|truth| {
@@ -159,8 +159,8 @@ fn fold(mut all: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bo
     if decided { Some(decides) } else { is_known.then_some(!decides) }
 }
 
-/// How what the event has compares with a value: `None` when either is null, `Some(None)` when they are of kinds that
-/// are never equal and have no order.
+/// Compares the event's value with a value: `None` when either is null, `Some(None)` when their types are never equal
+/// and have no order.
 fn order(cell: &Json, value: &Value) -> Option<Option<Ordering>> {
     if cell.is_null() || matches!(value, Value::Null) {
         return None;
@@ -188,7 +188,7 @@ fn as_number(value: &Value) -> Option<Value> {
     }
 }
 
-/// Whole numbers compare as such, so that large ones do not run together.
+/// Compares numbers; integers are compared exactly, without loss of precision.
 fn numbers(number: &Number, value: &Value) -> Option<Ordering> {
     let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
     match (whole, value) {

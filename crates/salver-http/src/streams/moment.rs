@@ -1,9 +1,9 @@
-//! Times in requests and answers: RFC 3339, or milliseconds since 1970.
+//! Times in requests and responses: RFC 3339, or milliseconds since 1970.
 
 use chrono::{DateTime, SecondsFormat};
 use salver_model::{Code, Error, Result};
 
-/// Milliseconds since 1970, from either form.
+/// Parses either form to milliseconds since 1970.
 pub(super) fn read(text: &str) -> Result<i64> {
     text.parse().ok().or_else(|| rfc3339(text)).ok_or_else(|| {
         Error::new(Code::InvalidValue, format!("`{text}` is not a time"))
@@ -11,19 +11,19 @@ pub(super) fn read(text: &str) -> Result<i64> {
     })
 }
 
-/// Milliseconds since 1970, from RFC 3339 only. A space may stand for the `T` or, in a query string, for a `+`.
+/// Parses RFC 3339 to milliseconds since 1970. A space may replace the `T` or, in a query string, a `+`.
 pub(super) fn rfc3339(text: &str) -> Option<i64> {
     let parse = |text: &str| DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis());
     parse(text).or_else(|| parse(&text.replace(' ', "+")))
 }
 
-/// The time as RFC 3339 with milliseconds, in UTC; outside the years that has, the number as text.
+/// Formats the time as RFC 3339 with milliseconds, in UTC; outside the range of years, as a number.
 pub(super) fn write(time_ms: i64) -> String {
     DateTime::from_timestamp_millis(time_ms)
         .map_or_else(|| time_ms.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
-/// Now, in milliseconds since 1970.
+/// Returns the current time, in milliseconds since 1970.
 pub(super) fn now_ms() -> i64 {
     chrono::Utc::now().timestamp_millis()
 }

@@ -1,5 +1,5 @@
-//! An append whose body is there when the request is: taken by the thread that read it, without a task, a timer or a
-//! copy. What it answers is what the general way answers.
+//! The fast path of an append whose body arrives with the request: handled on the thread that read it, without a task,
+//! a timer or a copy. The response is that of the general path.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -23,29 +23,30 @@ use crate::body::Body;
 use crate::policy::Admitted;
 use crate::receive::Incoming;
 
-/// An append that says nothing but its events, and which stream it is for.
+/// An append without parameters other than `ack`, and its stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     stream: usize,
     ack: Ack,
 }
 
-/// How an append by [`Plan`] went.
+/// The state of an append by [`Plan`].
 pub(crate) enum Begun {
-    /// It is answered.
+    /// The response is complete.
     Answered(Response<Body>),
-    /// The events are taken; the answer waits until they are safe.
+    /// The events are appended; the response waits until they are durable.
     Settling(BoxFuture<'static, Response<Body>>),
-    /// It is for the general way, with what was taken from its body.
+    /// The request needs the general path, with the bytes that were read from its body.
     General(Option<Bytes>),
 }
 
-/// Bytes taken from the body of a request, which travel with it to the general way.
+/// Bytes read from the body of a request, which are passed to the general path with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Taken(pub(crate) Bytes);
 
 impl Plan {
-    /// The plan for an append to the stream called `name`, when it is let in and so plain that it can be taken at once.
+    /// Returns the plan for an append to the stream called `name`, if it is admitted and simple enough for the fast
+    /// path.
     pub(crate) fn of<B>(app: &App, _: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {
         let stream = app.service.streams().iter().position(|stream| stream.spec().name.as_str() == name)?;
         let spec = app.service.streams()[stream].spec();
@@ -63,7 +64,7 @@ impl Plan {
         Some(Self { stream, ack })
     }
 
-    /// Takes the events when they are there.
+    /// Appends the events if the whole body has arrived.
     pub(crate) fn begin(self, app: &App, request: &mut Request<Incoming>, context: &mut Context<'_>) -> Begun {
         let body = request.body_mut();
         let data = match Pin::new(&mut *body).poll_frame(context) {
@@ -91,7 +92,7 @@ impl Plan {
         };
         let tally = Tally::of(receipt);
         if tally.is_empty() {
-            // Nothing was in it, which the general way has words for.
+            // An empty body is an error, which the general path reports.
             return Begun::General(Some(data));
         }
         if self.ack == Ack::Memory {
@@ -104,7 +105,7 @@ impl Plan {
     }
 }
 
-/// Whether no header says anything about the events, or asks for more than an answer.
+/// Returns whether no header affects the events or requires more than a response.
 fn is_plain(headers: &HeaderMap) -> bool {
     headers.iter().all(|(name, value)| {
         if *name == header::CONTENT_TYPE {

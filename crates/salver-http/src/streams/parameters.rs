@@ -1,4 +1,4 @@
-//! What the doors of streams read of a request, and say of it.
+//! The parameters of requests for streams.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use salver_model::{Code, Error, Result, Share};
 use crate::exchange::{Exchange, parameters};
 
 impl<'a> Exchange<'a> {
-    /// The body's media type without its parameters, in lower case; `None` when the client does not say.
+    /// Returns the body's media type without its parameters, in lower case; `None` when it is missing.
     pub(super) fn media_type(&self) -> Option<String> {
         let given = self.headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");
         Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
     }
 
-    /// The parameters, which must be among `known`.
+    /// Returns the parameters, which must be among `known`.
     ///
     /// # Errors
-    /// `InvalidRequest` for any other, with the nearest as hint.
+    /// `InvalidRequest` for any other, with the nearest known name as hint.
     pub(super) fn parameters(&self, known: &[&str]) -> Result<Vec<(String, String)>> {
         let parameters = parameters(self.query)?;
         match parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
@@ -27,7 +27,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The stream called `name`.
+    /// Returns the stream called `name`.
     ///
     /// # Errors
     /// `UnknownStream`, `StreamUnavailable`.
@@ -35,10 +35,10 @@ impl<'a> Exchange<'a> {
         self.app.service.stream(name)
     }
 
-    /// A place among the answers that wait for events, for as long as it is kept.
+    /// Acquires a permit for a response that waits for events, held until it is dropped.
     ///
     /// # Errors
-    /// `Overloaded` when the caller has as many as one may have.
+    /// `Overloaded` when the caller holds as many as allowed.
     pub(super) fn tail_place(&self) -> Result<Share> {
         let tails = &self.app.tails;
         tails.try_take(&self.caller.holder()).ok_or_else(|| {
@@ -49,18 +49,18 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// That a parameter is not known here.
+/// The error for an unknown parameter.
 pub(super) fn unknown(name: &str, known: &[&str]) -> Error {
     Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
         .with_hint_if(salver_model::suggest::hint(name, known.iter().copied()))
 }
 
-/// The last value of the parameter `name`.
+/// Returns the last value of the parameter `name`.
 pub(super) fn value<'p>(parameters: &'p [(String, String)], name: &str) -> Option<&'p str> {
     parameters.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
-/// A whole number from 0.
+/// Parses an unsigned integer.
 ///
 /// # Errors
 /// `InvalidNumber`.
@@ -71,7 +71,7 @@ pub(super) fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T> 
     })
 }
 
-/// True or false.
+/// Parses true or false.
 ///
 /// # Errors
 /// `InvalidRequest`.

@@ -1,25 +1,25 @@
-//! Where in a stream a reader begins.
+//! The position in a stream at which a reader begins.
 
 use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Result};
 
 use super::moment;
 
-/// Where a reader begins.
+/// The position at which a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
-    /// With the oldest event that is kept.
+    /// The oldest event that is kept.
     Earliest,
-    /// With the next event.
+    /// The next event.
     Latest,
-    /// With the event of this offset.
+    /// The event of this offset.
     Offset(u64),
-    /// With the first event at or after a time, in milliseconds since 1970.
+    /// The first event at or after a time, in milliseconds since 1970.
     Time(i64),
 }
 
 impl Position {
-    /// Reads `earliest`, `latest`, an offset, or a time as RFC 3339.
+    /// Parses `earliest`, `latest`, an offset, or a time in RFC 3339.
     pub(super) fn read(text: &str) -> Result<Self> {
         let number = || text.parse().ok().map(Self::Offset);
         let time = || moment::rfc3339(text).map(Self::Time);
@@ -33,8 +33,8 @@ impl Position {
         }
     }
 
-    /// The offset. One behind the end, from before a log was made anew, becomes the end: else its reader would wait
-    /// for ever.
+    /// Resolves it to an offset. An offset past the end, from before the log was created anew, is clamped to the end:
+    /// the reader would wait for it forever.
     pub(super) async fn offset(self, stream: &dyn EventStream) -> Result<u64> {
         let ends = stream.ends();
         Ok(match self {

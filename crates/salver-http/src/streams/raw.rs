@@ -1,17 +1,16 @@
-//! JSON cut into its parts without reading them: a member's text goes on as it came, byte for byte, whatever its
-//! numbers and escapes.
+//! Splits JSON without decoding it: the text of a member is passed on byte for byte, with its numbers and escapes.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// Whether `text` is one JSON value. What [`members`] and [`elements`] are given must be.
+/// Returns whether `text` is a single JSON value, as [`members`] and [`elements`] require.
 pub(super) fn is_json(text: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// The members of an object; `None` when it is none.
+/// Returns the members of an object; `None` for any other value.
 pub(super) fn members(text: &[u8]) -> Option<Vec<(Cow<'_, str>, Range<usize>)>> {
     let mut at = opened(text, b'{')?;
     let mut found = Vec::new();
@@ -26,7 +25,7 @@ pub(super) fn members(text: &[u8]) -> Option<Vec<(Cow<'_, str>, Range<usize>)>> 
     Some(found)
 }
 
-/// The elements of an array; `None` when it is none.
+/// Returns the elements of an array; `None` for any other value.
 pub(super) fn elements(text: &[u8]) -> Option<Vec<Range<usize>>> {
     let mut at = opened(text, b'[')?;
     let mut found = Vec::new();
@@ -39,7 +38,7 @@ pub(super) fn elements(text: &[u8]) -> Option<Vec<Range<usize>>> {
     Some(found)
 }
 
-/// A string's content, when `text` is one.
+/// Returns the content of a string; `None` for any other value.
 pub(super) fn string(text: &[u8]) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if inner.contains(&b'\\') {
@@ -48,8 +47,8 @@ pub(super) fn string(text: &[u8]) -> Option<Cow<'_, str>> {
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }
 
-/// Where the value that begins at `start` ends; `None` when it goes on behind the text. Of what is no JSON the end is
-/// anywhere.
+/// Returns the end of the value that begins at `start`; `None` when it is incomplete. The end of invalid JSON is
+/// arbitrary.
 pub(super) fn value_end(text: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = start;
@@ -77,7 +76,7 @@ pub(super) fn value_end(text: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The first place from `at` on where no white space is.
+/// Returns the first position from `at` on that is not white space.
 pub(super) fn skip_space(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(rest.len())
@@ -88,7 +87,7 @@ fn opened(text: &[u8], bracket: u8) -> Option<usize> {
     (text.get(at) == Some(&bracket)).then(|| skip_space(text, at + 1))
 }
 
-/// Where the string that begins at `start` ends.
+/// Returns the end of the string that begins at `start`.
 fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {

@@ -1,4 +1,4 @@
-//! What the doors of streams say, as answers of the one exit.
+//! Builds the responses of streams.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,12 @@ use crate::exit;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// JSON that a door wrote. What streams say is never kept: it is another at the next moment.
+/// Returns JSON that must not be cached, since streams change all the time.
 pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     whole(status, JSON, Body::Full(body.into()))
 }
 
-/// A body under a media type.
+/// Returns a body with a media type.
 pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Body) -> Response<Body> {
     let mut response = exit::reply(status, body);
     let headers = response.headers_mut();
@@ -25,7 +25,7 @@ pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Body) -> 
     response
 }
 
-/// The answer to an append: JSON, and nothing a cache would look at, since POST is not kept.
+/// Returns the response to an append: JSON without cache headers, since responses to POST are not cached.
 pub(super) fn appended(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("application/json"));
     let mut response = exit::reply(status, Body::Full(body.into()));
@@ -33,7 +33,7 @@ pub(super) fn appended(status: StatusCode, body: Vec<u8>) -> Response<Body> {
     response
 }
 
-/// An answer without a body.
+/// Returns a response without a body.
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
     exit::empty(status)
 }

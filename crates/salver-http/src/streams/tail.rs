@@ -1,12 +1,12 @@
-//! `GET /api/streams/{name}/tail`: events as they come, as server-sent events, or as NDJSON to who accepts that.
+//! `GET /api/streams/{name}/tail`: streams events as they arrive, as server-sent events or, if accepted, as NDJSON.
 //!
-//! `from=` is where to begin: an offset, `earliest`, `latest` (the default) or a time. A client that lost its
-//! connection says the last offset it saw in `Last-Event-ID`, as browsers do by themselves, and misses nothing that is
-//! still kept. `limit=` ends the answer after so many events; `filter[member]=`, `or=`, `and=` and `not=` are those of
-//! `/api/tables`, over the members of the events. As SSE, `id` is the offset and `data` the event's own text; as
-//! NDJSON a line is what `events` has for an event. Events that are damaged or gone are told of, as an SSE event
-//! `missing` or a line with that member, and the tail goes on behind them. A comment, or an empty line, every few
-//! seconds keeps proxies from giving up.
+//! `from=` is the position to begin at: an offset, `earliest`, `latest` (the default) or a time. A client that
+//! reconnects sends the last offset it received in `Last-Event-ID`, as browsers do automatically, and misses no event
+//! that is still kept. `limit=` ends the response after that many events; `filter[member]=`, `or=`, `and=` and `not=`
+//! are those of `/api/tables`, over the members of the events. In SSE, `id` is the offset and `data` the event's own
+//! text; in NDJSON a line has the format of `events`. Events that are damaged or deleted are reported as an SSE event
+//! `missing` or a line with that member, and the tail continues after them. A comment, or an empty line, every few
+//! seconds keeps proxies from timing out.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,18 +32,18 @@ use crate::rest;
 const PARAMETERS: [&str; 6] = ["from", "limit", "filter[...]", "or", "and", "not"];
 const SSE: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
-/// How long nothing is said at most.
+/// Interval of heartbeats when there are no events.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// Events that are read at a time.
+/// Maximum number of events per read.
 const COUNT_AT_ONCE: usize = 1_000;
-/// Bytes of events that are read at a time at most, for who takes them without a pause. There may be thousands of
-/// readers who take nothing: for them it is a quarter of it, and what is larger is counted among what they hold.
+/// Maximum size of events per read, for a client that reads without pause. There may be thousands of clients that
+/// stall: for them it is a quarter of this, and larger buffers count against their memory limit.
 const BYTES_AT_ONCE: usize = 256 * 1024;
 
-/// What stands around an event, in bytes.
+/// Estimated overhead of an event in the response, in bytes.
 const FRAME_BYTES: usize = 64;
 
-/// Answers without end, or until `limit` is reached.
+/// Responds with a stream without end, or until `limit` is reached.
 pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
     let stream = exchange.stream(name)?;
     let (filter, parameters) = rest::conditions(parameters(exchange.query)?)?;
@@ -56,7 +56,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
     };
-    // What a client saw of a log that ends before: it is told that this is gone.
+    // Offsets that the client saw but the log no longer reaches are reported as missing.
     let next = stream.ends().next;
     let lost = match from {
         Position::Offset(offset) if offset > next => Some(next..offset),
@@ -77,15 +77,15 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
     };
     let service = Arc::clone(&exchange.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
-    // Not packed: a packer would keep the last events until more come.
+    // Not compressed: a compressor would hold back the last events until more arrive.
     let body = body::made(None, failed, move |outlet| tail.give(outlet));
     let mut response = respond::whole(StatusCode::OK, form.media_type(), body);
-    // The word by which nginx and its kin are told not to collect an answer first.
+    // Disables response buffering in nginx and similar proxies.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// Whether the client would have NDJSON rather than SSE.
+/// Returns whether the client prefers NDJSON to SSE.
 fn wants_lines(exchange: &Exchange<'_>) -> bool {
     let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     lines.any(|line| line.contains("ndjson") || line.contains("jsonl"))
@@ -113,7 +113,7 @@ impl Form {
         out.extend_from_slice(b"id: ");
         out.extend_from_slice(itoa::Buffer::new().format(event.offset).as_bytes());
         let text = if event.is_tombstone { "null".into() } else { String::from_utf8_lossy(&event.value) };
-        // The end of a line would end the field; the client puts the lines together again.
+        // A line break would end the field; the client joins the lines again.
         for line in text.split(['\n', '\r']) {
             out.extend_from_slice(b"\ndata: ");
             out.extend_from_slice(line.as_bytes());
@@ -121,7 +121,7 @@ impl Form {
         out.extend_from_slice(b"\n\n");
     }
 
-    /// Says that the events of these offsets are not there; `is_passed` when the client goes on behind them.
+    /// Reports the events of these offsets as missing; `is_passed` when the client resumes after them.
     fn write_missing(self, offsets: &Range<u64>, is_passed: bool, out: &mut Vec<u8>) {
         let (from, to) = (offsets.start, offsets.end.saturating_sub(1));
         let text = match self {
@@ -134,22 +134,22 @@ impl Form {
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// What says that there is nothing to say.
+    /// Returns a heartbeat.
     fn heartbeat(self) -> &'static [u8] {
         if self == Self::Sse { b":\n\n" } else { b"\n" }
     }
 }
 
-/// How far one reader has come.
+/// The state of one reader.
 struct Tail {
     stream: Arc<dyn EventStream>,
     form: Form,
     filter: Option<Matcher>,
     from: u64,
-    /// How many events may still go out; `None` for any number.
+    /// Number of events that may still be sent; `None` for no limit.
     left: Option<u64>,
     ending: watch::Receiver<bool>,
-    /// Offsets the client knows of that the log does not have.
+    /// Offsets that the client has seen but the log does not have.
     lost: Option<Range<u64>>,
     answers: Arc<Answers>,
     holder: Holder,
@@ -157,15 +157,15 @@ struct Tail {
 }
 
 impl Tail {
-    /// Gives piece after piece, the next when the one before was taken.
+    /// Sends piece after piece, each after the previous one was taken.
     async fn give(mut self, mut outlet: Outlet) -> Result<(), Broken> {
-        // Says at once that the connection stands.
+        // Sent at once, so that the client sees the connection is open.
         let mut piece = self.form.heartbeat().to_vec();
         if let Some(lost) = &self.lost {
             self.form.write_missing(lost, false, &mut piece);
         }
         loop {
-            // Counted until it is taken, if it is large.
+            // A large piece counts against the memory limit until it is taken.
             let share = self.answers.take(&self.holder, piece.len())?;
             outlet.send(piece);
             outlet.drained(Duration::from_millis(STALL_MS_MAX)).await.map_err(|Idle| Broken::Gone)?;
@@ -181,7 +181,7 @@ impl Tail {
         Ok(())
     }
 
-    /// The next piece of the answer, of about so many bytes at most, into an empty `piece`; whether there is one.
+    /// Writes the next piece of about `bytes` bytes into an empty `piece`. Returns `false` at the end.
     async fn next(&mut self, bytes: usize, piece: &mut Vec<u8>) -> Result<bool> {
         loop {
             if self.left == Some(0) {
@@ -191,7 +191,7 @@ impl Tail {
             let reading = self.stream.events(self.from, count, bytes, HEARTBEAT);
             let read = tokio::select! {
                 events = reading => Some(events),
-                // Who reads on is told nothing more, but what was said is whole: the client may come again.
+                // On shutdown the response ends at an event boundary, so that the client can reconnect.
                 _ = self.ending.wait_for(|is_ending| *is_ending) => None,
             };
             let events = match read {
@@ -208,12 +208,12 @@ impl Tail {
             if !piece.is_empty() {
                 return Ok(true);
             }
-            // A long way without an event that passes must not keep others from the processor.
+            // A long run of events that do not pass must not block the executor.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Tells of what can't be read, and goes on behind it: who comes again would meet it again.
+    /// Reports events that can't be read, and continues after them; a reconnecting client would hit them again.
     async fn go_over(&mut self, error: Error, piece: &mut Vec<u8>) -> Result<()> {
         if error.code != Code::Source {
             return Err(error);
@@ -228,7 +228,7 @@ impl Tail {
     }
 
     fn write(&mut self, events: &[Event], out: &mut Vec<u8>) {
-        // A buffer that grows as it is filled may get twice as large as what is in it.
+        // Reserved exactly, since a growing buffer may get twice as large as its content.
         out.reserve_exact(events.iter().map(|event| event.value.len() + FRAME_BYTES).sum());
         for event in events {
             if self.left == Some(0) {

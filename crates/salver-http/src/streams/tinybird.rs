@@ -1,7 +1,7 @@
-//! `POST /v0/events?name=`: Tinybird's Events API. NDJSON, or with `format=json` one object or an array; what does not
-//! belong into the stream is counted, not refused.
+//! `POST /v0/events?name=`: Tinybird's Events API. NDJSON, or with `format=json` one object or an array; events that do
+//! not fit the stream are counted, not refused.
 //!
-//! Without `wait=true` the answer is 202, as there, and as there it comes before the events are on disk.
+//! Without `wait=true` the response is 202 and, as in Tinybird, is sent before the events are on disk.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -20,9 +20,9 @@ use crate::problem as problems;
 use crate::receive::Incoming;
 use crate::veil;
 
-/// Answers an append.
+/// Handles an append.
 pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
-    // Tinybird knows further parameters, and overlooks what it does not know.
+    // Tinybird has further parameters, and ignores unknown ones.
     let parameters = parameters(exchange.query)?;
     let name = value(&parameters, "name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {
@@ -50,7 +50,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Optio
     Ok(respond::appended(status, body.to_string().into_bytes()))
 }
 
-/// An error as Tinybird tells it.
+/// Returns the response for an error in Tinybird's format.
 pub(super) fn problem(error: &Error) -> Response<Body> {
     let hint = veil::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
     let status = problems::status(error.code);

@@ -1,10 +1,10 @@
-//! Why a body that was not read is too much, when that is why: a limit it is over, by its name. Looked for once reading
-//! has failed, so that good bodies pay nothing for it.
+//! Explains why a body could not be parsed, when it exceeds a limit. Runs only after parsing has failed, so that valid
+//! bodies do not pay for it.
 
 use salver_model::limits::{CHANGES_MAX, JSON_DEPTH_MAX, LIST_ITEMS_MAX, XML_DEPTH_MAX, XML_ELEMENTS_MAX};
 use salver_model::{Code, Error};
 
-/// The limit that `text` is over.
+/// Returns an error for the limit that `text` exceeds, if there is one.
 pub(super) fn find(text: &str, is_xml: bool) -> Option<Error> {
     let what = match text.as_bytes().first()? {
         _ if is_xml => of_xml(text)?,
@@ -30,7 +30,7 @@ fn of_json(text: &str) -> Option<String> {
             b'{' | b'[' => {
                 records += usize::from(is_batch && depth == 1);
                 depth += 1;
-                // What stands around a value of a record.
+                // A record, within a batch or not, adds levels around its values.
                 if depth > JSON_DEPTH_MAX + 2 {
                     return Some(format!("nests deeper than {JSON_DEPTH_MAX} levels"));
                 }

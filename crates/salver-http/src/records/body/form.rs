@@ -1,10 +1,10 @@
-//! Bodies of forms: `name=value` pairs, where `name__is_null` is a null.
+//! Parses forms: `name=value` pairs, where `name__is_null` is a null.
 
 use percent_encoding::percent_decode_str;
 use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::records::{Field, Record};
 
-/// Reads a form; `None` when something in it is not UTF-8, or there is too much of it.
+/// Parses a form; `None` when it is not UTF-8 or exceeds a limit.
 pub(super) fn read(text: &str) -> Option<Record> {
     let mut members = Vec::new();
     for pair in text.trim_end().split('&').filter(|pair| !pair.is_empty()) {

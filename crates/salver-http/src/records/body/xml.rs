@@ -1,5 +1,5 @@
-//! Bodies of XML: elements are columns; the attribute `type` says what is no text (`null`, `number`, `boolean`,
-//! `array`).
+//! Parses XML: elements are columns, and the attribute `type` marks values that are not text (`null`, `number`,
+//! `boolean`, `array`).
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -7,7 +7,7 @@ use salver_formats::json::write_string;
 use salver_model::limits::{CHANGES_MAX, XML_DEPTH_MAX, XML_ELEMENTS_MAX};
 use salver_model::records::{Field, Record};
 
-/// An element with all that is in it.
+/// An element with its content.
 #[derive(Debug, Default)]
 struct Element {
     name: String,
@@ -16,7 +16,7 @@ struct Element {
     children: Vec<Element>,
 }
 
-/// Reads records, and whether they were an array; `None` when it is not XML or not records.
+/// Parses records, and whether they were an array; `None` when the text is not XML or does not contain records.
 pub(super) fn read(text: &str) -> Option<(Vec<Record>, bool)> {
     let root = parse(text)?;
     if root.kind.as_deref() == Some("array") {
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Option<(Vec<Record>, bool)> {
     Some((vec![record(root)?], false))
 }
 
-/// The one element of the text.
+/// Parses the root element.
 fn parse(text: &str) -> Option<Element> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
@@ -46,7 +46,7 @@ fn parse(text: &str) -> Option<Element> {
                 root.is_none().then_some(())?;
                 element(&start)?
             }
-            // The reader has seen to it that the names agree.
+            // The reader has checked that the names match.
             Event::End(_) => open.pop()?,
             Event::Text(text) => {
                 let text = text.xml10_content();
@@ -73,7 +73,7 @@ fn parse(text: &str) -> Option<Element> {
             }
             Event::Eof => return root.filter(|_| open.is_empty()),
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => continue,
-            // Declared entities are a way to ask for more than was sent.
+            // Entity declarations are refused, since they can expand to far more than was sent.
             Event::DocType(_) => return None,
         };
         match open.last_mut() {
@@ -89,7 +89,7 @@ fn element(start: &BytesStart<'_>) -> Option<Element> {
     Some(Element { name, kind, ..Element::default() })
 }
 
-/// An element as a record: its children are the columns. Text beside them, or alone, is no record.
+/// Converts an element to a record, with its children as columns. Text beside them, or alone, is not a record.
 fn record(element: Element) -> Option<Record> {
     element.text.trim().is_empty().then_some(())?;
     (element.children.len() <= CHANGES_MAX).then_some(())?;

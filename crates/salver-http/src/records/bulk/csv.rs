@@ -1,5 +1,5 @@
-//! CSV in pieces to records (RFC 4180): a line of names, then rows. A field without quotes that is empty is null. A row
-//! that is none is told of, and the next line is read.
+//! Parses CSV incrementally (RFC 4180): a header, then rows. An empty field without quotes is null. A malformed row is
+//! reported, and parsing continues with the next line.
 
 use salver_model::limits::{NEW_COLUMNS_MAX, NEW_NAME_BYTES_MAX};
 use salver_model::ports::ArrivingRow;
@@ -8,7 +8,7 @@ use salver_model::{Code, Error, Result};
 
 use super::{too_long, unreadable};
 
-/// Where the reader stands.
+/// The state of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// At the beginning of a field.
@@ -17,11 +17,11 @@ enum State {
     Bare,
     /// In a field with quotes.
     Quoted,
-    /// Behind a quote in such a field: its end, or the first of two that mean one.
+    /// After a quote in a quoted field: either its end, or the first half of an escaped quote.
     Quote,
 }
 
-/// Puts fields together and makes records of them.
+/// Assembles fields, and builds records of them.
 #[derive(Debug)]
 pub(super) struct CsvReader {
     state: State,
@@ -29,7 +29,7 @@ pub(super) struct CsvReader {
     fields: Vec<Field>,
     field: Vec<u8>,
     quoted: bool,
-    /// What is wrong with the row, of which nothing is kept then.
+    /// The error of the current row, whose fields are then dropped.
     bad: Option<Error>,
     row_bytes: usize,
     bytes_max: usize,
@@ -60,7 +60,7 @@ impl CsvReader {
                     self.quoted = true;
                     self.state = State::Quoted;
                 }
-                // Behind a byte order mark the field still begins.
+                // After a byte order mark the field still begins.
                 (State::Bare, b'"') if self.field == b"\xef\xbb\xbf" => {
                     self.field.clear();
                     self.quoted = true;
@@ -74,7 +74,7 @@ impl CsvReader {
                 (State::Quoted, byte) => self.keep(*byte),
                 (_, b',') => self.end_field(),
                 (_, b'\n') => self.end_row(rows)?,
-                // Before the end of a line; in the middle of one it is nothing that was meant.
+                // Part of a line end; elsewhere it is ignored.
                 (_, b'\r') => {}
                 (State::Quote, _) => {
                     self.state = State::Bare;
@@ -105,7 +105,7 @@ impl CsvReader {
         }
     }
 
-    /// The row is none, for the first reason that there is.
+    /// Marks the row as malformed; the first error is kept.
     fn refuse(&mut self, why: Error) {
         if self.bad.is_none() {
             self.bad = Some(why);
@@ -158,7 +158,7 @@ impl CsvReader {
     }
 }
 
-/// The names of the columns. Without them no row says anything.
+/// Parses the header, without which no row can be read.
 fn names(fields: Vec<Field>, bad: Option<Error>) -> Result<Vec<String>> {
     let refuse = |what: &str| Error::new(Code::InvalidRequest, format!("the line of names {what}"));
     if let Some(why) = bad {
@@ -181,7 +181,7 @@ mod tests {
 
     use super::CsvReader;
 
-    /// The rows, or what is told of them.
+    /// Parses rows; a malformed row becomes its error message.
     fn read(text: &[u8], size: usize) -> Result<Vec<Result<Record, String>>, String> {
         let mut reader = CsvReader::new(60);
         let mut rows = Vec::new();

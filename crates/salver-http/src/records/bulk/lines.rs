@@ -1,4 +1,4 @@
-//! NDJSON in pieces to records. A line that is none is told of, and the next one is read.
+//! Parses NDJSON incrementally. A malformed line is reported, and parsing continues with the next one.
 
 use memchr::memchr;
 use salver_model::ports::ArrivingRow;
@@ -6,11 +6,11 @@ use salver_model::ports::ArrivingRow;
 use super::{too_long, unreadable};
 use crate::records::json::Reader;
 
-/// Puts lines together and reads them.
+/// Assembles lines and parses them.
 #[derive(Debug)]
 pub(super) struct LineReader {
     begun: Vec<u8>,
-    /// Whether the line that was begun is too long, so that nothing of it is kept.
+    /// Whether the current line is too long, so that its content is dropped.
     overlong: bool,
     bytes_max: usize,
 }
@@ -43,7 +43,7 @@ impl LineReader {
         }
     }
 
-    /// Keeps a part of a line.
+    /// Buffers a part of a line.
     fn begin(&mut self, bytes: &[u8]) {
         if self.overlong || self.begun.len() + bytes.len() > self.bytes_max {
             self.overlong = true;

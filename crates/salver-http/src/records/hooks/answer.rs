@@ -1,4 +1,4 @@
-//! Calls a function around a request: with those of the values that it has parameters for.
+//! Calls a function before or after a request, with the values that it has parameters for.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::exit;
 use crate::functions_state::takes_any;
 use crate::records::databases::path;
 
-/// What a function said.
+/// The result of a function.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// It gave an answer of its own, with another status than 200.
+    /// A response of its own, with a status other than 200.
     Refused(Response<Body>),
-    /// What is to be another, as JSON.
+    /// The requested changes, as JSON.
     Told(Bytes),
 }
 
-/// Calls `function` with `values`, each a name and JSON.
+/// Calls `function` with `values`, which are pairs of a name and JSON.
 ///
 /// # Errors
-/// `EntryUnavailable` while there is no such function; what the call met; `FunctionFailed` for a body in pieces.
+/// `EntryUnavailable` while the function does not exist, `FunctionFailed` for a streamed body, and errors of the call.
 pub(super) async fn ask(
     exchange: &Exchange<'_>,
     function: &FunctionPath,
@@ -47,7 +47,7 @@ pub(super) async fn ask(
         method: exchange.method.as_str().to_owned(),
         path: path(exchange).to_owned(),
         query: exchange.query.to_owned(),
-        // Others than those that take the request don't see them.
+        // Only functions that take the request see its headers.
         headers: if endpoint.takes_request { header_fields(exchange.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
@@ -93,7 +93,7 @@ fn endpoint<'i>(interface: &'i Interface, function: &FunctionPath) -> Result<(us
     })
 }
 
-/// The values that `endpoint` has parameters for, as a JSON object.
+/// Returns the values that `endpoint` has parameters for, as a JSON object.
 fn arguments(endpoint: &Endpoint, function: &FunctionPath, values: &[(&str, String)]) -> Result<Bytes> {
     let all = endpoint.parameters.iter().any(takes_any);
     let known = |name: &str| values.iter().any(|(own, _)| *own == name);
@@ -108,7 +108,7 @@ fn arguments(endpoint: &Endpoint, function: &FunctionPath, values: &[(&str, Stri
     Ok(format!("{{{}}}", members.join(",")).into())
 }
 
-/// All bytes of a body.
+/// Buffers a body.
 ///
 /// # Errors
 /// `AnswerTooLarge`.

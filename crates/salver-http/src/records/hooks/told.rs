@@ -1,4 +1,4 @@
-//! What a function around a request tells: nothing, or an object with what is to be another.
+//! Parses the result of a function before or after a request: nothing, or an object with the requested changes.
 
 use http::{HeaderName, HeaderValue, StatusCode};
 use salver_model::records::Field;
@@ -8,31 +8,31 @@ use salver_model::{Code, Error, Result, suggest};
 use super::values::field_json;
 use crate::records::json::Reader;
 
-/// What a function before a request may answer.
+/// The members that a function before a request may return.
 const BEFORE: &[&str] = &["query", "body", "environment", "status", "headers"];
-/// What a function after it may answer.
+/// The members that a function after a request may return.
 const AFTER: &[&str] = &["body", "status", "headers"];
 
-/// What a function told.
+/// The changes requested by a function.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    /// Another query string, as its parameters.
+    /// The new query string, as its parameters.
     pub(super) query: Option<Vec<(String, String)>>,
-    /// Another body, as JSON.
+    /// The new body, as JSON.
     pub(super) body: Option<String>,
-    /// What the function before tells the one after, as JSON.
+    /// The value passed from the function before to the one after, as JSON.
     pub(super) environment: Option<String>,
-    /// The status of an answer.
+    /// The status of the response.
     pub(super) status: Option<StatusCode>,
-    /// Header fields of an answer.
+    /// Header fields of the response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Told {
-    /// Reads what `function` answered before a request.
+    /// Parses the result of `function` before a request.
     ///
     /// # Errors
-    /// `FunctionFailed`, for what means nothing here.
+    /// `FunctionFailed` for a result that is not allowed here.
     pub(super) fn before(function: &FunctionPath, answer: &[u8]) -> Result<Self> {
         let told = Self::read(function, answer, BEFORE)?;
         if told.status.is_none() && !told.headers.is_empty() {
@@ -42,10 +42,10 @@ impl Told {
         Ok(told)
     }
 
-    /// Reads what `function` answered after a request.
+    /// Parses the result of `function` after a request.
     ///
     /// # Errors
-    /// `FunctionFailed`, for what means nothing here.
+    /// `FunctionFailed` for a result that is not allowed here.
     pub(super) fn after(function: &FunctionPath, answer: &[u8]) -> Result<Self> {
         Self::read(function, answer, AFTER)
     }
@@ -56,7 +56,7 @@ impl Told {
                 .with_hint(format!("it answers nothing, or an object with some of {}", members.join(", ")))
         };
         let text = std::str::from_utf8(answer).map_err(|_| refuse("no text".to_owned()))?.trim();
-        // R has one empty list for both.
+        // R writes empty lists and empty objects alike.
         if matches!(text, "" | "null" | "[]" | "{}") {
             return Ok(Self::default());
         }
@@ -81,10 +81,10 @@ impl Told {
     }
 }
 
-/// Parameters by name: each a value or a list of them.
+/// Parses an object of parameters, each with a value or a list of values.
 fn query(field: &Field) -> Option<Vec<(String, String)>> {
     let Field::Json(text) = field else { return None };
-    // R's list without members.
+    // An empty list of R.
     if text.as_str() == "[]" {
         return Some(Vec::new());
     }

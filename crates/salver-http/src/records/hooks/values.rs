@@ -1,4 +1,4 @@
-//! The values that functions around requests are called with, as JSON, and what comes back as the doors write it.
+//! Converts the arguments of functions to JSON, and their results back to queries and bodies.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::exchange::Exchange;
 use crate::records::body;
 use crate::records::json::Reader;
 
-/// A text as JSON.
+/// Encodes a text as JSON.
 pub(super) fn text_json(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len() + 2);
     salver_formats::json::write_string(text, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A body of JSON, or a form, as JSON; null for none.
+/// Converts a body, which is JSON or a form, to JSON; null when it is empty.
 ///
 /// # Errors
 /// `InvalidBody`.
@@ -30,7 +30,7 @@ pub(super) fn body_json(bytes: &[u8]) -> Result<Cow<'_, str>> {
     }
 }
 
-/// The parameters of a query string: of each name the list of its values.
+/// Converts the parameters of a query string to an object with a list of values per name.
 pub(super) fn query_json(pairs: &[(String, String)]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in pairs {
@@ -46,13 +46,13 @@ pub(super) fn query_json(pairs: &[(String, String)]) -> String {
     format!("{{{}}}", names.iter().map(member).collect::<Vec<_>>().join(","))
 }
 
-/// What is known of the caller.
+/// Returns the attributes of the caller.
 pub(super) fn caller_json(exchange: &Exchange<'_>) -> String {
     let caller = exchange.caller;
     let mut members: Vec<String> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for (name, value) in &caller.attributes {
-        // The first counts, as it does for rules.
+        // The first value wins, as in rules.
         if !names.contains(&name.as_str()) {
             names.push(name);
             members.push(format!("{}:{}", text_json(name), text_json(value)));
@@ -64,7 +64,7 @@ pub(super) fn caller_json(exchange: &Exchange<'_>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// A query string of parameters.
+/// Formats parameters as a query string.
 pub(super) fn written_query(pairs: &[(String, String)]) -> String {
     let encoded = |text: &String| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let pair = |(name, value): &(String, String)| format!("{}={}", encoded(name), encoded(value));
@@ -72,7 +72,7 @@ pub(super) fn written_query(pairs: &[(String, String)]) -> String {
     pairs.join("&")
 }
 
-/// The records of a form or of XML as JSON.
+/// Converts the records of a form or of XML to JSON.
 pub(super) fn written_body(read: &body::Records) -> String {
     let records: Vec<String> = read.records.iter().map(record_json).collect();
     if read.batch { format!("[{}]", records.join(",")) } else { records.concat() }
@@ -84,7 +84,7 @@ fn record_json(record: &Record) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// A field as JSON.
+/// Converts a field to JSON.
 pub(super) fn field_json(field: &Field) -> String {
     match field {
         Field::Null | Field::Back { .. } => "null".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn field_json(field: &Field) -> String {
     }
 }
 
-/// JSON with `/` and the line ends of Unicode escaped as PHP does it, whether they are already or not.
+/// Escapes `/` and the line separators of Unicode as PHP does, whether they are escaped already or not.
 pub(super) fn php_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 16);
     let mut letters = json.chars();

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Shown, put, reference};
 
-/// The failures an operation may have, by status.
+/// Returns the possible errors of an operation, by status.
 pub(super) fn failures(operation: Operation) -> &'static [(&'static str, &'static str)] {
     match operation {
         Operation::List => {
@@ -29,7 +29,7 @@ fn content(schema: Json) -> Json {
     json!({ "application/json": { "schema": schema } })
 }
 
-/// Responses that are no table's.
+/// Returns the responses that do not belong to a table.
 pub(super) fn fixed_responses() -> Json {
     let one_or_more = |schema: Json| {
         let many = json!({ "type": "array", "items": schema });
@@ -65,7 +65,7 @@ pub(super) fn fixed_responses() -> Json {
     responses
 }
 
-/// Schemas that are no table's.
+/// Returns the schemas that do not belong to a table.
 pub(super) fn fixed_schemas() -> Json {
     let text = json!({ "type": "string" });
     json!({
@@ -123,7 +123,7 @@ pub(super) fn fixed_schemas() -> Json {
     })
 }
 
-/// The rows of a table as one operation has them.
+/// Returns the schema of a table's rows, for one operation.
 pub(super) fn schema(shown: &Shown<'_>) -> Json {
     let mut properties = Map::new();
     for (at, column) in shown.table.columns.iter().enumerate() {
@@ -183,7 +183,7 @@ fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
     property
 }
 
-/// The type of a column.
+/// Returns the schema of a column.
 fn kind(column: &ColumnInfo) -> Json {
     let text = |format: &str, pattern: String| {
         let mut object = json!({ "type": "string" });
@@ -222,7 +222,7 @@ fn kind(column: &ColumnInfo) -> Json {
         ColumnKind::Timestamp => {
             text("date-time", "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$".to_owned())
         }
-        // A length counts bytes, and what is sent is longer.
+        // No length: it counts bytes, and their encoding is longer.
         ColumnKind::Varbinary => json!({ "type": "string", "format": "byte", "pattern": "^[A-Za-z0-9+/]*=*$" }),
         ColumnKind::Blob => json!({ "type": "string", "format": "large-byte", "pattern": "^[A-Za-z0-9+/]*=*$" }),
         ColumnKind::Geometry => {
@@ -231,7 +231,7 @@ fn kind(column: &ColumnInfo) -> Json {
     }
 }
 
-/// The answer of a list or a read.
+/// Returns the response of a list or a read.
 pub(super) fn response(shown: &Shown<'_>, key: &str) -> Json {
     let schema = reference("schemas", &format!("{}-{key}", shown.word));
     let name = &shown.table.name;
@@ -248,7 +248,7 @@ pub(super) fn response(shown: &Shown<'_>, key: &str) -> Json {
     })
 }
 
-/// The body of a create, an update or an increment.
+/// Returns the body of a create, an update or an increment.
 pub(super) fn request_body(shown: &Shown<'_>, key: &str) -> Json {
     let schema = reference("schemas", &format!("{}-{key}", shown.word));
     let name = &shown.table.name;
@@ -263,7 +263,7 @@ pub(super) fn request_body(shown: &Shown<'_>, key: &str) -> Json {
     })
 }
 
-/// Whether new rows are known by a number.
+/// Returns whether the key of new rows is an integer.
 pub(super) fn has_numbered_key(table: &TableInfo) -> bool {
     table.single_key().is_some_and(|at| matches!(table.columns[at].kind, ColumnKind::Integer | ColumnKind::BigInt))
 }

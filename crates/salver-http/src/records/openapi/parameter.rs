@@ -3,7 +3,7 @@
 use salver_model::records::Operation;
 use serde_json::{Map, Value as Json, json};
 
-/// The parameters an operation takes.
+/// Returns the parameters of an operation.
 pub(super) fn of(operation: Operation) -> &'static [&'static str] {
     match operation {
         Operation::List => &[
@@ -55,7 +55,7 @@ const QUERY: [(&str, &str, bool); 17] = [
     ("bbox", "Rectangle that the geometry must intersect: `west,south,east,north`.", false),
 ];
 
-/// Every parameter by the name operations refer to.
+/// Returns all parameters, by the name that operations refer to.
 pub(super) fn all() -> Json {
     let mut all = Map::new();
     all.insert(

@@ -6,7 +6,7 @@ use salver_model::{AggregateFunction, Code, Error, Result, suggest};
 use super::filter;
 use super::{Ask, boolean, order, size, ways};
 
-/// A parameter without a path.
+/// Reads a parameter without a path.
 pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
     let query = &mut ask.query;
     match name {
@@ -26,7 +26,7 @@ pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// A list with something in it.
+/// Parses a list that must not be empty.
 fn named(name: &str, value: &str) -> Result<Vec<String>> {
     let names = ways::names(name, value)?;
     if names.is_empty() {
@@ -51,7 +51,7 @@ fn bytes(value: &str) -> Result<BytesText> {
     }
 }
 
-/// `function,column[,name]`.
+/// Parses `function,column[,name]`.
 fn aggregate(value: &str) -> Result<RecordAggregate> {
     let mut parts = value.splitn(3, ',');
     let word = parts.next().unwrap_or_default();
@@ -72,7 +72,7 @@ fn aggregate(value: &str) -> Result<RecordAggregate> {
     Ok(RecordAggregate { function, column, name })
 }
 
-/// `path.filter`, `path.order` or `path.size`.
+/// Reads `path.filter`, `path.order` or `path.size`.
 pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str) -> Result<()> {
     let path = ways::path("join", path, Code::InvalidRequest)?;
     let at = query.children.iter().position(|child| child.path == path).unwrap_or_else(|| {
@@ -87,7 +87,7 @@ pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str
         },
         "size" => child.size = size("size", value, true)?,
         _ => {
-            // Conditions of a child all hold; a tree of them would need its own reader for every path.
+            // Conditions of joined rows are combined with AND; filter trees per path are not supported.
             if word != "filter" {
                 return Err(Error::new(Code::InvalidRequest, format!("`{word}` of joined rows can't have a number"))
                     .with_hint("repeat `filter`: all of them must hold; `in` takes several values"));
@@ -106,7 +106,7 @@ pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str
     Ok(())
 }
 
-/// What can't go together.
+/// Refuses parameters that can't be combined.
 pub(super) fn check(ask: &Ask) -> Result<()> {
     let query = &ask.query;
     let refuse = |what: &str, hint: &str| Err(Error::new(Code::InvalidRequest, what).with_hint(hint));

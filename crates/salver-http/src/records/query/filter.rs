@@ -1,4 +1,4 @@
-//! Conditions as written, and the tree their suffixes put them in.
+//! Parses conditions, and builds the tree that their suffixes define.
 
 use salver_model::limits::PATTERN_BYTES_MAX;
 use salver_model::records::{Condition, Operator};
@@ -6,7 +6,8 @@ use salver_model::{Code, Error, Result, suggest};
 
 use super::ways;
 
-/// A node: conditions that must all hold, and nodes below of which one must, in the order they came.
+/// A node: conditions that must all be true, and child nodes of which at least one must be, in the order of the
+/// request.
 #[derive(Debug, Default)]
 pub(super) struct FilterTree {
     own: Vec<Condition>,
@@ -15,7 +16,7 @@ pub(super) struct FilterTree {
 }
 
 impl FilterTree {
-    /// Puts a condition at `path`.
+    /// Adds a condition at `path`.
     pub(super) fn put(&mut self, path: &[&str], condition: Option<Condition>) {
         let Some(condition) = condition else { return };
         self.count += 1;
@@ -30,12 +31,12 @@ impl FilterTree {
         self.below[at].1.put(rest, Some(condition));
     }
 
-    /// How many conditions there are.
+    /// Returns the number of conditions.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// The tree as one condition; `None` when it is empty.
+    /// Converts the tree to one condition; `None` when it is empty.
     pub(super) fn into_condition(self) -> Option<Condition> {
         let mut all = self.own;
         let mut any: Vec<Condition> = self.below.into_iter().filter_map(|(_, node)| node.into_condition()).collect();
@@ -52,10 +53,10 @@ impl FilterTree {
     }
 }
 
-/// Deepest place in the tree; what is written deeper stands there.
+/// Maximum depth of the tree; deeper conditions are added at this depth.
 const PATH_MAX: usize = 16;
 
-/// The path a suffix names: runs of digits and runs of anything else.
+/// Splits a suffix into its path: runs of digits and runs of other characters.
 pub(super) fn path(suffix: &str) -> Vec<&str> {
     let mut path = Vec::new();
     let mut rest = suffix;
@@ -68,10 +69,10 @@ pub(super) fn path(suffix: &str) -> Vec<&str> {
     path
 }
 
-/// `column,op[,value]`; `None` for what is passed over because it can't be read.
+/// Parses `column,op[,value]`; `None` when it is malformed and ignored.
 ///
 /// # Errors
-/// `InvalidFilter` for what is over a limit, and in a strict request for what is malformed.
+/// `InvalidFilter` for a condition that exceeds a limit and, in a strict request, for a malformed one.
 pub(super) fn condition(text: &str, strict: bool) -> Result<Option<Condition>> {
     let mut parts = text.splitn(3, ',');
     let (column, word) = (parts.next().unwrap_or_default(), parts.next());
@@ -105,7 +106,7 @@ fn refuse(strict: bool, error: impl FnOnce() -> Error) -> Result<Option<Conditio
     if strict { Err(error()) } else { Ok(None) }
 }
 
-/// The operator a word names, and whether it is negated.
+/// Parses an operator, and whether it is negated.
 fn operator(word: &str) -> Option<(Operator, bool)> {
     let named = |word: &str| Operator::ALL.iter().find(|(own, _)| *own == word).map(|(_, operator)| *operator);
     named(word).map(|operator| (operator, false)).or_else(|| Some((named(word.strip_prefix('n')?)?, true)))

@@ -1,11 +1,11 @@
-//! Ways over related tables: those of `join`, and those to columns in `filter` and `order`. Each table on a way is a
-//! part of the statement inside the one before, so that their number is bounded before anything is made of them.
+//! Paths over related tables, in `join` and in the columns of `filter` and `order`. Each table of a path becomes a
+//! nested part of the statement, so their number is limited before the statement is built.
 
 use salver_model::limits::{LIST_ITEMS_MAX, WAY_TABLES_MAX, WAYS_TABLES_MAX};
 use salver_model::records::{Condition, RecordQuery};
 use salver_model::{Code, Error, Result};
 
-/// Names divided by commas; empty ones vanish.
+/// Splits comma-separated names; empty names are dropped.
 pub(super) fn names(word: &str, value: &str) -> Result<Vec<String>> {
     let names = || value.split(',').map(str::trim).filter(|name| !name.is_empty());
     if names().nth(LIST_ITEMS_MAX).is_some() {
@@ -15,7 +15,7 @@ pub(super) fn names(word: &str, value: &str) -> Result<Vec<String>> {
     Ok(names().map(str::to_owned).collect())
 }
 
-/// The tables of one `join`.
+/// Parses the tables of one `join`.
 pub(super) fn join(value: &str) -> Result<Vec<String>> {
     let names = || value.split(',').map(str::trim).filter(|name| !name.is_empty());
     if names().nth(WAY_TABLES_MAX).is_some() {
@@ -24,7 +24,7 @@ pub(super) fn join(value: &str) -> Result<Vec<String>> {
     Ok(names().map(str::to_owned).collect())
 }
 
-/// The tables and the column that stand in `value`, divided by dots.
+/// Splits a dotted path into its tables and its column.
 pub(super) fn path(word: &str, value: &str, code: Code) -> Result<Vec<String>> {
     if value.split('.').nth(WAY_TABLES_MAX + 1).is_some() {
         return Err(too_long(word, code));
@@ -37,7 +37,7 @@ fn too_long(word: &str, code: Code) -> Error {
         .with_hint(format!("lead over {WAY_TABLES_MAX} tables at most, or ask for the rest in requests of its own"))
 }
 
-/// That all ways together do not lead over too many tables.
+/// Checks that all paths together do not exceed the limit on tables.
 pub(super) fn check(query: &RecordQuery) -> Result<()> {
     fn of_condition(condition: &Condition) -> usize {
         match condition {

@@ -1,29 +1,29 @@
-//! The names of parameters, and which of them a request may have.
+//! The names of parameters, and the kinds of requests that accept them.
 
-/// What a request asks of a table.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::records) enum Purpose {
-    /// Rows by condition.
+    /// A list of rows by condition.
     List,
-    /// Rows by key.
+    /// A read of rows by key.
     Read,
-    /// Rows by condition, as GeoJSON.
+    /// A list of rows by condition, as GeoJSON.
     Map,
-    /// One row as GeoJSON.
+    /// A read of one row, as GeoJSON.
     MapRow,
-    /// New rows.
+    /// An insert of rows.
     Create,
-    /// Rows by key, changed or taken away.
+    /// An update or a delete of rows by key.
     Change,
-    /// Rows by condition, changed or taken away.
+    /// An update or a delete of rows by condition.
     ChangeMany,
-    /// Many new rows, as they come.
+    /// A bulk load of rows, as a stream.
     Load,
-    /// Several changes at once.
+    /// Several changes in a transaction.
     Transaction,
 }
 
-/// Every parameter, beside those with a path or suffix.
+/// All parameters, except those with a path or suffix.
 pub(super) const ALL: [&str; 24] = [
     "include",
     "exclude",
@@ -51,7 +51,7 @@ pub(super) const ALL: [&str; 24] = [
     "tile",
 ];
 
-/// Salver's own: a request that has one is strict.
+/// Salver's own parameters: a request that has one is strict.
 const OWN: [&str; 12] = [
     "after",
     "distinct",
@@ -68,7 +68,7 @@ const OWN: [&str; 12] = [
 ];
 
 impl Purpose {
-    /// The parameters the request may have; `search` stands for whatever the entry calls it.
+    /// Returns the parameters that the request accepts; `search` stands for the name configured in the entry.
     fn list(self) -> &'static [&'static str] {
         match self {
             Self::List => &[
@@ -99,17 +99,17 @@ impl Purpose {
         }
     }
 
-    /// Whether the request may have the parameter `name`.
+    /// Returns whether the request accepts the parameter `name`.
     pub(super) fn knows(self, name: &str) -> bool {
         matches!(name, "format" | "strict") || self.list().contains(&name)
     }
 
-    /// The parameters, for messages.
+    /// Returns the parameters, for messages.
     pub(super) fn words(self) -> Vec<&'static str> {
         self.list().iter().copied().filter(|word| *word != "search").chain(["format", "strict"]).collect()
     }
 
-    /// The request, for messages.
+    /// Returns the name of the request, for messages.
     pub(super) fn shown(self) -> &'static str {
         match self {
             Self::List | Self::Map => "a list",
@@ -123,7 +123,7 @@ impl Purpose {
     }
 }
 
-/// A name without its brackets.
+/// Returns a name without its brackets.
 pub(super) fn bare(name: &str) -> &str {
     match name.find('[') {
         Some(at) if at > 0 && name.ends_with(']') => &name[..at],
@@ -131,8 +131,8 @@ pub(super) fn bare(name: &str) -> &str {
     }
 }
 
-/// What is written here in place of `name`, where that is a word of the grammar of `/api/tables` or of other systems.
-/// To pass over it would give other rows than were asked for, so that it is an error in every request.
+/// Returns a hint for `name` if it belongs to the grammar of `/api/tables` or of another system. Ignoring it would
+/// return other rows than requested, so it is an error in every request.
 pub(super) fn foreign(name: &str) -> Option<&'static str> {
     let word = name.split_once('[').map_or(name, |(word, _)| word);
     let hint = match word {
@@ -150,7 +150,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
     Some(hint)
 }
 
-/// Whether the brackets hold the name of a column, and not a number or nothing as in lists of PHP.
+/// Returns whether the brackets contain a column's name, rather than an index or nothing as in PHP's lists.
 fn is_bracketed(name: &str) -> bool {
     name.split_once('[').is_some_and(|(_, rest)| {
         let inner = rest.rsplit_once(']').map_or(rest, |(inner, _)| inner);
@@ -158,12 +158,12 @@ fn is_bracketed(name: &str) -> bool {
     })
 }
 
-/// Whether only Salver has the parameter `name`.
+/// Returns whether the parameter `name` is one of Salver's own.
 pub(super) fn is_own(name: &str) -> bool {
     OWN.contains(&name) || of_child(name).is_some()
 }
 
-/// The path and the word of a parameter about joined rows, like `comments.order`.
+/// Splits a parameter of joined rows, such as `comments.order`, into its path and its word.
 pub(super) fn of_child(name: &str) -> Option<(&str, &str)> {
     let (path, word) = name.rsplit_once('.')?;
     let is_known = matches!(word, "order" | "size")

@@ -1,4 +1,4 @@
-//! What an append says beside its events: parameters and headers.
+//! The parameters and headers of an append.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::streams::parameters::{boolean, number};
 
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
 const HEADERS: [&str; 5] = ["salver-key", "salver-id", "salver-partition", "salver-time", "salver-header-..."];
-/// How long the broker may take to say how many partitions its topic has.
+/// Timeout for the broker to return the number of partitions.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
-/// What the headers of an event begin with.
+/// Prefix of the headers of an event.
 const HEADER_START: &str = "salver-header-";
 
-/// Reads what `call` says of its events.
+/// Reads the parameters and headers that apply to the events.
 pub(in crate::streams) fn read(exchange: &Exchange<'_>, spec: &StreamSpec) -> Result<Envelope> {
     let mut envelope = envelope(exchange.headers, spec)?;
     if exchange.query.is_empty() {
@@ -41,7 +41,7 @@ pub(in crate::streams) fn read(exchange: &Exchange<'_>, spec: &StreamSpec) -> Re
     Ok(envelope)
 }
 
-/// Refuses a partition that is not there. While the broker does not say how many there are, any may be.
+/// Refuses a partition that does not exist. Any partition is accepted while the broker does not return their number.
 pub(in crate::streams) async fn prove_partition(stream: &Arc<dyn EventStream>, envelope: &Envelope) -> Result<()> {
     let Some(partition) = envelope.partition else { return Ok(()) };
     match tokio::time::timeout(PARTITIONS_PATIENCE, stream.partitions()).await {
@@ -61,7 +61,7 @@ fn ack(word: &str) -> Result<Ack> {
     })
 }
 
-/// What the headers say, and what the stream picks from them.
+/// Reads the headers, and those that the stream picks its key, id and time from.
 pub(in crate::streams) fn envelope(headers: &HeaderMap, spec: &StreamSpec) -> Result<Envelope> {
     let mut envelope = Envelope {
         key: picked(headers, spec.key.as_ref()).map(|key| short("key", key)).transpose()?,

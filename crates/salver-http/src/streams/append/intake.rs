@@ -1,4 +1,4 @@
-//! The body of an append as it arrives: frames put together to pieces, unpacked on the way.
+//! Reads the body of an append: joins frames to pieces, and decompresses them incrementally.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -15,27 +15,27 @@ use super::unpack::Unpacker;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
-/// How long a piece that could be longer waits for more. Whoever sends an event now and then should not wait for the
-/// next one to be heard.
+/// Time that an incomplete piece waits for more bytes. Short, so that an occasional event is not delayed until the next
+/// one arrives.
 const LINGER: Duration = Duration::from_millis(5);
 
-/// A body on its way into a stream.
+/// The body of an append.
 #[derive(Debug)]
 pub(in crate::streams) struct Intake {
     body: Incoming,
     first: Option<Bytes>,
     unpacker: Option<Unpacker>,
     patience: Duration,
-    /// Whether all of it is one piece.
+    /// Whether the body fits in one piece.
     is_short: bool,
     has_ended: bool,
 }
 
 impl Intake {
-    /// The body of `call`, of which `first` was taken already.
+    /// Wraps `body`, of which `first` was read already.
     ///
     /// # Errors
-    /// `UnsupportedMediaType` for a coding that is not read.
+    /// `UnsupportedMediaType` for an unsupported content encoding.
     pub(in crate::streams) fn new(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
         let length = body.size_hint().exact().unwrap_or(u64::MAX);
         Ok(Self {
@@ -48,15 +48,15 @@ impl Intake {
         })
     }
 
-    /// How long the client may take for the next bytes.
+    /// Returns the timeout for the next bytes of the client.
     pub(in crate::streams) fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// `rest` and what follows it, and whether that is the end.
+    /// Returns `rest` followed by the next bytes, and whether that is the end of the body.
     ///
     /// # Errors
-    /// `InvalidBody` when the body breaks off, stalls or can't be unpacked.
+    /// `InvalidBody` when the body breaks off, stalls or can't be decompressed.
     pub(in crate::streams) async fn piece(&mut self, rest: Bytes) -> Result<(Bytes, bool)> {
         let begun = rest.len();
         let mut piece = Piece::of(rest);
@@ -90,7 +90,7 @@ impl Intake {
             self.has_ended = self.body.is_end_stream();
             return Ok(Arrival::Bytes(first));
         }
-        // What is there already needs no timer.
+        // Bytes that have arrived already need no timer.
         let ready = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut self.body).poll_frame(context))).await;
         let frame = match ready {
             Poll::Ready(frame) => frame,
@@ -106,7 +106,7 @@ impl Intake {
         self.has_ended = self.body.is_end_stream();
         match frame.map(|frame| frame.map(Frame::into_data)) {
             Some(Ok(Ok(data))) => Ok(Arrival::Bytes(data)),
-            // Trailers say nothing here.
+            // Trailers are ignored.
             Some(Ok(Err(_))) => Ok(Arrival::Bytes(Bytes::new())),
             Some(Err(error)) => {
                 Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))
@@ -119,7 +119,7 @@ impl Intake {
 enum Arrival {
     Bytes(Bytes),
     End,
-    /// Nothing came for a short while.
+    /// No bytes arrived within the linger time.
     Pause,
 }
 

@@ -1,9 +1,9 @@
-//! Bytes of a body, put together.
+//! A buffer of bytes of a body.
 
 use bytes::{Bytes, BytesMut};
 use salver_model::limits::APPEND_PIECE_BYTES;
 
-/// Bytes put together; a single one is passed on as it is.
+/// Joined bytes; a single chunk is passed on without a copy.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     single: Bytes,
@@ -11,17 +11,17 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// One that begins with what was left of the piece before.
+    /// Creates a piece that begins with the rest of the piece before.
     pub(super) fn of(rest: Bytes) -> Self {
         Self { single: rest, joined: BytesMut::new() }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(super) fn len(&self) -> usize {
         self.single.len() + self.joined.len()
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     pub(super) fn push(&mut self, bytes: Bytes) {
         if self.len() == 0 {
             self.single = bytes;
@@ -30,7 +30,7 @@ impl Piece {
         }
     }
 
-    /// Where more can be written.
+    /// Returns the buffer to append to.
     pub(super) fn joined(&mut self) -> &mut BytesMut {
         if !self.single.is_empty() {
             self.joined.reserve(self.single.len().max(APPEND_PIECE_BYTES / 16) * 2);
@@ -40,7 +40,7 @@ impl Piece {
         &mut self.joined
     }
 
-    /// All of them.
+    /// Returns all bytes.
     pub(super) fn into_bytes(self) -> Bytes {
         if self.joined.is_empty() { self.single } else { self.joined.freeze() }
     }

@@ -1,4 +1,4 @@
-//! What became of the events of one request, summed over its pieces, and how that is told.
+//! The outcomes of the events of one request, summed over its pieces, and their JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use salver_model::{Code, Error, Result};
 
 use crate::veil;
 
-/// The sum of some receipts.
+/// The sum of receipts.
 #[derive(Debug, Default)]
 pub(in crate::streams) struct Tally {
     sum: Receipt,
-    /// The offset of the first event that was taken.
+    /// The offset of the first appended event.
     first: u64,
     tells_each: bool,
-    /// How many events are not told of one by one.
+    /// Number of events whose outcome is not listed.
     left_off: u64,
-    /// Why Kafka does not take events that are in the stream, by their offsets.
+    /// The reasons why the broker refused appended events, by offset.
     refused: BTreeMap<u64, String>,
 }
 
 impl Tally {
-    /// Nothing so far; `tells_each` when the outcome of each event is wanted.
+    /// Creates an empty tally; `tells_each` requests the outcome of each event.
     pub(in crate::streams) fn new(tells_each: bool) -> Self {
         Self { tells_each, ..Self::default() }
     }
 
-    /// The sum of one receipt.
+    /// Creates a tally of one receipt.
     pub(in crate::streams) fn of(receipt: Receipt) -> Self {
         let mut tally = Self::default();
         tally.add(receipt);
         tally
     }
 
-    /// Adds what became of one piece.
+    /// Adds the receipt of a piece.
     pub(in crate::streams) fn add(&mut self, receipt: Receipt) {
         if self.sum.taken == 0 && receipt.taken > 0 {
             self.first = receipt.end - receipt.taken;
@@ -57,29 +57,29 @@ impl Tally {
         }
     }
 
-    /// How many went to the quarantine.
+    /// Returns the number of quarantined events.
     pub(super) fn quarantined(&self) -> u64 {
         self.sum.quarantined
     }
 
-    /// The sum itself.
+    /// Returns the sum.
     pub(in crate::streams) fn sum(&self) -> &Receipt {
         &self.sum
     }
 
-    /// What there is to wait for: everything from the first event that was taken on. Between the pieces of a long body
-    /// may be events of others.
+    /// Returns the range to wait for: everything from the first appended event on. Events of other requests may lie
+    /// between the pieces of a long body.
     pub(in crate::streams) fn awaited(&self) -> Receipt {
         let Receipt { end, through, quarantine_end, .. } = self.sum;
         Receipt { end, through, quarantine_end, taken: end - self.first, ..Receipt::default() }
     }
 
-    /// Whether the outcome of each event is wanted.
+    /// Returns whether the outcome of each event is requested.
     pub(in crate::streams) fn tells_each(&self) -> bool {
         self.tells_each
     }
 
-    /// Remembers which of the events of [`Tally::awaited`] Kafka does not take.
+    /// Records the events of [`Tally::awaited`] that the broker refused.
     pub(in crate::streams) fn refuse(&mut self, places: Vec<Result<Placement>>) {
         for (offset, place) in (self.first..).zip(places) {
             if let Err(error) = place
@@ -90,27 +90,27 @@ impl Tally {
         }
     }
 
-    /// How many events there were.
+    /// Returns the number of events.
     pub(in crate::streams) fn count(&self) -> u64 {
         self.sum.taken + self.sum.duplicates + self.sum.quarantined
     }
 
-    /// Whether there was no event at all.
+    /// Returns whether there were no events.
     pub(in crate::streams) fn is_empty(&self) -> bool {
         self.count() == 0
     }
 
-    /// Whether more outcomes can be told.
+    /// Returns whether more outcomes can be listed.
     pub(in crate::streams) fn has_room(&self) -> bool {
         self.tells_each && self.sum.each.len() < APPEND_RESULTS_MAX
     }
 
-    /// Whether there were events and none of them belongs into the stream.
+    /// Returns whether all events were quarantined.
     pub(in crate::streams) fn is_refused(&self) -> bool {
         self.sum.quarantined > 0 && self.sum.taken + self.sum.duplicates == 0
     }
 
-    /// That error.
+    /// Returns the error for a request whose events were all quarantined.
     pub(in crate::streams) fn refusal(&self) -> Error {
         let reason = self.sum.reason.as_deref().unwrap_or("it is not what the stream takes");
         let message = match self.sum.quarantined {
@@ -120,7 +120,7 @@ impl Tally {
         Error::new(Code::InvalidEvent, message).with_hint("what was sent lies in the stream's quarantine")
     }
 
-    /// The answer.
+    /// Writes it as a JSON object.
     pub(in crate::streams) fn written(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(160 + 24 * self.sum.each.len());
         out.push(b'{');
@@ -129,7 +129,7 @@ impl Tally {
         out
     }
 
-    /// The same as members behind others.
+    /// Writes it as further members of an object, beginning with a comma.
     pub(in crate::streams) fn members(&self) -> Vec<u8> {
         let mut out = vec![b','];
         self.write(&mut out);

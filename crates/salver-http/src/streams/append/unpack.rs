@@ -1,4 +1,4 @@
-//! gzip and zstd, unpacked step by step: what comes out is bounded, however much it is packed.
+//! Decompresses gzip and zstd incrementally: the output per step is bounded, whatever the compression ratio.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -11,17 +11,17 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::piece::Piece;
 
-/// Packed bytes that are given to gzip at a time. It packs at most about a thousandfold.
+/// Compressed bytes per step of gzip, whose compression ratio is at most about 1000.
 const STEP_BYTES: usize = 1024;
-/// What is made room for at a time, in bytes.
+/// Output buffer per step of zstd, in bytes.
 const ROOM_BYTES: usize = 64 * 1024;
-/// The largest window of a zstd frame, as a power of two: what browsers accept (RFC 9659).
+/// Maximum window of a zstd frame, as a power of two: the limit of browsers (RFC 9659).
 const WINDOW_LOG_MAX: u32 = 23;
 
-/// Unpacks one body.
+/// The decompressor of one body.
 pub(super) struct Unpacker {
     coding: Packing,
-    /// What came and is still packed.
+    /// Bytes that are not decompressed yet.
     packed: Bytes,
 }
 
@@ -29,9 +29,9 @@ enum Packing {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>, bool),
     Zstd {
         decoder: Decoder<'static>,
-        /// Whether a frame has begun and not ended.
+        /// Whether a frame has begun but not ended.
         is_open: bool,
-        /// Whether more may be waiting to come out.
+        /// Whether the decoder may have more output.
         is_full: bool,
     },
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for Unpacker {
 }
 
 impl Unpacker {
-    /// What unpacks a body with these headers; `None` when it is not packed.
+    /// Returns the decompressor for a body with these headers; `None` when it is not compressed.
     pub(super) fn of(headers: &HeaderMap) -> Result<Option<Self>> {
         let mut lines = headers.get_all(header::CONTENT_ENCODING).iter();
         let Some(given) = lines.next() else { return Ok(None) };
@@ -63,13 +63,13 @@ impl Unpacker {
         Ok(Some(Self { coding, packed: Bytes::new() }))
     }
 
-    /// More to unpack.
+    /// Adds compressed bytes.
     pub(super) fn take(&mut self, bytes: Bytes) {
         debug_assert!(self.packed.is_empty(), "what came before is unpacked before more is read");
         self.packed = bytes;
     }
 
-    /// Unpacks until `piece` has about `bytes_max` bytes, or everything that came is unpacked.
+    /// Decompresses until `piece` has about `bytes_max` bytes, or all input is consumed.
     pub(super) fn unpack(&mut self, piece: &mut Piece, bytes_max: usize) -> Result<()> {
         while self.has_more() && piece.len() < bytes_max {
             match &mut self.coding {
@@ -103,7 +103,7 @@ impl Unpacker {
         !self.packed.is_empty() || matches!(self.coding, Packing::Zstd { is_full: true, .. })
     }
 
-    /// Whether what came was whole.
+    /// Checks that the input was complete.
     pub(super) fn finish(&mut self, piece: &mut Piece) -> Result<()> {
         let cut = |coding| Error::new(Code::InvalidBody, format!("the {coding} body is cut off"));
         match &mut self.coding {

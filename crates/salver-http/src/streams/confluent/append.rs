@@ -1,4 +1,4 @@
-//! Records into a stream, and where Kafka put each of them.
+//! Appends records to a stream, and waits for their placement in Kafka.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use salver_model::{Code, Error, Result};
 use super::Failure;
 use crate::veil;
 
-/// Takes `events` and waits until the broker has them: for each, in order, where it is or why it is nowhere.
+/// Appends `events` and waits for the broker. Returns the placement or the error of each event, in order.
 ///
 /// # Errors
-/// When none was taken and all may be sent again.
+/// An error when no event was appended and all of them may be sent again.
 pub(super) async fn append(
     stream: &Arc<dyn EventStream>,
     events: &[NewEvent],
@@ -25,7 +25,7 @@ pub(super) async fn append(
     let count = if has_partitions { stream.partitions().await? } else { u32::MAX };
     let is_there = |event: &&NewEvent| event.partition.is_none_or(|own| own < count);
     if !events.iter().all(|event| is_there(&event)) {
-        // What is for a partition that is not there goes nowhere, and the others where they are for.
+        // Events for a missing partition fail one by one, and the others are appended.
         let sent: Vec<NewEvent> = events.iter().filter(is_there).cloned().collect();
         let mut answers = Box::pin(append(stream, &sent)).await?.into_iter();
         let told = |event| {
@@ -37,7 +37,7 @@ pub(super) async fn append(
         };
         return Ok(events.iter().map(told).collect());
     }
-    // Kafka carries any bytes; where a schema says what the stream takes, that holds here too.
+    // Kafka carries any bytes, unless the stream has a schema to validate them.
     let opaque = stream.spec().schema.is_none();
     let envelope = Envelope { each: true, ack: Ack::Broker, opaque, ..Envelope::default() };
     let receipt = stream.append(events, &envelope)?;
@@ -62,14 +62,14 @@ async fn placed(stream: &Arc<dyn EventStream>, receipt: &Receipt) -> Result<Vec<
     stream.place(receipt).await
 }
 
-/// Where an event is that was sent before.
+/// Returns the placement of an event that was sent before.
 async fn again(stream: &Arc<dyn EventStream>, offset: u64) -> Result<Placement, Failure> {
     let earlier = Receipt { end: offset + 1, through: offset + 1, taken: 1, ..Receipt::default() };
     let places = stream.place(&earlier).await.map_err(|error| retriable(&error))?;
     told(places.into_iter().next())
 }
 
-/// Where one record is, or why it is nowhere: what Kafka refuses it would refuse again.
+/// Returns the placement or the error of a record: an error for what Kafka refuses is final.
 fn told(place: Option<Result<Placement>>) -> Result<Placement, Failure> {
     match place {
         Some(Ok(place)) => Ok(place),
@@ -82,7 +82,7 @@ fn told(place: Option<Result<Placement>>) -> Result<Placement, Failure> {
     }
 }
 
-/// The events are in the log and go on to Kafka when that can be reached; the client can't be told where.
+/// The error for events that are in the log and will reach Kafka later, so that their placement is unknown.
 fn retriable(error: &Error) -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, 50003, format!("Retriable Kafka error: {}", veil::message(error)))
 }

@@ -1,4 +1,4 @@
-//! The doors of v2's consumers.
+//! The handlers of v2's consumers.
 
 mod door;
 mod instance;

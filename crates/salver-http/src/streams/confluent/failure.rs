@@ -1,4 +1,4 @@
-//! Errors as the REST Proxy tells them: `{"error_code", "message"}`.
+//! Errors in the REST Proxy's format: `{"error_code", "message"}`.
 
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
@@ -11,13 +11,13 @@ use crate::routes::Family;
 use crate::streams::respond;
 use crate::veil;
 
-/// An error with the number clients know it by.
+/// An error with the number that clients know.
 #[derive(Debug)]
 pub(in crate::streams) struct Failure {
     pub(super) status: StatusCode,
     pub(super) code: u32,
     pub(super) message: String,
-    /// What it comes from, for the log.
+    /// The cause, for the log.
     pub(super) error: Option<Box<Error>>,
 }
 
@@ -42,12 +42,12 @@ impl Failure {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, 405, "HTTP 405 Method Not Allowed")
     }
 
-    /// The body is no JSON, or not of the shape it must have.
+    /// The body is not JSON, or does not have the required structure.
     pub(super) fn malformed(why: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, 400, format!("Malformed request: {why}"))
     }
 
-    /// A member nobody knows, or one with a value it can't have.
+    /// An unknown member, or a member with an invalid value.
     pub(super) fn unprocessable(code: u32, message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
@@ -64,7 +64,7 @@ impl Failure {
         Self::new(StatusCode::CONFLICT, 40903, format!("Illegal state: {why}"))
     }
 
-    /// Writes the error as an object, behind `head`, which begins it.
+    /// Writes the error as an object, after `head`, which begins it.
     pub(super) fn write(&self, head: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(head);
         out.extend_from_slice(b"\"error_code\":");
@@ -74,7 +74,7 @@ impl Failure {
         out.push(b'}');
     }
 
-    /// The answer.
+    /// Converts the error to a response.
     pub(in crate::streams) fn respond(&self, family: Family) -> Response<Body> {
         let mut body = Vec::with_capacity(96);
         self.write(b"{", &mut body);

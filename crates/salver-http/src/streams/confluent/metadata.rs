@@ -1,4 +1,4 @@
-//! `GET /topics` and what is below it, and `GET /brokers`.
+//! `GET /topics` and below, and `GET /brokers`.
 
 use http::Response;
 use salver_model::ports::EventStream;
@@ -9,10 +9,10 @@ use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::routes::confluent::Target;
 
-/// Answers what is asked about topics.
+/// Handles a request for metadata.
 pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>, Failure> {
     Ok(v2(&match target {
-        // There is one server, which is the broker as far as a client can tell.
+        // To clients the server is the only broker.
         Target::Brokers => json!({ "brokers": [0] }),
         Target::Topics => exchange.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
         Target::Topic(name) => {
@@ -26,7 +26,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Resu
         }
         Target::Offsets(name, partition) => {
             let stream = topic(exchange, name)?;
-            // What can be read is the log, which is partition 0.
+            // Only the log can be read, which is partition 0.
             let ends = match known(&**stream, partition).await? {
                 0 => stream.ends(),
                 _ => Default::default(),
@@ -41,7 +41,7 @@ async fn partitions(stream: &dyn EventStream) -> Result<Vec<Json>, Failure> {
     Ok((0..stream.partitions().await?).map(described).collect())
 }
 
-/// The number of a partition that is there.
+/// Parses the number of an existing partition.
 pub(super) async fn known(stream: &dyn EventStream, text: &str) -> Result<u32, Failure> {
     let number: u32 = text.parse().map_err(|_| Failure::not_found())?;
     if number >= stream.partitions().await? {

@@ -1,5 +1,5 @@
 //! `POST /topics/{topic}` and `POST /topics/{topic}/partitions/{partition}`: `{"records": [{"key", "value",
-//! "partition"}, ...]}`. Keys and values go on byte for byte.
+//! "partition"}, ...]}`. Keys and values are passed on byte for byte.
 
 use bytes::Bytes;
 use http::{Response, StatusCode, header};
@@ -16,7 +16,7 @@ use crate::receive;
 use crate::receive::Incoming;
 use crate::streams::{base64, raw, respond};
 
-/// Answers a produce request.
+/// Handles a produce request.
 pub(super) async fn answer(
     exchange: &Exchange<'_>,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) async fn answer(
     Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&places).into())))
 }
 
-/// The media type of the answer.
+/// Negotiates the media type of the response.
 fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Failure> {
     let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
     if lines.peek().is_none() {
@@ -56,7 +56,7 @@ fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Failure> {
     Err(Failure::new(StatusCode::NOT_ACCEPTABLE, 406, "HTTP 406 Not Acceptable"))
 }
 
-/// The records of a request.
+/// Parses the records of a request.
 fn read(body: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Vec<NewEvent>, Failure> {
     if !raw::is_json(body) {
         return Err(Failure::malformed("the body is not JSON"));
@@ -114,7 +114,7 @@ fn record(text: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Ne
     Ok(event)
 }
 
-/// A key or value; `None` for null.
+/// Decodes a key or value; `None` for null.
 fn data(text: &Bytes, embedded: Embedded) -> Result<Option<Bytes>, Failure> {
     match embedded {
         _ if text == "null" => Ok(None),

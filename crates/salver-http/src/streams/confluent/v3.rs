@@ -1,6 +1,7 @@
-//! v3 of the REST Proxy: producing record by record, and what there is to produce to.
+//! v3 of the REST Proxy: producing records, and metadata.
 //!
-//! There is one cluster. Its id is not looked at, as with Confluent outside of its cloud, and is told as it was given.
+//! There is one cluster. Its id is not checked, as with Confluent outside of its cloud, and is returned as it was
+//! given.
 
 mod batch;
 mod metadata;
@@ -18,7 +19,7 @@ use crate::routes::confluent::Topic;
 
 pub(super) use self::metadata::{cluster, clusters};
 
-/// Answers what is asked of a cluster.
+/// Handles a request for a cluster.
 pub(super) async fn answer(
     exchange: &Exchange<'_>,
     cluster: &str,

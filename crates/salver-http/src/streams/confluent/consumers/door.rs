@@ -1,4 +1,4 @@
-//! What can be asked of consumers.
+//! Dispatches the requests of consumers.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::streams::confluent::{origin, v2};
 use crate::streams::respond;
 use crate::tokens::Owner;
 
-/// How long a read waits, when the consumer does not say.
+/// Default time that a read waits for records.
 const WAIT: Duration = Duration::from_millis(1_000);
 
-/// Answers who makes a consumer of a group.
+/// Creates a consumer in a group.
 pub(in crate::streams::confluent) async fn join(
     exchange: &Exchange<'_>,
     group: &str,
@@ -31,7 +31,7 @@ pub(in crate::streams::confluent) async fn join(
     create(exchange, group, &received(exchange, body).await?)
 }
 
-/// Answers what is asked of the consumer `name` of a group.
+/// Handles a request for the consumer `name` of a group.
 pub(in crate::streams::confluent) async fn answer(
     exchange: &Exchange<'_>,
     group: &str,
@@ -63,7 +63,7 @@ pub(in crate::streams::confluent) async fn answer(
     }
 }
 
-/// The body as JSON; null when there is none.
+/// Receives the body as JSON; null when it is empty.
 async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Failure> {
     let bytes = receive::whole(exchange.app, exchange.headers, body).await?;
     if bytes.trim_ascii().is_empty() {
@@ -83,7 +83,7 @@ fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<
         other => other.as_object().ok_or_else(|| Failure::malformed("the body is not an object"))?,
     };
     let named = |key: &str| members.get(key).and_then(Json::as_str).map(str::to_owned);
-    // An `id` comes before a `name`, as there.
+    // An `id` takes precedence over a `name`, as in the REST Proxy.
     let name = match named("id").or_else(|| named("name")) {
         Some(name) => name,
         None => format!("rest-consumer-{:032x}", u128::from_le_bytes(seal::random()?)),
@@ -191,7 +191,7 @@ fn exclusive() -> Failure {
     Failure::illegal_state("Subscription to topics, partitions and pattern are mutually exclusive")
 }
 
-/// Goes on reading elsewhere.
+/// Changes the positions of the consumer.
 async fn seek(
     exchange: &Exchange<'_>,
     instance: &Instance,
@@ -216,8 +216,8 @@ async fn seek(
     Ok(done())
 }
 
-/// Commits the offsets that are given, or how far the consumer has read. An offset is the last event that was worked
-/// on, as there.
+/// Commits the given offsets, or the current positions of the consumer. A given offset is that of the last processed
+/// record, as in the REST Proxy.
 async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
     if json.is_null() {
         instance.state.lock().await.commit(exchange, instance).await?;

@@ -1,4 +1,4 @@
-//! What one consumer reads, and how far it has come.
+//! The assignment and the positions of a consumer.
 
 use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::ports::EventStream;
@@ -9,7 +9,7 @@ use crate::consumers::{Consumers, Instance, State, Wants};
 use crate::exchange::Exchange;
 
 impl State {
-    /// The partitions this consumer reads now.
+    /// Returns the partitions that this consumer currently reads.
     pub(super) fn assignment(&self, exchange: &Exchange<'_>, instance: &Instance) -> Vec<(String, u32)> {
         let consumers: &Consumers = &exchange.app.consumers;
         let shared = |topics: &[String]| {
@@ -24,7 +24,7 @@ impl State {
         }
     }
 
-    /// The topics it is subscribed to.
+    /// Returns the topics it is subscribed to.
     pub(super) fn subscribed(&self, exchange: &Exchange<'_>) -> Vec<String> {
         match &self.wants {
             Wants::Topics(topics) => topics.clone(),
@@ -36,7 +36,8 @@ impl State {
         }
     }
 
-    /// The offset of the next event of `topic`: where it was, where its group was, or where new groups begin.
+    /// Returns the offset of the next event of `topic`: its own position, the offset committed by its group, or the
+    /// start position of new groups.
     pub(super) fn position(&mut self, instance: &Instance, name: &str, stream: &dyn EventStream) -> u64 {
         *self.positions.entry(name.to_owned()).or_insert_with(|| {
             let ends = stream.ends();
@@ -45,11 +46,11 @@ impl State {
         })
     }
 
-    /// Commits how far it has come.
+    /// Commits the current positions.
     pub(super) async fn commit(&self, exchange: &Exchange<'_>, instance: &Instance) -> Result<(), Failure> {
         for (name, position) in &self.positions {
             let stream = topic(exchange, name)?;
-            // A log that was made anew may end before it.
+            // A log that was created anew may end before it.
             let position = (*position).min(stream.ends().next);
             if stream.committed(&instance.group) != Some(position) {
                 stream.commit(&instance.group, position).await?;
@@ -59,7 +60,7 @@ impl State {
     }
 }
 
-/// A member of a request that is a list of topics and partitions, and the offsets with them, 0 where none stand.
+/// Parses a member that is a list of topics and partitions with offsets, 0 where they are missing.
 pub(super) fn places(json: &Json, member: &str) -> Result<Vec<(String, u32, u64)>, Failure> {
     let list = json.get(member).and_then(Json::as_array);
     let list = list.ok_or_else(|| Failure::unprocessable(422, format!("{member} may not be empty")))?;

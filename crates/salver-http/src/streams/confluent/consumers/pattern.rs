@@ -1,16 +1,16 @@
-//! Patterns of topics: of regular expressions, what names of topics are asked for by.
+//! Patterns of topic names: the subset of regular expressions that is used for them.
 
 use salver_model::like::Pattern;
 use salver_model::limits::PATTERN_BYTES_MAX;
 
 use super::Failure;
 
-/// Whether a whole name matches.
+/// Returns whether the whole name matches.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     pattern.split('|').any(|part| like(part).is_some_and(|like| Pattern::new(&like, false).matches(name)))
 }
 
-/// Refuses what is not understood, rather than match otherwise than meant.
+/// Refuses unsupported syntax rather than matching something else.
 pub(super) fn check(pattern: &str) -> Result<(), Failure> {
     if pattern.len() > PATTERN_BYTES_MAX {
         let message = format!("Invalid consumer configuration: a pattern has at most {PATTERN_BYTES_MAX} bytes");
@@ -24,7 +24,7 @@ pub(super) fn check(pattern: &str) -> Result<(), Failure> {
     Err(Failure::unprocessable(42204, message))
 }
 
-/// The same in the language of `LIKE`.
+/// Converts a pattern to a `LIKE` pattern.
 fn like(pattern: &str) -> Option<String> {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);

@@ -1,4 +1,4 @@
-//! `GET /consumers/{group}/instances/{instance}/records`: what has come since the last time.
+//! `GET /consumers/{group}/instances/{instance}/records`: returns the records since the last read.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use crate::streams::{base64, raw, respond};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
-/// Most records of one answer, and the longest it waits.
+/// Maximum number of records in a response, and the longest time that it waits.
 const COUNT_MAX: usize = 5_000;
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Answers what has come.
+/// Responds with new records.
 pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
     accepted(exchange, instance.settings.format)?;
     let parameters = parameters(exchange.query)?;
@@ -46,7 +46,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
 
 type Read = Vec<(String, Vec<Event>)>;
 
-/// Some events of each topic; when there are none, those of the first topic that gets some.
+/// Reads events of each topic; when there are none, waits for the first topic that gets some.
 async fn read(
     exchange: &Exchange<'_>,
     instance: &Instance,
@@ -58,7 +58,7 @@ async fn read(
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
     let mut bytes_left = bytes_max;
-    // Only partition 0 has events to be read.
+    // Only partition 0 has events.
     for (name, _) in state.assignment(exchange, instance).into_iter().filter(|(_, partition)| *partition == 0) {
         let stream = topic(exchange, &name)?;
         let from = state.position(instance, &name, &**stream);
@@ -78,7 +78,7 @@ async fn read(
         let _place = exchange.tail_place()?;
         let first = async {
             if waiting.is_empty() {
-                // Another of the group reads everything. It may go, which the next request finds out.
+                // Another consumer of the group has all partitions. If it leaves, the next request takes over.
                 tokio::time::sleep(wait).await;
                 return None;
             }
@@ -100,7 +100,7 @@ async fn read(
     Ok(found)
 }
 
-/// Whether the client takes what this consumer gives.
+/// Checks that the client accepts the consumer's format.
 fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
     let mut is_empty = true;
     for line in exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
@@ -154,7 +154,7 @@ fn written(read: &Read, format: Embedded) -> Vec<u8> {
     out
 }
 
-/// Keys that came in by another door may be no JSON; they are told as text.
+/// Writes a key or value. A key from another interface may not be JSON and is then written as text.
 fn write(bytes: &[u8], format: Embedded, out: &mut Vec<u8>) {
     match format {
         Embedded::Json if raw::is_json(bytes) => out.extend_from_slice(bytes),

@@ -1,4 +1,4 @@
-//! `POST /v3/clusters/{id}/topics/{topic}/records:batch`: a few records, each with an id to be told of by.
+//! `POST /v3/clusters/{id}/topics/{topic}/records:batch`: produces a few records, each with an id for its result.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ use crate::receive;
 use crate::receive::Incoming;
 use crate::streams::{raw, respond};
 
-/// Most records of a batch, as Confluent has it.
+/// Maximum number of records in a batch, as in Confluent's API.
 const ENTRIES_MAX: usize = 10;
-/// Longest id of a record, in bytes.
+/// Maximum length of the id of a record, in bytes.
 const ID_BYTES_MAX: usize = 80;
 
-/// Answers a batch: 207, with what became of each.
+/// Handles a batch; responds with 207 and the result of each record.
 pub(super) async fn answer(
     exchange: &Exchange<'_>,
     cluster: &str,
@@ -62,7 +62,7 @@ pub(super) async fn answer(
     Ok(respond::json(StatusCode::MULTI_STATUS, body))
 }
 
-/// The entries with their ids.
+/// Parses the entries and their ids.
 fn entries(body: &Bytes) -> Result<Vec<(String, Bytes)>, Failure> {
     let batch = |why: &str| Failure::unprocessable(42208, format!("Error producing batch: {why}"));
     if body.trim_ascii().is_empty() {

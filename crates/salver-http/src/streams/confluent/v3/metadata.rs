@@ -1,4 +1,4 @@
-//! Clusters, topics and partitions, with the links between them.
+//! Clusters, topics and partitions, with links between them.
 
 use http::{Response, StatusCode};
 use salver_model::ports::EventStream;
@@ -10,21 +10,21 @@ use crate::exchange::Exchange;
 use crate::routes::confluent::Topic;
 use crate::streams::respond;
 
-/// What the one cluster is called.
+/// The id of the only cluster.
 const CLUSTER: &str = "salver";
 
-/// Answers which clusters there are.
+/// Responds with the list of clusters.
 pub(in crate::streams::confluent) fn clusters(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
     let base = base(exchange);
     Ok(told(&list("KafkaClusterList", &base, vec![described_cluster(&base, CLUSTER)])))
 }
 
-/// Answers what the cluster is, which is there under any name.
+/// Responds with the cluster, which exists under any id.
 pub(in crate::streams::confluent) fn cluster(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>, Failure> {
     Ok(told(&described_cluster(&base(exchange), id)))
 }
 
-/// Answers what is asked about topics of the cluster.
+/// Handles a request for the topics of the cluster.
 pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>) -> Result<Response<Body>, Failure> {
     let base = base(exchange);
     Ok(told(&match asked {
@@ -66,12 +66,12 @@ fn list(kind: &str, own: &str, data: Vec<Json>) -> Json {
     json!({ "kind": kind, "metadata": { "self": own, "next": null }, "data": data })
 }
 
-/// Links to what is below `own`, by the names clients know them by.
+/// Returns links to resources below `own`, by the names that clients know.
 fn related(own: &str, names: &[(&str, &str)]) -> Map<String, Json> {
     names.iter().map(|(name, path)| ((*name).to_owned(), json!({ "related": format!("{own}/{path}") }))).collect()
 }
 
-/// A thing with its kind and place before `members`, and its links behind them.
+/// Builds a resource: kind and metadata, followed by `members` and `links`.
 fn thing(kind: &str, (own, resource): (&str, String), members: Json, links: Map<String, Json>) -> Json {
     let mut json = json!({ "kind": kind, "metadata": { "self": own, "resource_name": format!("crn:///{resource}") } });
     if let (Json::Object(all), Json::Object(members)) = (&mut json, members) {

@@ -1,4 +1,4 @@
-//! One record of v3, as it comes and as it is reported.
+//! Parses a record of v3, and formats its report.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -9,7 +9,7 @@ use salver_model::streams::{NewEvent, Placement};
 use super::Failure;
 use crate::streams::{base64, moment, raw};
 
-/// What kind of text a key or value came as, and how many bytes it is.
+/// The type of a key or value, and its size in bytes.
 type Data = (&'static str, usize);
 
 /// A record that can be appended.
@@ -21,7 +21,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads a record. `is_entry` allows the `id` that one of a batch has.
+    /// Parses a record. `is_entry` allows the `id` of an entry of a batch.
     pub(super) fn read(text: &Bytes, spec: &StreamSpec, is_entry: bool) -> Result<Self, Failure> {
         let members = raw::is_json(text).then(|| raw::members(text)).flatten();
         let members = members.ok_or_else(|| Failure::malformed("a record is a JSON object"))?;
@@ -58,13 +58,13 @@ impl Record {
             }
         }
         if record.event.time_ms.is_none() && spec.time.is_none() {
-            // Said here, so that it can be reported.
+            // Set here, so that it can be reported.
             record.event.time_ms = Some(moment::now_ms());
         }
         Ok(record)
     }
 
-    /// Writes where the record is, as members behind others.
+    /// Writes the placement of the record, as members of an object.
     pub(super) fn write(&self, cluster: &str, topic: &str, place: Placement, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\"cluster_id\":");
         write_string(cluster, out);
@@ -85,7 +85,7 @@ impl Record {
     }
 }
 
-/// `{"type", "data"}`: the bytes, and what is reported of them.
+/// Parses `{"type", "data"}` to the bytes, and their type and size for the report.
 fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Failure> {
     let members = raw::members(text).ok_or_else(|| Failure::malformed("a key or value is `{\"type\", \"data\"}`"))?;
     let (mut kind, mut data) = (None, None);

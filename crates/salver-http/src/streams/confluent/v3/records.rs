@@ -1,5 +1,5 @@
-//! `POST /v3/clusters/{id}/topics/{topic}/records`: records one after the other, each reported on a line as soon as the
-//! broker has it, while further ones still arrive.
+//! `POST /v3/clusters/{id}/topics/{topic}/records`: produces a sequence of records, and reports each on a line as soon
+//! as the broker has it, while further records arrive.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ use crate::streams::append::intake::Intake;
 use crate::streams::{raw, respond};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// Records that go into the stream together.
+/// Maximum number of records per append.
 const RECORDS_AT_ONCE: usize = 1_000;
-/// Longest record: the event may be written in Base64, and has a key and headers.
+/// Maximum length of a record: the event may be in Base64, and has a key and headers.
 const RECORD_BYTES_MAX: usize = 2 * EVENT_BYTES_MAX;
 
-/// Answers record by record.
+/// Responds with one report per record.
 pub(super) fn answer(
     exchange: &Exchange<'_>,
     cluster: &str,
@@ -44,24 +44,24 @@ pub(super) fn answer(
         let text = conversation.next().await?;
         Some((Ok(text), conversation))
     });
-    // What goes wrong is told in the answer, record by record.
+    // Errors are reported in the body, record by record.
     let body = body::pieces(Box::pin(texts), Coding::Identity, 0, |_| ());
     Ok(respond::whole(StatusCode::OK, JSON, body))
 }
 
-/// Records coming and reports going.
+/// A request whose records are read while reports are sent.
 struct Conversation {
     stream: Arc<dyn EventStream>,
     cluster: String,
     topic: String,
     intake: Intake,
-    /// What came and was not read yet.
+    /// Bytes that were received but not parsed.
     rest: Bytes,
     has_ended: bool,
 }
 
 impl Conversation {
-    /// The reports of the next records; `None` behind the last.
+    /// Returns the next reports; `None` after the last.
     async fn next(&mut self) -> Option<Vec<u8>> {
         while !self.has_ended {
             let mut out = Vec::new();
@@ -82,10 +82,10 @@ impl Conversation {
                 {
                     let record = text.slice(at..end);
                     at = raw::skip_space(&text, end);
-                    // What begins with no brace can't be told from what follows it.
+                    // Without an opening brace the end of the record can't be found.
                     let is_lost = record[0] != b'{';
                     if record.len() > RECORD_BYTES_MAX {
-                        // However it came: one that comes in pieces is given up too.
+                        // Refused regardless of how it arrives: a record in several pieces is given up too.
                         records.push(Err(too_large()));
                         at = text.len();
                         self.has_ended = true;
@@ -114,7 +114,7 @@ impl Conversation {
         None
     }
 
-    /// Appends what can be, and reports of all in order.
+    /// Appends the valid records, and writes the reports of all records in order.
     async fn append(&self, mut records: Vec<Result<Record, Failure>>, out: &mut Vec<u8>) {
         let events: Vec<_> = records.iter_mut().flatten().map(|record| std::mem::take(&mut record.event)).collect();
         let mut places = append(&self.stream, &events).await.map(Vec::into_iter);
@@ -150,7 +150,7 @@ fn report(failure: &Failure, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Where the record at `at` ends; `None` when there is none, or not all of it yet.
+/// Returns the end of the record at `at`; `None` when there is none, or when it is incomplete.
 fn end(text: &[u8], at: usize, is_last: bool) -> Option<usize> {
     if at >= text.len() {
         return None;
