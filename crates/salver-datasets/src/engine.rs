@@ -88,8 +88,8 @@ pub struct Engine {
     pressure: Option<Pressure>,
     query_ms_max: u64,
     data_dir: PathBuf,
-    /// Runtime on which exports are decoded. It has as many threads as there are for queries, and keeps them, because
-    /// every thread holds memory of its own for reuse.
+    /// Runtime on which exports are decoded. It has as many threads as there are for queries, and always reuses the
+    /// same ones, because every thread keeps memory of its own for reuse.
     decoding: Option<Runtime>,
     decoders: usize,
     /// Permits for computing the first rows of a response.

@@ -78,7 +78,7 @@ impl Dialect for Grammar {
         if let Some(negated) = not_exists(self, parser) {
             return Some(negated);
         }
-        // Unary signs bind most tightly of all operators, and operators of several symbols most loosely.
+        // Unary `+` and `-` bind most tightly of all operators, and the other prefix operators most loosely.
         let (op, precedence) = match &parser.peek_token_ref().token {
             Token::Minus => (UnaryOperator::Minus, Precedence::AtTz),
             Token::Plus => (UnaryOperator::Plus, Precedence::AtTz),

@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{Result, exec_err};
 
-/// Refuses arrays with that value; with `tries`, replaces it by null.
+/// Returns the values; fails if that value is among them, or replaces it by null with `tries`.
 pub(super) fn values(values: &ArrayRef, tries: bool) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Int64)?;
     let numbers = numbers.as_primitive::<Int64Type>();

@@ -44,8 +44,8 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     ordered::by_all(query)
 }
 
-/// Casts the numbers in a column of `values` to floats if one of them is cast to a float; the engine would make all
-/// decimals of fifteen digits if others have a decimal point.
+/// Casts the decimal literals in a column of `values` to floats if another value is cast to a float; the engine would
+/// coerce all of them to decimals of fifteen digits.
 fn floats(rows: &mut [Parens<Vec<Expr>>]) {
     let columns = rows.first().map_or(0, |row| row.content.len());
     for column in 0..columns {
