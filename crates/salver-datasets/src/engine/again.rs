@@ -1,10 +1,10 @@
-//! Input that may be read a second time.
+//! Plan input that can be executed a second time.
 //!
-//! A nested loop join whose left side does not fit into memory reads that side again, to put it on disk (DataFusion
-//! 55). An operator below may have been made for one run: a repartition panics, a join counts its readers wrongly. So
-//! the second run is of a plan that has not begun. Where a run leaves what it found in the scans (the least of the
-//! first rows of an order, say), rows would be lost: there the second run is refused for want of memory, and the query
-//! is run anew in the form that needs least, which leaves nothing behind.
+//! A nested loop join whose left side does not fit into memory reads that side again to spill it (DataFusion 55). An
+//! operator below may support a single execution only: a repartition panics, a join miscounts its readers. The second
+//! execution therefore runs a plan whose state has been reset. Where an execution leaves dynamic filters in the scans
+//! (the bound of a top-k, for example), rows would be lost: there the second execution fails for lack of memory, and
+//! the query is retried in the session for plans that ran out of memory, which uses no dynamic filters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,16 +16,16 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 
 use super::through::{Passage, Through};
 
-/// The plan, so that it may be run more than once.
+/// Wraps the plan so that it can be executed more than once.
 pub(super) fn runnable(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     Through::over(Arc::clone(plan), Again::default())
 }
 
-/// Whether it has begun.
+/// Whether the plan has been executed.
 #[derive(Debug, Default)]
 struct Again(AtomicBool);
 
-/// A copy stands above another plan.
+/// A clone belongs to another plan, so it starts as not executed.
 impl Clone for Again {
     fn clone(&self) -> Self {
         Self::default()

@@ -1,6 +1,6 @@
-//! Checkpoints in plans: each operator's output passes one, and so does each filter of a join, which can look at
-//! billions of pairs before it gives a row. There a query ends that nobody waits for, and one that has computed for
-//! long lets others go on.
+//! Checkpoints in plans. Each operator's output passes one, and so does the filter of each join, because a join can
+//! examine billions of pairs before it produces a row. At a checkpoint a cancelled query ends, and a task that has
+//! computed for long yields its thread.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -29,19 +29,19 @@ use super::through::{Passage, Through};
 use super::turn;
 use super::work::Work;
 
-/// Groupings, times the aggregates that make an object for each group, from which on batches are cut.
+/// Number of groupings, times the aggregates that allocate an object per group, from which on batches are split.
 const GROUPINGS_MANY: usize = 8;
-/// Aggregates with one state for all groups that cost as much as one that makes an object for each.
+/// Number of aggregates with one state for all groups that cost as much as one aggregate with an object per group.
 const LIGHT_AGGREGATES: usize = 16;
-/// Rows that are grouped between two checkpoints, each counted once for each grouping: some milliseconds.
+/// Rows grouped between two checkpoints, each counted once per grouping: a few milliseconds of work.
 const GROUPED_ROWS: usize = 64 * 1024;
-/// Fewest rows of a batch: below that, what each batch costs is more than what its rows do.
+/// Minimum rows of a batch: below that, the cost per batch exceeds the cost of its rows.
 const GROUPED_ROWS_MIN: usize = 64;
 
-/// The plan with its checkpoints.
+/// Inserts checkpoints into the plan.
 pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
     let place = |node: Arc<dyn ExecutionPlan>| {
-        // This one passes on what another gives.
+        // This operator only forwards the rows of its input.
         if node.is::<CooperativeExec>() {
             return Ok(Transformed::no(node));
         }
@@ -51,8 +51,8 @@ pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn
     Ok(plan.transform_up(place)?.data)
 }
 
-/// The operator, which gets a few rows at a time when it makes many groupings or aggregates: it takes in a batch for
-/// all of them at once, without a checkpoint, and reckons with the memory only then.
+/// Limits the batches of an aggregate with many groupings or aggregates to a few rows. The operator processes each
+/// batch for all of them at once, without a checkpoint, and accounts for its memory only afterwards.
 fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(aggregate) = node.downcast_ref::<AggregateExec>() else { return Ok(node) };
     let aggregates = aggregate.aggr_expr();
@@ -69,7 +69,7 @@ fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     node.with_new_children(children)
 }
 
-/// The operator, whose filter has a checkpoint when it is a join.
+/// Adds a checkpoint to the filter if the operator is a join.
 fn checked_join(node: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
@@ -95,13 +95,13 @@ fn checked_join(node: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn Exe
     Ok(node)
 }
 
-/// Whether a join of this kind may look at many pairs and give none of them.
+/// Returns whether a join of this kind may examine many pairs without producing any of them.
 fn gives_no_pairs(kind: &JoinType) -> bool {
     use JoinType::{LeftAnti, LeftMark, LeftSemi, RightAnti, RightMark, RightSemi};
     matches!(kind, LeftAnti | LeftMark | LeftSemi | RightAnti | RightMark | RightSemi)
 }
 
-/// The filter with a checkpoint; one that lets everything through where there is none and one is `needed`.
+/// Returns the filter with a checkpoint. Without a filter, returns one that accepts every pair if one is `needed`.
 fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<JoinFilter> {
     let check = |inner| Arc::new(Checked { inner, work: work.clone() });
     match filter {
@@ -113,10 +113,10 @@ fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<Joi
     }
 }
 
-/// Passes rows on as long as somebody waits for them.
+/// Forwards rows until the query is cancelled.
 #[derive(Clone, Debug)]
 struct Watch {
-    /// Most rows of a batch.
+    /// Maximum rows of a batch.
     rows_max: usize,
 }
 
@@ -141,13 +141,13 @@ struct Checkpoint {
     inner: SendableRecordBatchStream,
     work: Work,
     rows_max: usize,
-    /// What is left of a batch that was cut.
+    /// Remainder of a batch that was split.
     rest: Option<RecordBatch>,
     ended: bool,
 }
 
 impl Checkpoint {
-    /// The batch, or the first rows of it.
+    /// Returns the batch, or its first rows; the remainder is kept for the next poll.
     fn cut(&mut self, batch: RecordBatch) -> RecordBatch {
         if batch.num_rows() <= self.rows_max {
             return batch;
@@ -188,7 +188,7 @@ impl RecordBatchStream for Checkpoint {
     }
 }
 
-/// An expression that is computed as long as somebody waits for it.
+/// Expression that is evaluated only while the query is not cancelled.
 #[derive(Debug)]
 struct Checked {
     inner: Arc<dyn PhysicalExpr>,

@@ -1,5 +1,5 @@
-//! Names of their own for the columns that a subquery compares with the row around it. The engine looks for those
-//! columns by their bare names beside what the subquery selects, so that in
+//! Unique names for the columns that a correlated subquery compares with the outer row. The engine looks these columns
+//! up by their unqualified names in the subquery's projection, so that in
 //! `exists (select i.id from i join k on ... where k.id = c.id)` it would compare `i.id`.
 
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// What goes before the numbers of the names.
+/// Prefix of the generated names, followed by a number.
 const OWN: &str = "__salver_own_";
 
-/// Stands before the rules of the engine.
+/// Analyzer rule that runs before the engine's own rules.
 #[derive(Debug)]
 pub(super) struct Correlated;
 
@@ -34,14 +34,14 @@ impl AnalyzerRule for Correlated {
     }
 }
 
-/// Whether an expression names columns of the query around it.
+/// Returns whether an expression references columns of the outer query.
 fn names_outer(expr: &Expr) -> Result<bool> {
     expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))
 }
 
-/// The filter over a projection that gives its columns names.
+/// Puts a projection below the filter that gives the compared columns unique names.
 fn named(filter: Filter, names: &mut usize) -> Result<Transformed<LogicalPlan>> {
-    // What is computed of groups is found by where it stands.
+    // The engine looks up columns of an aggregate by position.
     if matches!(*filter.input, LogicalPlan::Aggregate(_)) {
         return Ok(Transformed::no(LogicalPlan::Filter(filter)));
     }

@@ -1,8 +1,8 @@
-//! What PostgreSQL's users expect of numbers: literals are decimals, whole numbers don't wrap around, casts round, and
-//! floats have one order everywhere, in which NaN is above everything and equals itself and `-0.0` is `0.0`.
+//! Numbers as PostgreSQL's users expect them: literals are decimals, integers don't wrap around, casts round, and
+//! floats have one order everywhere, in which NaN is greater than everything and equals itself, and `-0.0` equals
+//! `0.0`.
 //!
-//! Two rules do it, before and behind that which gives the sides of operators one type; sums and averages are
-//! aggregates of our own.
+//! Two analyzer rules do this, one before and one after type coercion; sums and averages are aggregates of our own.
 
 mod averages;
 mod checked;
@@ -53,7 +53,7 @@ pub(super) use mixed::Mixed;
 pub(crate) use same_floats::one_of_each;
 pub(crate) use sums::sum;
 
-/// Puts the aggregates of exact numbers in the place of the session's own, and says how operators are planned.
+/// Replaces the session's aggregates with those for exact numbers, and registers the planner of operators.
 ///
 /// # Errors
 /// A session that takes no functions.
@@ -64,7 +64,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     state.register_expr_planner(Arc::new(moments::Operations))
 }
 
-/// The columns that the expressions of a node may name.
+/// Returns the columns that the expressions of a node may reference.
 fn inputs(node: &LogicalPlan) -> Result<DFSchema> {
     let mut schema = merge_schema(&node.inputs());
     if let LogicalPlan::TableScan(scan) = node {
@@ -73,7 +73,7 @@ fn inputs(node: &LogicalPlan) -> Result<DFSchema> {
     Ok(schema)
 }
 
-/// Rewrites every expression of a plan from its leaves up. Columns keep their names.
+/// Rewrites every expression of a plan bottom-up. Columns keep their names.
 fn rewritten(
     plan: LogicalPlan,
     each: &dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
@@ -102,7 +102,7 @@ fn call(function: ScalarUDF, args: Vec<Expr>) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
 }
 
-/// What stands behind the rule that gives the sides of operators one type.
+/// Analyzer rule that runs after type coercion.
 #[derive(Debug)]
 pub(super) struct Exact;
 
@@ -127,7 +127,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         {
             Ok(Transformed::yes(nearest::float(*expr, field.data_type())))
         }
-        // The ends of several months are the end of one.
+        // Adding months can't be undone: the last days of several months map to the same day.
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Plus | Operator::Minus), right })
             if type_of(&right).is_some_and(|own| matches!(own, DataType::Interval(_))) && has_columns(&left) =>
         {
@@ -160,7 +160,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let (expr, changed) = before_cast(*expr, field.data_type(), &type_of);
             let cuts = type_of(&expr).is_some_and(|from| cuts_times(&from, field.data_type()));
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
-            // So it is with the times of a day.
+            // Times that are truncated can't be restored either.
             let cast = if cuts { kept(cast) } else { cast };
             Ok(if changed || cuts { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
@@ -172,11 +172,11 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::InList(list) => membership::listed(list, &|list| {
             spans::expression(list, &type_of).transform_data(|list| floats::expression(list, &type_of))
         }),
-        // Of `x # x` the engine makes 0, also where `x` is null.
+        // The engine simplifies `x # x` to 0, even where `x` is null.
         Expr::BinaryExpr(BinaryExpr { left, op: op @ Operator::BitwiseXor, right }) if has_columns(&left) => {
             Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left: Box::new(kept(*left)), op, right })))
         }
-        // Floats round to the even one of two as near.
+        // Floats round half to even.
         Expr::ScalarFunction(ScalarFunction { func, args })
             if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, &type_of)) =>
         {
@@ -194,17 +194,17 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }
 }
 
-/// What is cast, as a cast takes it; whether that is another expression.
+/// Prepares the operand of a cast; returns whether that changed it.
 fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
     let (expr, rounds) = rounded::before_cast(expr, to, type_of);
     let (expr, writes) = texts::before_cast(expr, to, type_of);
     (expr, rounds || writes)
 }
 
-/// The value as it is, in a function, into which the engine does not look. A filter reckons back which values of a
-/// column its condition leaves (`FilterExec` of DataFusion 55), also through a cast to a date (and a division of whole
-/// numbers, which is `checked`), as if these could be undone: of `t::date = '2024-02-29'` it took `t` for a constant,
-/// and dropped the order by it.
+/// Wraps a value in an identity function that the engine does not look into. A filter derives the possible values of a
+/// column from its condition (`FilterExec` of DataFusion 55), even through a cast to a date (and an integer division,
+/// which is `checked`), as if these were invertible: with `t::date = '2024-02-29'` it treated `t` as a constant and
+/// dropped the order by it.
 fn kept(expr: Expr) -> Expr {
     call(functions::same(), vec![expr])
 }
@@ -213,7 +213,7 @@ fn has_columns(expr: &Expr) -> bool {
     !expr.column_refs().is_empty()
 }
 
-/// Whether several times become one.
+/// Returns whether the cast maps several times to one.
 fn cuts_times(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (DataType::Timestamp(..), DataType::Date32 | DataType::Date64 | DataType::Time32(_) | DataType::Time64(_)) => {

@@ -1,5 +1,5 @@
-//! What plans that ran out of memory are made of when they are tried again: whatever a hash table would hold is sorted,
-//! because sorts spill.
+//! Rules for plans that are retried after running out of memory: rows that would go into a hash table are sorted
+//! instead, because sorts spill.
 
 mod distincts;
 mod sorted;
@@ -13,7 +13,7 @@ use sorted::Sorted;
 
 use super::rules::{Analysis, Physical};
 
-/// Gives a session these rules, behind those that it has.
+/// Appends these rules to those of a session.
 pub(super) fn spilling(session: SessionStateBuilder) -> SessionStateBuilder {
     session
         .with_analyzer_rule(Arc::new(Analysis(Arc::new(Distincts))))

@@ -1,8 +1,8 @@
-//! Functions that can give more than they take, kept within what a query may have: each is reckoned before it makes
-//! anything, and what it made is held against the memory of queries as long as it lives.
+//! Memory bounds for functions whose results can be larger than their arguments. The result of each call is estimated
+//! before it is computed, and the result is accounted to the memory of queries as long as it lives.
 //!
-//! The bounds stand around the functions in the session, and around those that the planner takes past it; `||` and
-//! casts become functions for it. What operators make of wide rows is bounded in `wide`.
+//! The functions of the session are wrapped, and so are those that the planner takes from elsewhere; `||` and casts
+//! become functions for it. Results of operators on wide rows are bounded in `wide`.
 
 mod allowance;
 mod bounded;
@@ -25,7 +25,7 @@ pub(crate) use allowance::{Allowance, shown, too_large};
 pub(crate) use measure::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
 pub(crate) use operators::same;
 
-/// Puts the functions of a session within bounds.
+/// Wraps the functions of a session.
 ///
 /// # Errors
 /// A session that takes no functions.
@@ -40,12 +40,12 @@ pub(crate) fn bound_all(state: &mut SessionState, allowance: &Arc<Allowance>) ->
     Ok(())
 }
 
-/// The rule that puts matches with patterns within bounds, to run after all others.
+/// Returns the optimizer rule that bounds pattern matches. It has to run after all others.
 pub(crate) fn bound_matches(allowance: &Arc<Allowance>) -> Arc<dyn OptimizerRule + Send + Sync> {
     Arc::new(rewrite::BoundMatches(Arc::clone(allowance)))
 }
 
-/// Whether a function is a `T`, within its bounds or not yet.
+/// Returns whether a function is a `T`, wrapped or not.
 pub(super) fn is<T: ScalarUDFImpl>(function: &ScalarUDF) -> bool {
     let inner = function.inner();
     inner.is::<T>() || inner.downcast_ref::<Bounded>().is_some_and(Bounded::holds::<T>)
@@ -59,9 +59,9 @@ mod tests {
 
     use super::growth;
 
-    /// Aggregates whose state is accounted by the operators that keep it, and whose one value is no larger: they keep
-    /// so much for each group, or the values themselves. Of those that put values together, `string_agg` has its
-    /// separator bounded as a constant, and as windows they are bounded in `wide`.
+    /// Aggregates whose state is accounted by their operators, and whose result is no larger: the state has a fixed
+    /// size per group or consists of the values themselves. Of those that concatenate values, `string_agg` has its
+    /// separator bounded as a constant; as window functions they are bounded in `wide`.
     const AGGREGATES: &[&str] = &[
         "any_value",
         "approx_distinct",
@@ -103,7 +103,7 @@ mod tests {
         "var",
         "var_pop",
     ];
-    /// Window functions of numbers, and those that give values of other rows, which `wide` bounds.
+    /// Window functions that return numbers, or values of other rows, which `wide` bounds.
     const WINDOWS: &[&str] = &[
         "cume_dist",
         "dense_rank",
@@ -131,7 +131,7 @@ mod tests {
         let windows: BTreeSet<_> = state.window_functions().values().map(|function| function.name()).collect();
         let unknown: Vec<_> = windows.iter().filter(|name| !WINDOWS.contains(*name)).collect();
         assert!(unknown.is_empty(), "window functions that nobody looked at: {unknown:?}");
-        // They can be called with lambdas only, which the dialect does not have.
+        // These take lambdas only, which the dialect does not have.
         let lambdas: BTreeSet<_> = state.higher_order_functions().values().map(|function| function.name()).collect();
         let known = BTreeSet::from(["array_any_match", "array_filter", "array_first", "array_transform"]);
         assert_eq!(lambdas, known, "functions of functions that nobody looked at");

@@ -1,6 +1,5 @@
-//! Subqueries that are computed for the rows of an aggregate, a window or an order: the engine has them in projections
-//! and filters only, so a projection below the operator computes them. `in` is a value here, and the engine has it as a
-//! condition only.
+//! Subqueries in aggregates, windows and sort keys. The engine supports them in projections and filters only, so a
+//! projection below the operator computes them. Here `in` is a value, while the engine supports it as a condition only.
 
 use std::ops::Not;
 use std::sync::Arc;
@@ -15,13 +14,13 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery, 
 use datafusion::optimizer::AnalyzerRule;
 use salver_model::limits::SQL_LOOKED_UP_MAX;
 
-/// What goes before the numbers of the columns that are made.
+/// Prefix of the generated columns, followed by a number.
 const COLUMN: &str = "__salver_hoisted_";
-/// The values among which one is looked for. Where they are of the table that is read around them they would have the
-/// name of what is looked for, and each would equal itself.
+/// Name of the column of a subquery's values. If they come from the same table as the outer query, their own name would
+/// be that of the value that is searched, and each would equal itself.
 const SOUGHT: &str = "__salver_sought";
 
-/// Stands before the rules of the engine.
+/// Analyzer rule that runs before the engine's own rules.
 #[derive(Debug)]
 pub(super) struct Hoisted;
 
@@ -42,7 +41,7 @@ fn hoist(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         }
         _ => return Ok(Transformed::no(plan)),
     };
-    // Groupings are looked up in the aggregate below a projection.
+    // The engine looks for `grouping` in the aggregate below a projection.
     let is_above = match &plan.data {
         LogicalPlan::Aggregate(aggregate) => !aggregate.aggr_expr.iter().any(is_grouping),
         other => !matches!(other, LogicalPlan::Projection(_)),
@@ -50,7 +49,7 @@ fn hoist(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     if is_above && has_query(&plan.data)? { apart(plan.data) } else { Ok(plan) }
 }
 
-/// Whether an aggregate is `grouping`.
+/// Returns whether an aggregate is a call of `grouping`.
 fn is_grouping(expr: &Expr) -> bool {
     match expr {
         Expr::Alias(alias) => is_grouping(&alias.expr),
@@ -59,7 +58,8 @@ fn is_grouping(expr: &Expr) -> bool {
     }
 }
 
-/// Every `in` of a query as numbers of rows: it is unknown where it looks for a null, or found none but nulls.
+/// Rewrites every `in` of a query as counts of rows: it is unknown if it searches for a null, or finds no match among
+/// values with nulls.
 fn counted(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let Some(input) = plan.inputs().first().map(|input| Arc::clone(input.schema())) else {
         return Ok(Transformed::no(plan));
@@ -111,7 +111,7 @@ fn in_numbers(look_up: InSubquery, input: &DFSchema) -> Result<Expr> {
     Ok(if negated { is_in.not() } else { is_in })
 }
 
-/// The operator above a projection of its subqueries.
+/// Puts a projection with the subqueries of an operator below it.
 fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let mut queries: Vec<Expr> = Vec::new();
     let expressions = plan.expressions().into_iter().map(|expression| {
@@ -123,7 +123,7 @@ fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
                 queries.push(part);
                 queries.len() - 1
             });
-            // What is in the query is computed there.
+            // Expressions within the subquery stay there.
             let column = Expr::Column(Column::new_unqualified(format!("{COLUMN}{number}")));
             Ok(Transformed::new(column, true, TreeNodeRecursion::Jump))
         })?;
@@ -135,7 +135,7 @@ fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let made = queries.into_iter().enumerate().map(|(number, query)| query.alias(format!("{COLUMN}{number}")));
     let below = LogicalPlanBuilder::from(input).project(own.into_iter().chain(made))?.build()?;
     let above = plan.with_new_exprs(expressions, vec![below])?;
-    // The columns that there were, by their names.
+    // Restores the columns that there were, by their names.
     let wanted = plan.schema().iter();
     let columns: Vec<Expr> = if matches!(plan, LogicalPlan::Aggregate(_)) {
         let named = above.schema().iter().map(Expr::from).zip(wanted);
@@ -148,7 +148,7 @@ fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlanBuilder::from(above).project(columns)?.build()?))
 }
 
-/// How many steps and expressions there are in a query, of which each `in` makes three.
+/// Returns the number of nodes and expressions in a query, of which each `in` makes three copies.
 fn size_of_query(query: &LogicalPlan) -> Result<usize> {
     let mut parts = 0;
     query.apply_with_subqueries(|node| {
@@ -163,7 +163,7 @@ fn size_of_query(query: &LogicalPlan) -> Result<usize> {
     Ok(parts)
 }
 
-/// The same of an expression with queries in it.
+/// Returns the number of expressions, including those of subqueries.
 fn size(expression: &Expr) -> Result<usize> {
     let mut parts = 0;
     expression.apply(|part| {

@@ -1,6 +1,6 @@
-//! Chains of JSON operators: `a -> 'b' -> 'c'`. Each operator is planned under a name, to tell its type takes twice as
-//! long as to tell that of what is named, and so a chain takes twice as long with each link (datafusion-functions-json
-//! 0.55, DataFusion 55). Here only the last link keeps its name.
+//! Chains of JSON operators: `a -> 'b' -> 'c'`. The planner gives each operator an alias, and computing the type of an
+//! alias takes twice as long as that of its expression, so planning time doubles with each operator
+//! (datafusion-functions-json 0.55, DataFusion 55). Here only the last operator keeps its alias.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
-/// Registers the JSON functions, and how chains of their operators are planned.
+/// Registers the JSON functions and the planner for chains of their operators.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     let chains = Arc::new(Chains::default());
     state.register_expr_planner(Arc::<Chains>::clone(&chains) as _)?;
@@ -21,7 +21,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
-/// Asked before the planner of single links, which it asks itself.
+/// Planner that takes precedence over the planner of single operators, which it calls.
 #[derive(Debug, Default)]
 struct Chains {
     links: OnceLock<Arc<dyn ExprPlanner>>,

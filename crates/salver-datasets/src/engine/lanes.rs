@@ -1,5 +1,5 @@
-//! The engine's threads. They are few, and all queries share them; when work that can't be interrupted holds some of
-//! them, others take their place, so that it costs threads and not the service.
+//! The engine's threads. They are few, and all queries share them. When work that can't be interrupted blocks some of
+//! them, a new set of threads replaces them, so that this costs threads and not availability.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use tokio::task::JoinHandle;
 
 use super::turn::{Seats, Turns};
 
-/// Stack of the engine's threads: statements are planned there, and their trees are walked recursively.
+/// Stack size of the engine's threads, in bytes: statements are planned there, and their trees are walked recursively.
 pub(crate) const STACK_BYTES: usize = 32 * 1024 * 1024;
 
-/// Sets of threads, one of which takes what comes.
+/// Sets of threads, of which one takes new tasks.
 #[derive(Debug)]
 pub(super) struct Lanes {
     threads: usize,
-    /// `None` when the engine has been shut down.
+    /// `None` after the engine has been shut down.
     lanes: Mutex<Option<Vec<Lane>>>,
 }
 
@@ -53,10 +53,10 @@ impl Lanes {
         Ok(Self { threads, lanes: Mutex::new(Some(vec![Lane::start(threads)?])) })
     }
 
-    /// Starts a task.
+    /// Spawns a task.
     ///
     /// # Errors
-    /// `Overloaded` when all threads there may be are held by work that can't be interrupted.
+    /// `Overloaded` when all allowed threads are blocked by work that can't be interrupted.
     pub(super) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -64,7 +64,7 @@ impl Lanes {
         self.with_lane(|lane| lane.runtime.spawn(Turns::of(work)))
     }
 
-    /// Starts work that may block its thread.
+    /// Spawns work that may block its thread.
     ///
     /// # Errors
     /// As [`Lanes::spawn`].
@@ -75,10 +75,10 @@ impl Lanes {
         self.with_lane(|lane| lane.runtime.spawn_blocking(work))
     }
 
-    /// Ends all threads as soon as they come to it.
+    /// Ends all threads without waiting for them.
     pub(super) fn shut_down(&self) {
         let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The last holder may be a task of another runtime, where waiting for threads is not allowed.
+        // The last reference may be dropped in a task of another runtime, where blocking is not allowed.
         lanes.into_iter().flatten().for_each(|lane| lane.runtime.shutdown_background());
     }
 
@@ -102,7 +102,7 @@ impl Lanes {
         lanes.get(chosen).map(start).ok_or_else(|| Error::internal("the engine has no threads"))
     }
 
-    /// Lets threads go that took the place of others and are not needed any more.
+    /// Ends additional sets of threads that are no longer needed.
     fn retire(lanes: &mut Vec<Lane>) {
         while lanes.len() > 1 && lanes[0].seats.stuck() == 0 {
             let Some(idle) = lanes.iter().skip(1).position(Lane::is_idle) else { break };

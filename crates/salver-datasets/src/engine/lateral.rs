@@ -1,9 +1,10 @@
-//! Joins with a query that is computed anew for each row: `cross join unnest(t.list)`, and `left join lateral (select
-//! ... where u.id > t.id order by ... limit 1)`. The engine has them where it can pull a condition out of the query,
-//! and so not past a limit, nor where the query reads no table, nor out of an aggregate unless it is an equality.
+//! Decorrelation of lateral joins: `cross join unnest(t.list)`, and
+//! `left join lateral (select ... where u.id > t.id order by ... limit 1)`. The engine supports them only where it can
+//! pull a condition out of the subquery: not through a limit, not if the subquery reads no table, and out of an
+//! aggregate only if it is an equality.
 //!
-//! Here the nodes of the query are put on top of the rows that it is computed for: in the place of its table stands a
-//! join of these with it, and what it limits is numbered for each of them.
+//! Here the nodes of the subquery are rebuilt on top of the outer rows: its table is replaced by a join of the outer
+//! rows with it, and a limit by row numbers per outer row.
 
 mod single;
 mod values;
@@ -22,16 +23,16 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// The names of the columns of the rows before a query, while they go through it.
+/// Prefix of the outer columns while they pass through the subquery.
 const BEFORE: &str = "__salver_before_";
-/// The number of a row before a query.
+/// Column that numbers the outer rows.
 const ROW: &str = "__salver_row";
-/// Whether there was a row for one before the query.
+/// Column that is true if the subquery found a row for the outer row.
 const FOUND: &str = "__salver_found";
-/// The number of a row of those for the same row before the query.
+/// Column that numbers the rows found for one outer row.
 const PLACE: &str = "__salver_place";
 
-/// Stands before all other rules.
+/// Analyzer rule that runs before all others.
 #[derive(Debug)]
 pub(super) struct Lateral;
 
@@ -66,7 +67,7 @@ fn joined(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(made.build()?))
 }
 
-/// The query on the right side of a join that names columns of its left side.
+/// Returns the correlated subquery on the right side of a join.
 fn of_each_row(right: &LogicalPlan) -> Option<&Subquery> {
     match right {
         LogicalPlan::Subquery(query) => Some(query),
@@ -75,13 +76,13 @@ fn of_each_row(right: &LogicalPlan) -> Option<&Subquery> {
     }
 }
 
-/// Whether a condition compares with a column of a query around it in another way than by `=`.
+/// Returns whether a condition compares an outer column by other means than `=`.
 fn compares_outer(condition: &Expr) -> bool {
     let is_equal = |part: &Expr| matches!(part, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }));
     split_conjunction(condition).into_iter().any(|part| part.contains_outer() && !is_equal(part))
 }
 
-/// Whether a plan is an aggregate of all rows, as what `having` filters.
+/// Returns whether a plan is an aggregate over all rows, such as the input of `having`.
 fn is_aggregated(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
@@ -92,7 +93,7 @@ fn is_aggregated(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Whether a plan names columns of a query around it.
+/// Returns whether a plan references outer columns.
 fn names_outer(plan: &LogicalPlan) -> Result<bool> {
     let found = plan.apply_with_subqueries(|node| {
         Ok(if node.contains_outer_reference() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
@@ -100,21 +101,22 @@ fn names_outer(plan: &LogicalPlan) -> Result<bool> {
     Ok(found == TreeNodeRecursion::Stop)
 }
 
-/// The rows before a query.
+/// The outer rows of a subquery.
 struct Before<'p> {
     rows: &'p LogicalPlan,
-    /// Their columns as they go through the query.
+    /// Columns of the outer rows as they pass through the subquery.
     columns: Vec<Expr>,
-    /// Whether the query is limited or an aggregate, so that the rows have to be numbered.
+    /// Whether the subquery has a limit or an aggregate, so that the outer rows must be numbered.
     numbered: bool,
-    /// Whether it is an aggregate, which has a row for each of none, too.
+    /// Whether the subquery is an aggregate, which returns a row even for no input.
     aggregated: bool,
-    /// Whether a row stays for which the query gives none.
+    /// Whether an outer row is kept if the subquery returns no row for it.
     keeps: bool,
 }
 
 impl<'p> Before<'p> {
-    /// `None` where the engine can do it by itself, or nobody can.
+    /// Prepares the outer rows; returns `None` if the engine supports the subquery itself, or if it can't be
+    /// decorrelated here either.
     fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
         let (mut limited, mut reads_nothing, mut aggregated, mut others) = (false, false, false, false);
         let (mut compares, mut has_having) = (false, false);
@@ -148,7 +150,7 @@ impl<'p> Before<'p> {
         Ok(Some(Self { rows, columns, numbered, aggregated, keeps }))
     }
 
-    /// The rows with the names that they have inside.
+    /// Returns the outer rows with their names within the subquery.
     fn renamed(&self) -> Result<LogicalPlanBuilder> {
         let columns = self.rows.schema().iter().enumerate();
         let columns = columns.map(|(at, column)| Expr::from(column).alias(format!("{BEFORE}{at}")));
@@ -163,18 +165,19 @@ impl<'p> Before<'p> {
         rows.window(vec![number])?.project(columns)
     }
 
-    /// Whether a row goes on for which there is none.
+    /// Returns whether an outer row without a match is passed on.
     fn goes_on(&self) -> bool {
         self.keeps || self.aggregated
     }
 
-    /// The columns with their own names again.
+    /// Returns the outer columns with their original names.
     fn restored(&self) -> Vec<Expr> {
         let names = self.columns.iter().cloned().zip(self.rows.schema().iter());
         names.map(|(column, (table, field))| column.alias_qualified(table.cloned(), field.name())).collect()
     }
 
-    /// An expression of the query over rows that have the columns of those before it; `None` where it names others.
+    /// Replaces outer references in an expression by the columns of the outer rows; returns `None` if it references
+    /// others.
     fn freed(&self, expr: &Expr) -> Result<Option<Expr>> {
         let mut known = true;
         let freed = expr.clone().transform_up(|part| match part {
@@ -194,7 +197,7 @@ impl<'p> Before<'p> {
         Ok(known.then_some(freed.data))
     }
 
-    /// The query over the rows before it, whose columns come first.
+    /// Rebuilds the subquery on top of the outer rows, whose columns come first.
     fn through(&self, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         Ok(match query {
             LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => {
@@ -263,7 +266,7 @@ impl<'p> Before<'p> {
         })
     }
 
-    /// The rows before the query, each with those of a table for which the condition holds.
+    /// Joins the outer rows with the rows of a table for which the condition holds.
     fn with(&self, table: &LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
         let rows = self.renamed()?;
         if !self.goes_on() {
@@ -275,7 +278,7 @@ impl<'p> Before<'p> {
         rows.join_on(table, JoinType::Left, [condition])?.build()
     }
 
-    /// The rows before the query with what they are aggregated to, which is null where `having` does not hold.
+    /// Adds the aggregates to the outer rows, as nulls where `having` does not hold.
     fn marked(&self, input: LogicalPlanBuilder, having: Expr) -> Result<LogicalPlanBuilder> {
         let found = ident(FOUND).and(having.is_true());
         let before = self.columns.iter().map(|column| match column {
@@ -290,7 +293,7 @@ impl<'p> Before<'p> {
         input.project(columns)
     }
 
-    /// The columns of a projection behind those that are there before.
+    /// Appends the columns of a projection to the outer columns.
     fn projected(&self, projection: &LogicalPlan, input: LogicalPlan) -> Result<Option<LogicalPlan>> {
         let LogicalPlan::Projection(own) = projection else { return Ok(None) };
         let has_found = self.columns.contains(&ident(FOUND));
@@ -298,14 +301,14 @@ impl<'p> Before<'p> {
         for (expr, (table, field)) in own.expr.iter().zip(own.schema.iter()) {
             let Some(freed) = self.freed(expr)? else { return Ok(None) };
             let (freed, is_column) = (freed.unalias(), matches!(expr, Expr::Column(_)));
-            // Where there is no row, no constant stands in it either.
+            // Without a row, a constant column is null too.
             let freed = if has_found && !is_column { when(ident(FOUND), freed).end()? } else { freed };
             columns.push(freed.alias_qualified(table.cloned(), field.name()));
         }
         Ok(Some(LogicalPlanBuilder::from(input).project(columns)?.build()?))
     }
 
-    /// The aggregates of a query, for each row before it.
+    /// Computes the aggregates of a subquery per outer row.
     fn grouped(&self, query: &LogicalPlan, aggregates: &[Expr], input: LogicalPlan) -> Result<Option<LogicalPlan>> {
         let rest = self.columns.iter().filter(|column| **column != ident(ROW) && **column != ident(FOUND));
         let mut made: Vec<Expr> = rest.clone().map(|column| first_value(column.clone(), Vec::new())).collect();
@@ -331,13 +334,13 @@ impl<'p> Before<'p> {
         Ok(Some(rows.project(columns)?.build()?))
     }
 
-    /// The first rows for each row before the query.
+    /// Limits the rows per outer row.
     fn limited(&self, limit: &Limit, of: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         let (SkipType::Literal(skip), FetchType::Literal(fetch)) = (limit.get_skip_type()?, limit.get_fetch_type()?)
         else {
             return Ok(None);
         };
-        // A row without others has none to skip.
+        // The null row of an outer row without a match must not be skipped.
         if self.goes_on() && (skip > 0 || fetch == Some(0)) {
             return Ok(None);
         }
@@ -363,7 +366,7 @@ impl<'p> Before<'p> {
     }
 }
 
-/// The rows whose number in the order of the keys is within a limit.
+/// Keeps the rows whose number in the order of the keys is within a limit.
 fn numbered(input: LogicalPlan, keys: Vec<Key>, skip: usize, fetch: Option<usize>) -> Result<LogicalPlan> {
     let number = row_number().partition_by(vec![ident(ROW)]);
     let number = if keys.is_empty() { number } else { number.order_by(keys) }.build()?;

@@ -1,9 +1,9 @@
-//! Keeps conditions from going down into operators of which two columns have one name, and what a join found out about
-//! its keys from going down where these are lists or structs.
+//! Keeps predicates from being pushed into operators with two columns of the same name, and dynamic filters of joins
+//! from being pushed down if the keys are lists or structs.
 //!
-//! The rules that push conditions down plans (`FilterPushdown` of DataFusion 55) find columns by their names on the
-//! way: `where p.id < 5` over `p right join o` became a condition on `o.id` where both have an `id`. And the condition
-//! that a join makes of the keys of its one side for the other is unknown of a list with a null, which equals itself.
+//! The rules for filter pushdown (`FilterPushdown` of DataFusion 55) resolve columns by name: `where p.id < 5` over
+//! `p right join o` became a predicate on `o.id` where both have an `id`. And the filter that a join derives from the
+//! keys of one side for the other is unknown for a list that contains a null, although such lists equal each other.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use datafusion::physical_plan::joins::HashJoinExec;
 
 use super::through::{Passage, Through};
 
-/// Whether a rule is one of those.
+/// Returns whether a rule is one of those.
 pub(super) fn mixes_up(rule: &dyn PhysicalOptimizerRule) -> bool {
     rule.name().starts_with("FilterPushdown")
 }
 
-/// Runs `rule` on a plan, so that it pushes nothing into operators with namesakes.
+/// Runs `rule` on a plan so that it pushes nothing into operators with columns of the same name.
 pub(super) fn apart(
     plan: Arc<dyn ExecutionPlan>,
     rule: impl FnOnce(Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>,
@@ -56,7 +56,7 @@ fn has_namesakes(node: &Arc<dyn ExecutionPlan>) -> bool {
     !schema.fields().iter().all(|field| names.insert(field.name()))
 }
 
-/// Whether a node joins by lists or structs.
+/// Returns whether a node joins by lists or structs.
 fn joins_nested(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let Some(join) = node.downcast_ref::<HashJoinExec>() else { return Ok(false) };
     let right = join.right().schema();
@@ -68,7 +68,7 @@ fn joins_nested(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     Ok(false)
 }
 
-/// Lets no condition down.
+/// Operator that lets no filter pass.
 #[derive(Clone, Debug)]
 struct Fence;
 

@@ -1,4 +1,4 @@
-//! Functions that PostgreSQL has and the engine lacks, or has with another meaning under the same name.
+//! Functions of PostgreSQL that the engine lacks, or has with other semantics under the same name.
 
 mod age;
 mod as_written;
@@ -43,7 +43,7 @@ pub(crate) use spelled::spelled;
 pub(super) use written::{differs, item, written, written_each};
 pub(crate) use zones::offset_of;
 
-/// Registers the functions, in the place of the engine's own where there are such.
+/// Registers the functions, replacing the engine's own of the same name.
 ///
 /// # Errors
 /// A session that takes no functions.
@@ -93,7 +93,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         type_names::pg_typeof(),
     ];
     for function in functions {
-        // With its other names, under which it would come back.
+        // The aliases are removed too, under which the function would remain.
         state.deregister_udf(function.name())?;
         state.register_udf(function.into())?;
     }

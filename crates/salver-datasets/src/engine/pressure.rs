@@ -1,9 +1,9 @@
-//! The last bound on memory: on what the process really has, where all others are on what queries reckon.
+//! The last limit on memory: on what the process actually uses, while all others apply to what queries account for.
 //!
-//! What operators hold between two reckonings, the states of aggregates above all, can be several times what they
-//! tell. While queries run, a thread looks at the memory of the process every few milliseconds; when that is beyond the
-//! bound, it has somebody let go of what nobody uses, and where there is nothing, it ends the query that came last of
-//! those since whose beginning much was added. Ended work notices at its next checkpoint.
+//! Memory that operators allocate between two updates of their reservations, above all the states of aggregates, can be
+//! several times what they report. While queries run, a thread checks the memory of the process every few milliseconds.
+//! Above the limit it first releases unused memory. If there is none, it cancels the most recent of the queries since
+//! whose start memory has grown much. A cancelled query ends at its next checkpoint.
 
 use std::any::Any;
 use std::fmt;
@@ -17,29 +17,29 @@ use salver_model::limits::PROCESS_BYTES_BESIDE;
 
 use super::work_state::State;
 
-/// How often the process is looked at while queries run.
+/// Interval between two checks while queries run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How long a query that was ended may take to give back what it had, before another one is.
+/// Time for a cancelled query to free its memory, before another one is cancelled.
 const GIVE_BACK_WITHIN: Duration = Duration::from_millis(200);
-/// Looks without a query until the thread ends: about a second.
+/// Checks without a query after which the thread ends: about a second.
 const IDLE_LOOKS_MAX: u32 = 50;
 
-/// Has somebody let go of memory that is not worked with; whether there was any.
+/// Function that releases unused memory; returns whether it released any.
 pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// The bound, and the queries that run under it. Clones are the same.
+/// The limit, and the queries that run under it. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct Pressure(Arc<Watch>);
 
 struct Watch {
-    /// What the process may have.
+    /// Memory that the process may use.
     bytes_max: u64,
-    /// What must have been added since a query began, before it is taken for the cause.
+    /// Minimum growth since a query began for it to be considered the cause.
     added_bytes_min: u64,
     running: Mutex<Running>,
-    /// What the process had when the thread last looked.
+    /// Memory of the process at the last check.
     seen: AtomicU64,
-    /// Who is asked before a query is ended.
+    /// Function that is called before a query is cancelled.
     relief: OnceLock<Relief>,
 }
 
@@ -51,37 +51,36 @@ impl fmt::Debug for Pressure {
 
 #[derive(Debug, Default)]
 struct Running {
-    /// In the order in which they began, each with what the process had then.
+    /// Running queries in the order of their start, each with the memory of the process at that time.
     queries: Vec<(Weak<State>, u64)>,
-    /// Whether the thread is there.
+    /// Whether the thread is running.
     is_watched: bool,
 }
 
 impl Pressure {
-    /// The bound for an engine that may have `memory_bytes`.
+    /// Returns the limit for an engine with `memory_bytes`.
     pub(super) fn new(memory_bytes: u64) -> Self {
         let bytes_max = memory_bytes.saturating_add(memory_bytes / 4).saturating_add(PROCESS_BYTES_BESIDE);
         let (running, seen, relief) = (Mutex::default(), AtomicU64::new(0), OnceLock::new());
         Self(Arc::new(Watch { bytes_max, added_bytes_min: memory_bytes / 8, running, seen, relief }))
     }
 
-    /// What the process may have.
+    /// Returns the memory that the process may use.
     pub(super) fn bytes_max(&self) -> u64 {
         self.0.bytes_max
     }
 
-    /// From now on this one is asked before a query is ended.
+    /// Sets the function that is called before a query is cancelled.
     pub(super) fn relieve_with(&self, relief: Relief) {
-        // Said once, when the server is put together.
+        // This is called once, while the server is set up.
         let _ = self.0.relief.set(relief);
     }
 
-    /// Watches one more query, for as long as it lives.
+    /// Watches another query as long as it lives.
     pub(super) fn watch(&self, query: &Arc<State>) {
         let mut running = self.0.lock();
         if !running.is_watched {
-            // While the thread runs, what it saw is at most a look old; asking the system again costs more than many a
-            // query does.
+            // While the thread runs, the last value is recent enough; reading it again costs more than many a query.
             let Some(bytes) = own_bytes() else { return };
             self.0.seen.store(bytes, Ordering::Relaxed);
         }
@@ -90,7 +89,7 @@ impl Pressure {
         if !running.is_watched {
             let watch = Arc::clone(&self.0);
             let thread = std::thread::Builder::new().name("salver-pressure".into()).spawn(move || watch.run());
-            // Without a thread the other bounds hold; the next query tries again.
+            // Without a thread the other limits hold; the next query tries again.
             running.is_watched = thread.is_ok();
         }
     }
@@ -137,8 +136,8 @@ impl Watch {
     }
 }
 
-/// What the process has in memory of its own, in bytes, without the pages of files that the system takes back when it
-/// needs them; `None` where the system does not say.
+/// Returns the anonymous memory of the process, in bytes, without file pages that the system can reclaim; `None` if the
+/// system does not report it.
 #[must_use]
 pub fn own_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,5 +1,5 @@
-//! The rules by which the planner makes plans better, each with a checkpoint before it: planning ends with whoever
-//! waits for it, and a rule that makes a plan grow beyond measure ends it too.
+//! The planner's rules, each behind a checkpoint. Planning ends when the query is cancelled, and also when a rule makes
+//! the plan grow too large.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::namesakes;
 use super::unfixed::Unfixed;
 use super::work::Work;
 
-/// Gives the session the rules it has by itself, with their checkpoints.
+/// Wraps the session's own rules in checkpoints.
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
@@ -64,7 +64,7 @@ impl OptimizerRule for Logical {
             return Ok(Transformed::no(plan));
         }
         let rewritten = self.0.rewrite(plan, config)?;
-        // A filter that goes below a projection takes over what the projection computes, as often as it names it.
+        // A filter that moves below a projection copies the projected expressions, once per reference.
         if rewritten.transformed && self.0.name() == "push_down_filter" {
             bound(&rewritten.data)?;
         }
@@ -72,8 +72,8 @@ impl OptimizerRule for Logical {
     }
 }
 
-/// Whether a plan is a join in which null equals null, by `is not distinct from`. An equality that a filter brings to
-/// it must not become one of its keys.
+/// Returns whether a plan is a join in which null equals null, by `is not distinct from`. An equality of a filter above
+/// must not become one of its keys.
 fn joins_nulls(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Join(Join { join_type: JoinType::Inner, null_equality, .. }) => {
@@ -83,13 +83,13 @@ fn joins_nulls(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Refuses a node whose expressions have grown beyond measure.
+/// Refuses a node whose expressions have grown too large.
 fn bound(node: &LogicalPlan) -> Result<()> {
     let mut left = SQL_EXPRESSIONS_MAX;
     for node in std::iter::once(node).chain(node.inputs()) {
         node.apply_expressions(|expression| {
             expression.apply(|part| {
-                // Lists of values are as long as they were written.
+                // Lists of literals are as long as they were written.
                 left = left.saturating_sub(usize::from(!matches!(part, Expr::Literal(..))));
                 Ok(if left == 0 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
             })
@@ -101,7 +101,7 @@ fn bound(node: &LogicalPlan) -> Result<()> {
     Ok(())
 }
 
-/// A rule with its checkpoint.
+/// An analyzer rule behind a checkpoint.
 #[derive(Debug)]
 pub(super) struct Analysis(pub(super) Arc<dyn AnalyzerRule + Send + Sync>);
 
@@ -116,7 +116,7 @@ impl AnalyzerRule for Analysis {
     }
 }
 
-/// A rule with its checkpoint.
+/// A physical optimizer rule behind a checkpoint.
 #[derive(Debug)]
 pub(super) struct Physical(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 

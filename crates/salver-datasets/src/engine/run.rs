@@ -1,5 +1,5 @@
-//! Runs work on the engine's own threads and hands its rows over. Whoever waits may leave at any time: dropping the
-//! future or the stream ends the work.
+//! Runs work on the engine's own threads and returns its rows. Dropping the future or the stream cancels the work at
+//! any time.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -23,33 +23,33 @@ use crate::engine::work::Guard;
 use crate::engine::{Engine, Work};
 use crate::fault;
 
-/// Batches that may wait for a slow reader before the plan is made to wait.
+/// Batches buffered for a slow reader before backpressure stops the plan.
 const CHANNEL_BATCHES: usize = 2;
 
-/// How many answers per thread may be begun at once.
+/// Number of responses per thread that may be started at once.
 pub(super) const BEGINNING_PER_THREAD: usize = 2;
-/// How long an answer is begun before others may be, too.
+/// Time after which a response gives up its permit to start, so that others can.
 const BEGINNING_MAX: Duration = Duration::from_millis(50);
-/// How long an answer is not begun because memory is short: what stalls gives way long before.
+/// Maximum time that a response waits to start while memory is short; work that stalls gives way long before.
 const SHORT_MAX: Duration = Duration::from_secs(2);
-/// How often it is looked whether memory is short still.
+/// Interval at which available memory is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a plan answers.
+/// Result of a plan.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The columns.
+    /// Schema of the rows.
     pub(crate) schema: SchemaRef,
-    /// The rows.
+    /// The rows, in batches.
     pub(crate) batches: Batches,
 }
 
-/// Tells work on a blocking thread that nobody waits any more.
+/// Cancellation flag for work on a blocking thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Whether the work may stop.
+    /// Returns whether the work was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -63,7 +63,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Ends a task with its holder.
+/// Aborts a task when it is dropped.
 struct AbortOnDrop(AbortHandle);
 
 impl Drop for AbortOnDrop {
@@ -72,21 +72,21 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Work that was started and will be waited for. It ends with its holder, unless it is at it already.
+/// Work that was started and will be awaited. It is cancelled when this is dropped, unless it is already running.
 pub(crate) struct Started<T> {
     task: JoinHandle<Result<T>>,
     _abort: AbortOnDrop,
 }
 
 impl<T> Started<T> {
-    /// Waits for its end.
+    /// Waits for the result.
     pub(crate) async fn done(self) -> Result<T> {
         self.task.await.map_err(fault::stopped)?
     }
 }
 
 impl Engine {
-    /// Starts to decode, when its turn has come: however many exports there are, only some decode at once.
+    /// Starts decoding when a thread is free: however many exports there are, only a limited number decode at once.
     pub(crate) fn start_decoding<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -95,7 +95,7 @@ impl Engine {
         Ok(Started { _abort: AbortOnDrop(task.abort_handle()), task })
     }
 
-    /// Runs computing work on a thread that may block. `work` should look at its [`Cancel`] now and then.
+    /// Runs CPU-bound work on a thread that may block. `work` should check its [`Cancel`] now and then.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
@@ -112,7 +112,7 @@ impl Engine {
         done
     }
 
-    /// Runs asynchronous work on the engine's threads. It ends with its caller.
+    /// Runs asynchronous work on the engine's threads. It is cancelled with its caller.
     pub(crate) async fn run_task<T: Send + 'static>(
         &self,
         work: Work,
@@ -127,8 +127,8 @@ impl Engine {
         done
     }
 
-    /// Runs the plan that `start` makes. An answer of up to [`READY_ROWS_MAX`] rows and [`AWAITED_BYTES_MAX`] is
-    /// waited for; of a longer one the rest comes as a stream. The work ends with whoever waits for it.
+    /// Runs the plan that `start` returns. Up to [`READY_ROWS_MAX`] rows and [`AWAITED_BYTES_MAX`] are awaited; the
+    /// rest of a larger result is returned as a stream. Dropping the future or the stream cancels the work.
     pub(crate) async fn execute(
         &self,
         work: Work,
@@ -138,13 +138,13 @@ impl Engine {
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
         let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
-        // Boxed, so that whoever waits below is not as large as the work.
+        // Boxed to keep the caller's future small.
         let guarded = Box::pin(guarded);
         let mut beginning = Some(Beginning::wait(&self.beginning).await);
         let task = self.lanes.spawn(async move {
             let outcome = guarded.await.unwrap_or_else(|panic| Err(fault::panic(&*panic)));
             if let Err(error) = outcome {
-                // Nobody left to tell is not a failure.
+                // It is no failure if nothing receives the error any more.
                 let _ = failures.send(Err(error)).await;
             }
         })?;
@@ -174,7 +174,7 @@ impl Engine {
     }
 }
 
-/// A turn to begin an answer, which ends with the value, or after a while.
+/// Permit to start a response, released when this is dropped or after a while.
 struct Beginning(JoinHandle<()>);
 
 impl Drop for Beginning {
@@ -184,10 +184,11 @@ impl Drop for Beginning {
 }
 
 impl Beginning {
-    /// Waits until an answer may be begun. Hundreds that are begun at once have all of their first rows in memory
-    /// before it is known how many these are; so they begin one after another, and none while memory is short.
+    /// Waits until a response may start. Hundreds that start at once would all hold their first rows in memory before
+    /// their size is known; so they start one after another, and none while memory is short.
     ///
-    /// The turn ends on the threads of who asks: those of the engine may all be busy with what others began.
+    /// The permit is released on the caller's runtime, because the engine's threads may all be busy with other
+    /// responses.
     async fn wait(beginning: &Arc<Semaphore>) -> Self {
         let patience = Instant::now() + SHORT_MAX;
         let turn = Arc::clone(beginning).acquire_owned().await;
@@ -213,7 +214,7 @@ async fn pump(
     if schema_out.send(stream.schema()).is_err() {
         return Ok(());
     }
-    // The time in which rows wait for their reader does not count.
+    // Time spent waiting for the reader does not count.
     loop {
         let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
         let Some(batch) = next.map_err(|_| too_long(query_ms_max))? else { break };
@@ -223,7 +224,7 @@ async fn pump(
         }
         began = Instant::now();
     }
-    // The end is said, and not told from the channel's end: work that was stopped must not look complete.
+    // The end is sent explicitly, because a closed channel of cancelled work must not look like a complete result.
     let _ = rows_out.send(Ok(None)).await;
     Ok(())
 }
@@ -233,12 +234,12 @@ fn too_long(query_ms_max: u64) -> Error {
         .with_hint("ask for less, add a filter or a `limit`, or raise `limits.query_ms_max`")
 }
 
-/// What came through the channel: a batch, the end, or a failure.
+/// Converts a message of the channel: a batch, the end, or a failure.
 fn next(received: Option<Result<Option<RecordBatch>>>) -> Result<Option<RecordBatch>> {
     received.unwrap_or_else(|| Err(Error::internal("the query was stopped before its end")))
 }
 
-/// The rows that were not waited for.
+/// Stream of the rows that were not awaited.
 struct Rest {
     rows: mpsc::Receiver<Result<Option<RecordBatch>>>,
     ended: bool,

@@ -1,4 +1,4 @@
-//! How DataFusion is set up: memory, spilling, caches, functions and options.
+//! Configuration of DataFusion: memory, spilling, caches, functions and options.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -16,47 +16,47 @@ use super::functions::{self, Allowance};
 use super::wide::{self, BoundRows};
 use super::{exact, frugal, json_chains, own, rules};
 
-/// The catalog that every table is in, as `information_schema` shows it.
+/// Catalog of every table, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
-/// The schema that every table is in.
+/// Schema of every table.
 pub(crate) const SCHEMA: &str = "public";
-/// Most rows of the batches that operators pass on.
+/// Maximum rows of a batch.
 const BATCH_ROWS_MAX: usize = 8_192;
-/// Most keys of one side of a join that the other side is asked for one by one.
+/// Maximum number of keys of one side of a join that are pushed to the other side as a list.
 const JOINED_KEYS_MAX: usize = 1_000;
-/// Fewest of them, however short memory is.
+/// Minimum rows of a batch, however short memory is.
 const BATCH_ROWS_MIN: usize = 64;
-/// The memory of queries for each row of a batch, in bytes.
+/// Memory of queries for each row of a batch, in bytes.
 const BYTES_PER_BATCH_ROW: usize = 16 * 1024;
-/// The same for plans that ran out of memory: several sorts and merges run at
-/// once, each of these holds some batches, and rows may be wide.
+/// The same for plans that ran out of memory: several sorts and merges run at once, each of them holds some batches,
+/// and rows may be wide.
 const BYTES_PER_FRUGAL_ROW: usize = 64 * 1024;
-/// Most memory of a sort that sorts all it holds at once. It reckons with twice the size of its rows, and the offsets
-/// of one column of text have 32 bits.
+/// Maximum memory of a sort that sorts all its rows at once. It reserves twice the size of its rows, and the offsets of
+/// a text column have 32 bits.
 const SORT_BYTES_MAX: usize = 4 * 1024 * 1024 * 1024 - 1;
-/// Disk for what queries spill where nobody tells how much is free.
+/// Disk space for spill files if the free space is unknown.
 const SPILL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
-/// Footers of Parquet files that are kept, in bytes.
+/// Size of the cache of Parquet footers, in bytes.
 const METADATA_CACHE_BYTES: usize = 64 * 1024 * 1024;
-/// How many consumers an out-of-memory error names in the log.
+/// Number of consumers that an out-of-memory error names in the log.
 const CONSUMERS_NAMED: usize = 5;
 
-/// Memory that is reckoned for each sorted run that a merge reads at once, for each thread: every partition merges, at
-/// the same time, and takes the room of four batches for each run. What merges the partitions comes last, when rows
-/// have gone out and nothing can be tried again, so there must be room left for it.
+/// Memory that is reserved for each sorted run that a merge reads at once, for each thread. All partitions merge at the
+/// same time, and each reserves four batches per run. The merge of the partitions comes last, when rows have been sent
+/// and the query can't be retried, so there must be room left for it.
 const MERGED_RUN_BYTES: u64 = 32 * 1024 * 1024;
-/// Fewest runs merged at once; where not even these fit, the merge takes fewer by itself.
+/// Minimum number of runs merged at once; if not even these fit, the merge takes fewer by itself.
 const FAN_IN_MIN: usize = 2;
-/// Most runs merged at once.
+/// Maximum number of runs merged at once.
 const FAN_IN_MAX: usize = 64;
-/// The part of the memory that one partition's sort keeps back for merging is one of this many.
+/// Divisor of the memory that the sort of one partition reserves for merging.
 const RESERVES: usize = 16;
-/// Least of it, in bytes.
+/// Minimum of that reservation, in bytes.
 const RESERVE_BYTES_MIN: usize = 64 * 1024;
-/// Most of it, in bytes.
+/// Maximum of that reservation, in bytes.
 const RESERVE_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// Memory, spill directory and caches, shared by every session.
+/// Creates the memory pool, spill directory and caches that all sessions share.
 pub(crate) fn environment(
     memory_bytes: u64,
     threads: usize,
@@ -85,37 +85,37 @@ pub(crate) fn environment(
         .map_err(|error| Error::internal("can't set up the engine").with_source(error))
 }
 
-/// What is free where a directory is, in bytes.
+/// Returns the free space of a directory's file system, in bytes.
 fn free_bytes(directory: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(directory).ok()?;
     system.f_bavail.checked_mul(system.f_frsize)
 }
 
-/// A session with every function, for plans of up to `partitions` partitions.
+/// Creates a session with every function, for plans of up to `partitions` partitions.
 pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     finish(environment, memory_bytes, config(memory_bytes, partitions), |session| session)
 }
 
-/// A session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables can't
-/// spill, or not all of them.
-/// A sort sorts all that it holds at once: merging instead takes memory of its own that nothing keeps free for it.
-/// Batches are small, because a merge of what was spilled holds some of every run it reads.
+/// Creates a session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables
+/// can't spill, or not completely.
+/// A sort sorts all its rows at once, because merging needs memory of its own that nothing reserves for it.
+/// Batches are small, because a merge of spill files holds a batch of every run.
 pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     finish(environment, memory_bytes, frugal_config(memory_bytes), frugal::spilling)
 }
 
 fn frugal_config(memory_bytes: usize) -> SessionConfig {
-    // The planner sorts for a join only where there are at least two partitions; more of them keep each sort's share
-    // of a large memory below what can be sorted at once.
+    // The planner sorts for a join only if there are at least two partitions; with more of them, each sort's share of a
+    // large memory stays below the maximum of one sort.
     let partitions = (memory_bytes / SORT_BYTES_MAX).max(2);
     let batch_rows = (memory_bytes / BYTES_PER_FRUGAL_ROW).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
     let mut config = config(memory_bytes, partitions).with_batch_size(batch_rows);
     let options = config.options_mut();
     options.optimizer.prefer_hash_join = false;
-    // The first rows of an order may be found by sorting all, which tells no one what is beyond them. What one run has
-    // found must not stand in the way of the next, and parts of a plan may be run again here.
+    // A top-k may be a limit over a full sort, which provides no dynamic filter. The filter of one execution must not
+    // affect the next, and parts of a plan may be executed again here.
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.optimizer.enable_join_dynamic_filter_pushdown = false;
@@ -124,7 +124,7 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
     config
 }
 
-/// A session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
+/// Creates a session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
 pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
     let config = frugal_config(memory_bytes).with_batch_size(wide::NARROW_ROWS);
@@ -141,20 +141,21 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     let options = config.options_mut();
     options.execution.parquet.pushdown_filters = true;
     options.execution.parquet.reorder_filters = true;
-    // The types of a dataset's columns are what its loader says, not views of them.
+    // The loader decides the column types of a dataset; they are not replaced by views.
     options.execution.parquet.schema_force_view_types = false;
     // Names are resolved in the parsed statement, where the columns of every table are known.
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
-    // What is written with a point is exact, as what it is compared with.
+    // Literals with a decimal point are exact.
     options.sql_parser.parse_float_as_decimal = true;
-    // Microseconds reach from the year -290308 on; nanoseconds end in 2262 and begin anew.
+    // Microseconds reach back to the year -290308; nanoseconds end in 2262 and wrap around.
     options.execution.parquet.coerce_int96 = Some("us".to_owned());
-    // So many keys of a join are asked of a database by name, in place of all between the smallest and the largest.
+    // Up to this many join keys are requested from a database as a list, instead of the range between the smallest and
+    // the largest.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = JOINED_KEYS_MAX;
-    // This operator panics on types that it takes for others (DataFusion 55).
+    // This operator panics on types that it does not expect (DataFusion 55).
     options.optimizer.enable_topk_aggregation = false;
-    // Each sort keeps this back for its merge, so it must leave room for the sort.
+    // Each sort reserves this for its merge, so it must leave room for the sort itself.
     let reserve = memory_bytes / (RESERVES * partitions);
     options.execution.sort_spill_reservation_bytes = reserve.clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
     config
@@ -169,7 +170,7 @@ fn finish(
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
     let builder = more(rules::checked(builder.with_default_features()));
-    // Last, when the plan is what will run.
+    // This rule is last, when the plan is final.
     let builder = builder.with_optimizer_rule(functions::bound_matches(&allowance));
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
     json_chains::register(&mut state)

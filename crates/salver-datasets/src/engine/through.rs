@@ -1,4 +1,4 @@
-//! Operators that pass on the rows of another, in its order and its partitions.
+//! Operators that forward the rows of another, in the same order and partitions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdo
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties};
 
-/// What such an operator does with the rows, or says of them.
+/// Behavior of such an operator.
 pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
-    /// Its name in plans.
+    /// Name of the operator in plans.
     const NAME: &'static str;
-    /// Whether conditions on its rows may be asked of those of its input.
+    /// Whether filters on the rows may be pushed to the input.
     const LETS_CONDITIONS_DOWN: bool;
 
-    /// What is known of the rows: what the input says, unless this says otherwise.
+    /// Returns the properties of the rows; by default those of the input.
     fn properties(&self, input: &dyn ExecutionPlan) -> Arc<PlanProperties> {
         Arc::clone(input.properties())
     }
 
-    /// The rows of a partition.
+    /// Returns the rows of a partition.
     fn rows(
         &self,
         input: &Arc<dyn ExecutionPlan>,
@@ -56,7 +56,7 @@ impl<P: Passage> Through<P> {
         }
     }
 
-    /// What the rows come from.
+    /// Returns the input.
     pub(super) fn input(&self) -> &Arc<dyn ExecutionPlan> {
         &self.input
     }

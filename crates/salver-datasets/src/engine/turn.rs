@@ -1,6 +1,6 @@
-//! Turns: the time from when a task gets a thread of the engine until it lets the thread go. A task that has computed
-//! for long lets it go at its next checkpoint, so that however many queries compute, each comes to its turn; where it
-//! can't, because it is in the middle of an expression, another thread takes over the waiting tasks.
+//! Turns: the time between two points at which a task yields its thread. A task that has computed for long yields at
+//! its next checkpoint, so that all queries make progress however many there are. A task that can't yield, because it
+//! is in the middle of an expression, hands its role as a worker to another thread, which runs the waiting tasks.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
@@ -13,30 +13,30 @@ use std::time::{Duration, Instant};
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures::future::BoxFuture;
 
-/// Longest turn of a task that can let its thread go.
+/// Maximum turn of a task that can yield.
 const TURN_MAX: Duration = Duration::from_millis(20);
-/// When a task that can't let its thread go gives up its place as a worker.
+/// Time after which a task that can't yield gives up its role as a worker.
 const WORKER_HELD_MAX: Duration = Duration::from_millis(100);
-/// How long a thread waits for another to become the worker. On a busy machine that may be too short, and this one
-/// is the worker still; it tries again after [`WORKER_HELD_MAX`], so that the wait costs a fiftieth of the time.
+/// Time that a thread waits for another to become the worker. On a busy machine that may be too short, and this thread
+/// remains the worker; it tries again after [`WORKER_HELD_MAX`], so that waiting takes a fiftieth of the time.
 const HANDOVER: Duration = Duration::from_millis(2);
-/// A turn that is longer holds a worker that others wait for in vain.
+/// Duration after which a turn counts as blocking its worker.
 const STUCK_MS: u64 = 300;
 
-/// What moments are counted from.
+/// Origin of the times in milliseconds.
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 thread_local! {
-    /// The seat of this thread, when it is one of the engine's.
+    /// Seat of this thread, if it is one of the engine's.
     static SEAT: OnceCell<Arc<Seat>> = const { OnceCell::new() };
-    /// When the turn began that this thread is in, or when it last tried to give its worker away.
+    /// Start of this thread's turn, or the time at which it last tried to hand over its worker.
     static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// What others see of one thread.
+/// State of one thread that is visible to others.
 #[derive(Debug, Default)]
 struct Seat {
-    /// When the turn began that holds a worker; 0 when there is none.
+    /// Start of the turn that occupies a worker; 0 if there is none.
     since_ms: AtomicU64,
 }
 
@@ -45,11 +45,11 @@ struct Seat {
 pub(super) struct Seats(Arc<Mutex<Vec<Arc<Seat>>>>);
 
 impl Seats {
-    /// Gives the current thread, which has just started, a seat.
+    /// Registers the current thread, which has just started.
     pub(super) fn sit(&self) {
         let seat = Arc::new(Seat::default());
         let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The seats of threads that have ended.
+        // Drops the seats of threads that have ended.
         seats.retain(|seat| Arc::strong_count(seat) > 1);
         seats.push(Arc::clone(&seat));
         SEAT.with(|own| {
@@ -57,7 +57,7 @@ impl Seats {
         });
     }
 
-    /// How many workers are held by turns without an end.
+    /// Returns the number of workers that are blocked by long turns.
     pub(super) fn stuck(&self) -> usize {
         let now = now_ms();
         let seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,11 +69,11 @@ impl Seats {
     }
 }
 
-/// A task whose polls are turns.
+/// Task in which every poll is a turn.
 pub(super) struct Turns<T>(BoxFuture<'static, T>);
 
 impl<T> Turns<T> {
-    /// The task that `work` is.
+    /// Wraps `work`.
     pub(super) fn of(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Box::pin(work))
     }
@@ -88,7 +88,7 @@ impl<T> Future for Turns<T> {
     }
 }
 
-/// The turn that the current thread is in.
+/// Turn of the current thread.
 struct Turn {
     before: Option<Instant>,
 }
@@ -122,27 +122,27 @@ fn end() {
 }
 
 fn now_ms() -> u64 {
-    // Never 0, which stands for "not at all".
+    // 0 stands for "none".
     u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-/// Whether the task should let its thread go.
+/// Returns whether the task should yield its thread.
 pub(super) fn is_long() -> bool {
     BEGAN.get().is_some_and(|began| began.elapsed() > TURN_MAX)
 }
 
-/// Gives the worker away when the turn has taken long: this thread goes on as one that nobody waits for.
+/// Hands the worker over if the turn has taken long; this thread continues as a blocking one.
 pub(super) fn give_way() {
     if BEGAN.get().is_some_and(|began| began.elapsed() > WORKER_HELD_MAX) {
         end();
-        // Another thread becomes the worker as long as this one is known to be blocked. The runtime does not tell
-        // whether one did, so the turn counts from now on, as if none had.
+        // Another thread becomes the worker while this one is known to block. The runtime does not report whether one
+        // did, so the turn restarts as if none had.
         tokio::task::block_in_place(|| std::thread::sleep(HANDOVER));
         BEGAN.set(Some(Instant::now()));
     }
 }
 
-/// Makes turns of the polls of every task that the engine's operators start.
+/// Makes every poll of the tasks that operators spawn a turn.
 pub(super) fn trace_operators() {
     // Another engine in this process may have done so.
     let _ = set_join_set_tracer(&Operators);

@@ -1,7 +1,7 @@
-//! Keeps the engine from taking a column of the optional side of an outer join for a constant.
+//! Keeps the engine from treating a column of the nullable side of an outer join as a constant.
 //!
-//! Of `a right join b on a.t = b.t where b.t = 1` the engine knows that `a.t` is 1 below the join, and goes on to take
-//! it for that above (`EquivalenceGroup::join` of DataFusion 55), where it is null as well: an order by it was dropped.
+//! For `a right join b on a.t = b.t where b.t = 1` the engine derives that `a.t` is 1 below the join, and also assumes
+//! it above (`EquivalenceGroup::join` of DataFusion 55), where it may be null: an order by it was dropped.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProp
 
 use super::through::{Passage, Through};
 
-/// Stands before the rule that drops orders that hold already.
+/// Optimizer rule that runs before the rule that drops redundant sorts.
 #[derive(Debug)]
 pub(super) struct Unfixed;
 
@@ -53,7 +53,7 @@ impl PhysicalOptimizerRule for Unfixed {
     }
 }
 
-/// Which sides of a join give nulls where the other has no match.
+/// Returns which sides of a join are null if the other side has no match.
 fn optional_sides(node: &Arc<dyn ExecutionPlan>) -> [bool; 2] {
     let kind = node
         .downcast_ref::<HashJoinExec>()
@@ -68,7 +68,7 @@ fn optional_sides(node: &Arc<dyn ExecutionPlan>) -> [bool; 2] {
     }
 }
 
-/// Says nothing of constants.
+/// Operator that reports no constants.
 #[derive(Clone, Debug)]
 struct Forgetful;
 

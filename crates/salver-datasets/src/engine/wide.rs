@@ -1,8 +1,8 @@
-//! Rows that are too wide for what operators do with them: joins repeat a row for every match, `unnest` for every
-//! element, window functions for every row beside it, and a constant stands in every row. None of them reckons with it;
-//! so the width of what goes in is looked at before.
+//! Limits on the width of rows. Joins repeat a row for every match, `unnest` for every element, window functions for
+//! every row of the frame, and a constant is repeated in every row. None of these operators accounts for that memory,
+//! so the width of their input is checked before.
 //!
-//! A query that is refused for it is tried again with a few rows at a time (see `plan::answer`).
+//! A refused query is retried with a few rows at a time (see `plan::answer`).
 
 mod rows;
 
@@ -31,12 +31,13 @@ use self::rows::{Given, Next, WideRowsExec};
 use crate::engine::Work;
 use crate::engine::functions::{Allowance, pattern_chars, scalar_bytes, shown, too_large};
 
-/// Rows of a batch of a query whose rows are wide.
+/// Rows of a batch for queries with wide rows.
 pub(crate) const NARROW_ROWS: usize = 16;
-/// Constants that are smaller are not counted.
+/// Size below which constants are not counted, in bytes.
 const CONSTANT_BYTES_MIN: u64 = 64;
 
-/// Looks at the width of rows before operators that may repeat them. It comes last, when the plan is what will run.
+/// Optimizer rule that checks the width of rows before operators that may repeat them. It runs last, when the plan is
+/// final.
 #[derive(Debug)]
 pub(crate) struct BoundRows {
     allowance: Arc<Allowance>,
@@ -47,7 +48,7 @@ impl BoundRows {
         Self { allowance: Arc::clone(allowance) }
     }
 
-    /// Refuses constants that are too large to stand in every row of a batch.
+    /// Refuses constants that are too large to be repeated in every row of a batch.
     fn check_constants(&self, node: &Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<()> {
         let mut bytes = 0;
         node.apply_expressions(&mut |expr| {
@@ -110,7 +111,7 @@ impl BoundRows {
         Ok(Transformed::yes(self.before(&node, reader)))
     }
 
-    /// What goes into windows; `whole` when all rows wait for the last one.
+    /// Describes the input of windows; `whole` if all rows wait for the last one.
     fn windows(exprs: &[Arc<dyn WindowExpr>], whole: bool, inputs: &[Arc<dyn ExecutionPlan>]) -> Result<Next> {
         let (picks, collects) = made_by(exprs)?;
         let partitions = inputs.first().map_or(0, |input| input.properties().output_partitioning().partition_count());
@@ -133,7 +134,7 @@ impl PhysicalOptimizerRule for BoundRows {
     }
 }
 
-/// The bytes of the constants that an expression may write out for each row. A comparison does not.
+/// Returns the size of the constants that an expression may repeat for each row, in bytes. A comparison repeats none.
 fn constants(expr: &Arc<dyn PhysicalExpr>) -> u64 {
     if let Some(literal) = expr.downcast_ref::<Literal>() {
         let bytes = scalar_bytes(literal.value());
@@ -144,7 +145,7 @@ fn constants(expr: &Arc<dyn PhysicalExpr>) -> u64 {
     children.map(constants).sum()
 }
 
-/// Refuses patterns that cost more to match than can be waited for: no operator can be ended in the middle of a text.
+/// Refuses patterns that take too long to match, because no operator can be cancelled in the middle of a text.
 fn check_patterns(expr: &Arc<dyn PhysicalExpr>) -> Result<()> {
     let matches = expr.is::<LikeExpr>() || expr.downcast_ref::<BinaryExpr>().is_some_and(|own| is_match(*own.op()));
     for child in expr.children() {
@@ -168,7 +169,7 @@ fn is_match(operator: Operator) -> bool {
     )
 }
 
-/// How many of the window functions may give the widest value they see for each row, and how many all values.
+/// Returns how many window functions may return the widest value of their frame for each row, and how many all values.
 fn made_by(exprs: &[Arc<dyn WindowExpr>]) -> Result<(u64, u64)> {
     let (mut picks, mut collects) = (0, 0);
     for expr in exprs {
@@ -190,7 +191,7 @@ fn made_by(exprs: &[Arc<dyn WindowExpr>]) -> Result<(u64, u64)> {
     Ok((picks, collects))
 }
 
-/// Whether values of the type may be of any size.
+/// Returns whether values of the type may have any size.
 fn is_wide(data_type: &DataType) -> bool {
     data_type.primitive_width().is_none() && !matches!(data_type, DataType::Boolean | DataType::Null)
 }

@@ -1,8 +1,7 @@
-//! The state of one query's work, which whoever computes for it looks at: a query that nobody waits for any more ends
-//! at its next checkpoint.
+//! State of one query's work, shared by everything that computes for it: a cancelled query ends at its next checkpoint.
 //!
-//! It goes along in the session's options, so that functions find it (`ScalarFunctionArgs::config_options`) and
-//! operators do (`TaskContext::session_config`), in whatever plan they stand.
+//! The state is carried in the session's options, so that functions (`ScalarFunctionArgs::config_options`) and
+//! operators (`TaskContext::session_config`) find it in any plan.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,17 +17,17 @@ use super::pressure::Pressure;
 use super::turn;
 use super::work_state::State;
 
-/// How long work that ended is waited for: what computes looks whether it may every few milliseconds.
+/// Maximum time to wait for cancelled work to end; computations check for cancellation every few milliseconds.
 const RELEASED_MAX: Duration = Duration::from_secs(1);
-/// How often it is looked whether it has let go.
+/// Interval at which that is checked.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// One query's work. Clones are the same work.
+/// Work of one query. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work(Arc<State>);
 
 impl Work {
-    /// Begins work for a query in `state`, whose functions and operators find it from now on.
+    /// Begins the work of a query in `state`, whose functions and operators find it from now on.
     pub(crate) fn begin(state: &mut SessionState) -> Self {
         let work = Self::default();
         if let Some(pressure) = state.config_options().extensions.get::<Pressure>() {
@@ -38,35 +37,35 @@ impl Work {
         work
     }
 
-    /// Makes `state` one in which this work goes on.
+    /// Makes `state` one in which this work continues.
     pub(crate) fn enter(self, state: &mut SessionState) {
         state.config_mut().options_mut().extensions.insert(self);
-        // Functions get the options as they are at this moment.
+        // Functions get the options as of this moment.
         state.mark_start_execution();
     }
 
-    /// The work that a function is called for; one that never ends where a plan runs for nobody in particular.
+    /// Returns the work that a function is called for, or work that is never cancelled if the plan belongs to no query.
     pub(crate) fn of(options: &ConfigOptions) -> Self {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// The work that an operator runs for.
+    /// Returns the work that an operator runs for.
     pub(crate) fn of_task(task: &TaskContext) -> Self {
         Self::of(task.session_config().options())
     }
 
-    /// Ends the work: every checkpoint fails from now on.
+    /// Cancels the work: every checkpoint fails from now on.
     pub(crate) fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Whether the work was ended.
+    /// Returns whether the work was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Waits until the work is nobody's but the caller's, for a second at most. Tasks of a plan are aborted with it,
-    /// but end only when their threads come by, and hold memory of the pool until then.
+    /// Waits until only the caller holds the work, for a second at most. The tasks of a plan are aborted with it, but
+    /// end only when their threads poll them, and hold memory of the pool until then.
     pub(crate) async fn released(&self) {
         let patience = Instant::now() + RELEASED_MAX;
         loop {
@@ -77,21 +76,21 @@ impl Work {
         }
     }
 
-    /// The plan is made: what is computed from now on does not become part of it.
+    /// Marks the plan as complete: values that are computed from now on do not become part of it.
     pub(crate) fn mark_planned(&self) {
         self.0.mark_planned();
     }
 
-    /// Whether the plan is made.
+    /// Returns whether the plan is complete.
     pub(crate) fn is_planned(&self) -> bool {
         self.0.is_planned()
     }
 
-    /// Checks that somebody waits for the work still. Computations of many rows, or of long ones, do so every few
-    /// milliseconds; work that has gone on for long makes way here for that of others.
+    /// Checks for cancellation. Computations over many rows, or over long values, call it every few milliseconds; a
+    /// turn that has taken long gives way here.
     ///
     /// # Errors
-    /// When it was ended.
+    /// When the work was cancelled.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(self.stopped());
@@ -100,7 +99,7 @@ impl Work {
         Ok(())
     }
 
-    /// What work ends with that was ended: because nobody waits for it, or because of the memory it takes.
+    /// Returns the error of cancelled work: nothing waits for it any more, or it uses too much memory.
     pub(super) fn stopped(&self) -> DataFusionError {
         let error = if self.0.is_pressed() {
             Error::new(Code::OutOfMemory, "the query was ended: with it the server has more in memory than it may")
@@ -111,18 +110,18 @@ impl Work {
         DataFusionError::External(Box::new(error))
     }
 
-    /// Ends the work when the guard is dropped, unless it was [`Guard::disarm`]ed.
+    /// Returns a guard that cancels the work when it is dropped, unless it was [`Guard::disarm`]ed.
     pub(crate) fn guard(self) -> Guard {
         Guard(Some(self))
     }
 }
 
-/// Ends work with its holder.
+/// Cancels work when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard(Option<Work>);
 
 impl Guard {
-    /// Lets the work go on.
+    /// Lets the work continue.
     pub(crate) fn disarm(mut self) {
         self.0 = None;
     }

@@ -1,45 +1,45 @@
-//! What is known of one query's work by whoever computes for it and whoever may end it: whether it was ended, and
-//! whether its plan is made.
+//! State of one query's work, shared by its computations and by the code that may cancel it: whether it was cancelled,
+//! and whether its plan is complete.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is known of one query's work.
+/// State of one query's work.
 #[derive(Debug, Default)]
 pub(super) struct State {
     cancelled: AtomicBool,
     planned: AtomicBool,
-    /// Whether it was ended because the process had too much in memory.
+    /// Whether the work was cancelled because the process used too much memory.
     pressed: AtomicBool,
 }
 
 impl State {
-    /// Ends the work.
+    /// Cancels the work.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work was ended.
+    /// Returns whether the work was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Ends the work because of the memory it takes.
+    /// Cancels the work because of its memory.
     pub(super) fn press(&self) {
         self.pressed.store(true, Ordering::Relaxed);
         self.cancel();
     }
 
-    /// Whether it was ended because of the memory it takes.
+    /// Returns whether the work was cancelled because of its memory.
     pub(super) fn is_pressed(&self) -> bool {
         self.pressed.load(Ordering::Relaxed)
     }
 
-    /// The plan is made.
+    /// Marks the plan as complete.
     pub(super) fn mark_planned(&self) {
         self.planned.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the plan is made.
+    /// Returns whether the plan is complete.
     pub(super) fn is_planned(&self) -> bool {
         self.planned.load(Ordering::Relaxed)
     }

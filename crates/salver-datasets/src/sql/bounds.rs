@@ -1,6 +1,5 @@
-//! Bounds on statements: what is parsed, and then planned, is known to be small enough for the stack and for the time
-//! of those who walk it. Brackets and types are counted before the parser sees them; operators, tables and columns in
-//! the parsed statement, before anything else looks at it.
+//! Limits on statements, so that the stack and the time suffice for parsing and planning. Brackets and types are
+//! counted before parsing; operators, tables and columns in the parsed statement, before anything else visits it.
 
 mod columns;
 mod counts;
@@ -25,33 +24,32 @@ use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
 
-/// Words that put another query behind the one before.
+/// Keywords that append another query to the one before.
 const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
 
-/// Functions that are planned as a `case`, whose arguments but the last then stand there twice.
+/// Functions that are planned as a `case` and duplicate all arguments but the last.
 const COPYING: [&str; 4] = ["COALESCE", "IFNULL", "NVL", "NVL2"];
 
-/// Functions whose names have those of their arguments in them twice.
+/// Functions whose names contain those of their arguments twice.
 const NAMING: [&str; 3] = ["NAMED_STRUCT", "ROW", "STRUCT"];
 
-/// Deepest nesting of what is named after its parts twice, so that names double with each level.
+/// Maximum nesting of expressions whose names contain their parts twice, because such names double with each level.
 const NAMED_DEPTH_MAX: usize = 12;
 
-/// Functions whose arguments may be a text that names a type.
+/// Functions with arguments that may be a text that names a type.
 const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_ARROW_CAST", "TRY_CAST_TO_TYPE"];
 
-/// Deepest nesting of `WITH` in the queries of a `WITH`, each of which doubles the time that planning takes.
+/// Maximum nesting of `WITH` in the queries of a `WITH`, each of which doubles planning time.
 const WITH_DEPTH_MAX: usize = 8;
 
-/// Deepest nesting of queries in the place of tables: a condition above is carried down through all of them, and may be
-/// written out anew by each.
+/// Maximum nesting of subqueries in `from`: a predicate is pushed down through all of them, and each may copy it.
 const TABLES_DEPTH_MAX: usize = 24;
 
-/// What one JSON operator, one `^` or one `at time zone` counts in a chain: the names of the later ones have those of
-/// all before in them.
+/// Weight of one JSON operator, one `^` or one `at time zone` in a chain: the name of each contains those of all before
+/// it.
 const JSON_LEVELS: usize = 5;
 
-/// Checks the text of a statement, of which each word or operator may put its tree one level deeper.
+/// Checks the tokens of a statement, of which each word or operator may add a level to its tree.
 pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result<()> {
     let mut words = 0_usize;
     let mut combined = 0_usize;
@@ -59,7 +57,7 @@ pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result
     for token in tokens.iter().map(|token| &token.token) {
         match token {
             Token::Whitespace(_) | Token::EOF => continue,
-            // How deep parentheses nest is counted by itself.
+            // The nesting of parentheses is counted separately.
             Token::Comma | Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen | Token::RParen => {}
             Token::VerticalBarRightAngleBracket => combined += 1,
             Token::Word(word) if COMBINING.iter().any(|own| word.value.eq_ignore_ascii_case(own)) => combined += 1,
@@ -78,15 +76,15 @@ pub(super) fn check_tokens(tokens: &[TokenWithSpan], words_max: usize) -> Result
     relations(combined)
 }
 
-/// What a statement is refused with that can be read in too many ways.
+/// Returns the error for a statement with too many possible readings.
 pub(super) fn too_many_readings() -> Error {
     Error::new(Code::InvalidSql, "the statement can be read in too many ways: its calls and brackets nest too deep")
         .with_hint("check that each of them is closed, and use `WITH` to name parts of the statement")
 }
 
-/// Levels of a chain that are no operators: the query it stands in, and its last operand.
+/// Levels of a chain besides its operators: the query around it, and its last operand.
 const LEVELS_OF_CHAIN: usize = 2;
-/// Levels that other words for what was written may have more.
+/// Additional levels that rewriting may cause.
 const LEVELS_REWRITTEN: usize = 40;
 
 /// Checks a parsed statement.
@@ -94,7 +92,7 @@ pub(super) fn check(statement: &Statement) -> Result<()> {
     measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN)
 }
 
-/// Checks a statement that was put into other words.
+/// Checks a rewritten statement.
 pub(super) fn check_rewritten(statement: &Statement) -> Result<()> {
     measure(statement, SQL_CHAIN_MAX + LEVELS_OF_CHAIN + LEVELS_REWRITTEN)
 }
@@ -107,7 +105,8 @@ fn measure(statement: &Statement, levels_max: usize) -> Result<()> {
     }
 }
 
-/// What a query reads, each table and each query of a `WITH` as often as it is used.
+/// Number of tables and queries that a query reads, counting each table and each query of a `WITH` as often as it is
+/// used.
 #[derive(Clone, Copy, Default)]
 struct Size {
     relations: usize,
@@ -123,33 +122,34 @@ impl Size {
 #[derive(Default)]
 struct Frame {
     own: Size,
-    /// The queries of its `WITH` that come next, the last one first.
+    /// Names of the following queries of its `WITH`, the last one first.
     ahead: Vec<String>,
-    /// Those it has had.
+    /// Sizes of the preceding ones.
     named: AHashMap<String, Size>,
 }
 
 #[derive(Default)]
 struct Measure {
-    /// How deep an expression may be.
+    /// Maximum depth of an expression.
     levels_max: usize,
-    /// How deep the expression is that is being visited, and what each of its levels added.
+    /// Depth of the current expression, and the contribution of each of its levels.
     depth: usize,
     levels: Vec<usize>,
-    /// The parts of expressions that planning copies, by their places in memory, and how often it doubles them; how
-    /// often all do that are around it.
+    /// Parts of expressions that planning copies, by their addresses, with the number of times that this doubles them;
+    /// and the sum of these around the current expression.
     copied: AHashMap<usize, usize>,
     copies: usize,
-    /// The parts of expressions that are named after them twice, and how many are around it.
+    /// Parts of expressions that occur twice in the name of their parent, and the number of these around the current
+    /// expression.
     named: AHashSet<usize>,
     names: usize,
-    /// How many queries with a `WITH` are around it.
+    /// Number of queries with a `WITH` around the current expression.
     withs: usize,
-    /// How many queries in the place of tables are around it.
+    /// Number of queries in `from` around the current expression.
     tables: usize,
-    /// How many subqueries are around it.
+    /// Number of subqueries around the current expression.
     subqueries: usize,
-    /// The queries around what is being visited; the first stands for the statement.
+    /// Queries around the current expression; the first stands for the statement.
     frames: Vec<Frame>,
 }
 
@@ -173,13 +173,13 @@ impl Measure {
         ControlFlow::Continue(())
     }
 
-    /// Notes the parts of an expression that stand in several places of what planning makes of it.
+    /// Records the parts of an expression that planning copies.
     fn note_copied(&mut self, expr: &Expr) {
         use BinaryOperator::{Gt, GtEq, Lt, LtEq};
         match expr {
             Expr::Between { expr, .. } => self.note(expr, 1),
             Expr::BinaryOp { left, op: BinaryOperator::Custom(op), .. } if op == SYMMETRIC => self.note(left, 1),
-            // Each column stands in each of the comparisons that decide where those before it are equal.
+            // Each column occurs in every comparison that decides whether the columns before are equal.
             Expr::BinaryOp { left, op: Lt | LtEq | Gt | GtEq, right } => {
                 for row in [left, right].into_iter().filter_map(|side| compared::row(side)) {
                     row.iter()
@@ -195,7 +195,7 @@ impl Measure {
                 self.note(left, SQL_COPIED_DEPTH_MAX - 1);
                 self.note(right, SQL_COPIED_DEPTH_MAX - 1);
             }
-            // Of `= any` and `<> all` planning makes `in` and `not in`.
+            // Planning turns `= any` and `<> all` into `in` and `not in`.
             Expr::AnyOp { compare_op: BinaryOperator::Eq, .. }
             | Expr::AllOp { compare_op: BinaryOperator::NotEq, .. } => {}
             Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } => {
@@ -219,7 +219,7 @@ impl Measure {
         }
     }
 
-    /// Notes the parts of an expression that its name has twice.
+    /// Records the parts of an expression that its name contains twice.
     fn note_named(&mut self, expr: &Expr) {
         match expr {
             Expr::Struct { values, .. } | Expr::Tuple(values) => values.iter().for_each(|value| self.note_name(value)),
@@ -251,7 +251,7 @@ impl Measure {
     }
 }
 
-/// How often what is written out so many times doubles. One that stands alone is let through however often it is.
+/// Returns how often this number of copies doubles a part. A single copied expression is allowed whatever the number.
 fn doublings(times: usize) -> usize {
     let doublings = times.next_power_of_two().trailing_zeros() as usize;
     doublings.min(SQL_COPIED_DEPTH_MAX - 1)
@@ -261,7 +261,7 @@ fn is_called(name: &ObjectName, own: &str) -> bool {
     matches!(name.0.as_slice(), [.., ObjectNamePart::Identifier(last)] if last.value.eq_ignore_ascii_case(own))
 }
 
-/// The expressions among the arguments of a function.
+/// Returns the expressions among the arguments of a function.
 fn arguments(all: &FunctionArguments) -> impl Iterator<Item = &Expr> {
     let list = match all {
         FunctionArguments::List(list) => list.args.as_slice(),
@@ -275,7 +275,7 @@ fn arguments(all: &FunctionArguments) -> impl Iterator<Item = &Expr> {
     })
 }
 
-/// Whether a text among `arguments` names a type that is nested too deep.
+/// Returns whether a text among `arguments` names a type that is nested too deep.
 fn has_deep_type<'a>(mut arguments: impl Iterator<Item = &'a Expr>) -> bool {
     arguments.any(|argument| {
         let Expr::Value(value) = argument else { return false };
@@ -292,7 +292,7 @@ fn has_deep_type<'a>(mut arguments: impl Iterator<Item = &'a Expr>) -> bool {
     })
 }
 
-/// Where an expression lies, which tells it from others as long as the statement is not changed.
+/// Returns the address of an expression, which identifies it as long as the statement is not modified.
 fn place(expr: &Expr) -> usize {
     std::ptr::from_ref(expr).addr()
 }
@@ -301,7 +301,7 @@ fn within(checked: Result<()>) -> Flow {
     checked.map_or_else(|error| ControlFlow::Break(Box::new(error)), ControlFlow::Continue)
 }
 
-/// The name of a query as it is looked up; of two that differ in case only the larger counts.
+/// Returns the key of a query's name; of two that differ in case only, the larger counts.
 fn key(name: &str) -> String {
     name.to_lowercase()
 }

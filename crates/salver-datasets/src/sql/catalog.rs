@@ -1,4 +1,4 @@
-//! A catalog snapshot as the engine sees it, which notes what is read of it.
+//! Catalog snapshot as the engine sees it, which records what is read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,29 +24,29 @@ pub(super) struct Snapshot {
 struct Entries {
     tables: Arc<dyn Tables>,
     read: Mutex<Vec<(Name, Version)>>,
-    /// Whether rows of something read may change under the same version.
+    /// Whether a table was read whose rows may change under the same version.
     changing: AtomicBool,
 }
 
 impl Snapshot {
-    /// Presents `tables`.
+    /// Creates a snapshot of `tables`.
     pub(super) fn new(tables: Arc<dyn Tables>) -> Self {
         Self { tables: Arc::new(Entries { tables, read: Mutex::default(), changing: AtomicBool::new(false) }) }
     }
 
-    /// Notes every table as read: the statement shows what tables there are.
+    /// Records every table as read: the statement lists the tables.
     pub(super) fn note_all(&self) {
         for (_, table) in self.tables.tables.list() {
             self.tables.note(table.describe());
         }
     }
 
-    /// Whether something that was read, like a table of a database, may have other rows the next time.
+    /// Returns whether a table was read, such as one of a database, whose rows may differ the next time.
     pub(super) fn is_changing(&self) -> bool {
         self.tables.changing.load(Ordering::Relaxed)
     }
 
-    /// What has been read, by name.
+    /// Returns the tables that have been read, with their versions.
     pub(super) fn read(&self) -> Vec<(Name, Version)> {
         let mut read = self.tables.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
         read.sort();
@@ -112,7 +112,7 @@ impl SchemaProvider for Entries {
     }
 }
 
-/// The entry as the engine sees it.
+/// Returns the entry as a table provider of the engine.
 fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
     let own = table.as_any();
     if let Some(dataset) = own.downcast_ref::<Dataset>() {

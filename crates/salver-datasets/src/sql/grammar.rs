@@ -1,6 +1,5 @@
-//! The grammar of statements: what the parser's generic dialect takes, with the operators of PostgreSQL, which bind
-//! there as they do here: `^` is power and binds closer than `*`, `#` is the exclusive or of bits, and `->` and `||`
-//! bind closer than comparisons.
+//! Grammar of statements: the parser's generic dialect with PostgreSQL's operators and their precedence: `^` is power
+//! and binds more tightly than `*`, `#` is bitwise exclusive or, and `->` and `||` bind more tightly than comparisons.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -12,22 +11,22 @@ use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use salver_model::limits::SQL_READINGS_MAX;
 
-/// The dialect of one statement. The parser's attempts at it are counted: where words such as `array[`, `not (` or
-/// `cast(` begin more than one thing, it reads what follows as one, and, when that fails, again as the other, so that
-/// each level of nesting would double the time.
+/// The dialect of one statement. It counts the parser's attempts: where keywords such as `array[`, `not (` or `cast(`
+/// are ambiguous, the parser tries one reading and, if that fails, the other, so that each level of nesting would
+/// double the time.
 #[derive(Debug)]
 pub(super) struct Grammar {
-    /// How many more expressions the parser may begin.
+    /// Number of expressions that the parser may still begin.
     left: Cell<usize>,
 }
 
 impl Grammar {
-    /// Lets the parser begin as many expressions more as `tokens` may.
+    /// Adds the number of expressions that `tokens` may need.
     pub(super) fn allow(&self, tokens: usize) {
         self.left.set(self.left.get() + 4 * tokens);
     }
 
-    /// Whether the parser was ended because of its attempts.
+    /// Returns whether parsing was stopped because of the number of attempts.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
@@ -39,7 +38,7 @@ impl Default for Grammar {
     }
 }
 
-/// The features of the parser's generic dialect, as that has them.
+/// Delegates features to the parser's generic dialect.
 macro_rules! as_generic {
     ($($feature:ident),* $(,)?) => {
         $(fn $feature(&self) -> bool {
@@ -49,7 +48,7 @@ macro_rules! as_generic {
 }
 
 impl Dialect for Grammar {
-    /// The parser asks which dialect it has where the features leave something open.
+    /// The parser checks for its dialects where the features leave something open.
     fn dialect(&self) -> TypeId {
         TypeId::of::<GenericDialect>()
     }
@@ -66,10 +65,10 @@ impl Dialect for Grammar {
         ch != '#' && GenericDialect.is_identifier_part(ch)
     }
 
-    /// Every expression begins here, also in each attempt, so here they are counted.
+    /// Every expression begins here, in each attempt too, so attempts are counted here.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         match self.left.get() {
-            // Of all errors this one alone ends the attempts at other readings as well.
+            // Only this error also ends the attempts at other readings.
             0 => return Some(Err(ParserError::RecursionLimitExceeded)),
             left => self.left.set(left - 1),
         }
@@ -79,7 +78,7 @@ impl Dialect for Grammar {
         if let Some(negated) = not_exists(self, parser) {
             return Some(negated);
         }
-        // Signs bind most tightly of all operators, and operators that are words of symbols most loosely.
+        // Unary `+` and `-` bind most tightly of all operators, and the other prefix operators most loosely.
         let (op, precedence) = match &parser.peek_token_ref().token {
             Token::Minus => (UnaryOperator::Minus, Precedence::AtTz),
             Token::Plus => (UnaryOperator::Plus, Precedence::AtTz),
@@ -100,7 +99,7 @@ impl Dialect for Grammar {
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         match &parser.peek_token_ref().token {
-            // It begins no operator there, but a map's value here.
+            // It is no operator, but separates keys and values of a map.
             Token::Colon => None,
             _ => PostgreSqlDialect {}.get_next_precedence(parser),
         }
@@ -152,7 +151,7 @@ impl Dialect for Grammar {
     }
 }
 
-/// `trim(both from x)`, which names no signs.
+/// Parses `trim(both from x)`, without the characters to trim.
 fn trimmed(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let word = |number: usize| match &parser.peek_nth_token_ref(number).token {
         Token::Word(word) => word.keyword,
@@ -181,7 +180,7 @@ fn trimmed(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     Some(trimmed)
 }
 
-/// `not exists (...)`, in which `not` binds as loosely as elsewhere; the parser takes both for one word.
+/// Parses `not exists (...)` with the usual precedence of `not`; the parser takes both for one keyword.
 fn not_exists(grammar: &Grammar, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
         Token::Word(word) => word.keyword == keyword,
@@ -197,10 +196,10 @@ fn not_exists(grammar: &Grammar, parser: &mut Parser<'_>) -> Option<Result<Expr,
     }))
 }
 
-/// What stands for `symmetric` behind a `between` until the statement was measured: it is written out twice.
+/// Placeholder for `between symmetric` until the statement has been measured, because the expression is duplicated.
 pub(super) const SYMMETRIC: &str = "between symmetric";
 
-/// `x between symmetric a and b`, whichever of the two is the lesser.
+/// Parses `x between symmetric a and b`, in which either bound may be the lower.
 fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
     let is = |number: usize, keyword: Keyword| match &parser.peek_nth_token_ref(number).token {
         Token::Word(word) => word.keyword == keyword,
@@ -231,12 +230,12 @@ fn symmetric(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, Parser
     }))
 }
 
-/// Words before which a query may begin.
+/// Keywords that may precede a query.
 const BEFORE_QUERY: [Keyword; 5] =
     [Keyword::ALL, Keyword::DISTINCT, Keyword::EXCEPT, Keyword::INTERSECT, Keyword::UNION];
 
-/// `is [not] distinct from` with what binds more tightly than `is`; the parser takes all that follows for its right
-/// side.
+/// Parses `is [not] distinct from` with an operand that binds more tightly than `is`; the parser takes everything that
+/// follows.
 fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
     let is_word = |parser: &Parser<'_>, at: usize, keyword: Keyword| match &parser.peek_nth_token_ref(at).token {
         Token::Word(word) => word.keyword == keyword,
@@ -259,8 +258,8 @@ fn distinct(parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Resu
     }))
 }
 
-/// `table t` as the query that it stands for; without `materialized`, because how a query of a `with` is computed is
-/// the engine's choice; and without `exclude no others`, which is what a window does.
+/// Rewrites `table t` to the query that it stands for. Drops `materialized`, because the engine decides how a query of
+/// a `with` is evaluated, and `exclude no others`, which is the default of windows.
 pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let is_table =
         |token: &Token| matches!(token, Token::Word(Word { keyword: Keyword::TABLE, quote_style: None, .. }));
@@ -308,7 +307,7 @@ pub(super) fn write_tables_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan>
         }
         if meaning(&token.token) {
             begins = match &token.token {
-                // Behind the queries of a `with`, too.
+                // Also after the queries of a `with`.
                 Token::LParen | Token::RParen => true,
                 Token::Word(word) => BEFORE_QUERY.contains(&word.keyword),
                 _ => false,

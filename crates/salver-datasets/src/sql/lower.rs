@@ -1,5 +1,5 @@
-//! Statements that say no more than a query of one dataset can say, as that query. Whatever is not certain to mean the
-//! same is left to the engine, so the answer here is `None` and never an error.
+//! Lowers statements that are no more than a query of one dataset to that query. Any statement whose meaning might
+//! differ is left to the engine, so the result is `None` and never an error.
 
 mod condition;
 
@@ -22,22 +22,22 @@ use crate::dataset::Dataset;
 pub(super) struct Lowered {
     table: Arc<dyn Table>,
     query: Query,
-    /// The name of the only column, where it counts rows.
+    /// Name of the only column, if it counts rows.
     count: Option<String>,
 }
 
 impl Lowered {
-    /// Runs it where that takes microseconds.
+    /// Runs the query if that takes microseconds only.
     pub(super) fn read_now(&self) -> Option<Result<Rows>> {
         Some(self.table.read_now(&self.query)?.and_then(|rows| self.finish(rows)))
     }
 
-    /// Whether the dataset takes it; where not, the engine says better what is wrong.
+    /// Returns whether the dataset accepts the query; if not, the engine reports the error better.
     pub(super) fn is_sound(&self) -> bool {
         crate::resolve::resolve(&self.query, self.table.describe()).is_ok()
     }
 
-    /// Runs it.
+    /// Runs the query.
     pub(super) async fn read(&self) -> Result<Rows> {
         self.finish(self.table.read(&self.query).await?)
     }
@@ -52,16 +52,16 @@ impl Lowered {
     }
 }
 
-/// The one table of a statement.
+/// The only table of a statement.
 struct Scope<'a> {
     schema: &'a Schema,
     columns: Known,
-    /// What a column may be qualified with.
+    /// Qualifier of its columns.
     qualifier: String,
 }
 
 impl Scope<'_> {
-    /// The field that a name means.
+    /// Returns the field that a name refers to.
     fn field(&self, expr: &Expr) -> Option<&Field> {
         let ident = match expr {
             Expr::Identifier(ident) => ident,
@@ -135,7 +135,7 @@ pub(super) fn lower(statement: &Statement, tables: &dyn Tables) -> Option<Lowere
 
 type Plain<'a> = (&'a [SelectItem], &'a TableFactor, Option<&'a Expr>);
 
-/// The parts of a `SELECT ... FROM one_table WHERE ...` that has nothing else.
+/// Returns the parts of a `SELECT ... FROM one_table WHERE ...` that has nothing else.
 fn plain(select: &Select) -> Option<Plain<'_>> {
     let Select {
         select_token: _,
@@ -181,7 +181,7 @@ fn plain(select: &Select) -> Option<Plain<'_>> {
     }
 }
 
-/// The dataset, and the name that qualifies its columns.
+/// Returns the dataset, and the qualifier of its columns.
 fn only_table(factor: &TableFactor, tables: &dyn Tables) -> Option<(Arc<dyn Table>, String)> {
     let TableFactor::Table {
         name,
@@ -216,7 +216,7 @@ fn only_table(factor: &TableFactor, tables: &dyn Tables) -> Option<(Arc<dyn Tabl
     Some((table, qualifier))
 }
 
-/// The name of the column when all that is selected is `count(*)`.
+/// Returns the name of the column if the projection is only `count(*)`.
 fn counted(projection: &[SelectItem]) -> Option<String> {
     let (expr, name) = match projection {
         [SelectItem::UnnamedExpr(expr)] => (expr, "count(*)".to_owned()),
@@ -256,7 +256,7 @@ fn items(projection: &[SelectItem], scope: &Scope<'_>) -> Option<Vec<Item>> {
         };
         let column = scope.field(expr)?.name();
         let name = alias.unwrap_or_else(|| column.clone());
-        // The engine says what is wrong with a name that stands twice.
+        // The engine reports duplicate names.
         if items.iter().any(|other| other.name() == name) {
             return None;
         }
@@ -286,7 +286,7 @@ fn sort(key: &datafusion::sql::sqlparser::ast::OrderByExpr, items: &[Item], scop
         return None;
     }
     let column = match &key.expr {
-        // A name of the answer comes before a column of the table.
+        // A name in the projection takes precedence over a column of the table.
         Expr::Identifier(ident) => {
             let name = fold(ident);
             let aliased = items.iter().find_map(|item| match item {

@@ -1,8 +1,8 @@
-//! Rewrites statements so that the engine means what PostgreSQL means by them: what it would take for something else,
-//! pass over in silence or refuse is put into words that it has. What has no such words is refused, with what to write
-//! instead.
+//! Rewrites statements so that the engine evaluates them with PostgreSQL's semantics: constructs that it would misread,
+//! ignore or refuse are expressed in SQL that it supports. Constructs that can't be expressed are refused, with an
+//! alternative in the hint.
 //!
-//! Names are not known here; types are not either. What depends on those is in the engine's `exact` and `own`.
+//! Names and types are not known here. Rewrites that depend on them are in the engine's `exact` and `own`.
 
 pub(super) mod alike;
 mod arrays;
@@ -44,7 +44,7 @@ pub(super) fn rewrite(statement: &mut Statement) -> Result<()> {
     }
 }
 
-/// Names the columns of every query and the types of every cast, for where names that the engine made were alike.
+/// Names the columns of every query and the types of every cast, after the engine generated the same name twice.
 pub(super) fn tell_apart(statement: &mut Statement) {
     let _ = VisitMut::visit(statement, &mut alike::Namer);
 }
@@ -53,7 +53,7 @@ type Flow = ControlFlow<Box<Error>>;
 
 struct Rewriter;
 
-/// A refusal that says what to write instead.
+/// Returns the error for an unsupported construct, with an alternative in the hint.
 fn refused(message: impl Into<String>, instead: impl Into<String>) -> Box<Error> {
     Box::new(Error::new(Code::InvalidSql, message).with_hint(instead))
 }
@@ -77,7 +77,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
-        // Before what is inside: the subquery is still as it was written.
+        // This comes before the inner expressions: the subquery is still as it was written.
         flow(subqueries::rewrite(expr).and_then(|()| made_json::before(expr)))
     }
 
@@ -98,7 +98,7 @@ impl VisitorMut for Rewriter {
     }
 }
 
-/// An expression in words, in which `__1` stands for the first of `parts`, and so on.
+/// Parses an expression from SQL, in which `__1` stands for the first of `parts`, and so on.
 fn expression(words: &str, parts: Vec<Expr>) -> Result<Expr, Box<Error>> {
     let parsed = Parser::new(&Grammar::default()).try_with_sql(words).and_then(|mut parser| parser.parse_expr());
     let mut parsed = parsed.map_err(|error| Box::new(Error::internal("a rewriting is no SQL").with_source(error)))?;
@@ -106,7 +106,7 @@ fn expression(words: &str, parts: Vec<Expr>) -> Result<Expr, Box<Error>> {
     Ok(parsed)
 }
 
-/// Puts expressions in the places of `__1`, `__2`, ...
+/// Replaces `__1`, `__2`, ... by expressions.
 struct Places(Vec<Expr>);
 
 impl VisitorMut for Places {
@@ -123,12 +123,12 @@ impl VisitorMut for Places {
     }
 }
 
-/// Takes an expression out of its place.
+/// Takes an expression and leaves a placeholder.
 fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Identifier(Ident::new("taken")))
 }
 
-/// A name as it was made, whatever its letters.
+/// Returns a generated name as a quoted identifier.
 fn quoted(name: &str) -> Ident {
     Ident::with_quote('"', name)
 }

@@ -1,6 +1,6 @@
-//! Gives unquoted names the case of what they mean. SQL folds them to lower case, which makes a CSV header like `City`
-//! impossible to reach without quotes; here a name without quotes finds the one column or table that it matches in any
-//! case, and only what matches nothing is folded.
+//! Resolves the case of unquoted names. SQL folds them to lower case, so a column of a CSV header like `City` could not
+//! be reached without quotes. Here an unquoted name resolves to the only column or table that it matches in any case,
+//! and is folded only if it matches none.
 
 use std::collections::hash_map::Entry;
 use std::ops::ControlFlow;
@@ -16,12 +16,12 @@ use salver_model::{Code, Error, Result, suggest};
 
 use crate::engine::{CATALOG, SCHEMA};
 
-/// The schema that shows the catalog itself.
+/// Schema that describes the catalog itself.
 const INFORMATION_SCHEMA: &str = "information_schema";
 
-/// What the statement names.
+/// Names that a statement uses.
 pub(super) struct Named {
-    /// It looks at the list of tables.
+    /// Whether the statement reads the list of tables.
     pub(super) reads_every_table: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<
         let parts: Vec<&Ident> = relation.0.iter().filter_map(ObjectNamePart::as_ident).collect();
         let Some((last, above)) = parts.split_last() else { continue };
         if above.last().is_some_and(|schema| schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA)) {
-            // The engine's settings are nobody's but the operator's: they tell of places on this machine.
+            // Only the operator may see the engine's settings, because they contain paths of this machine.
             if last.value.eq_ignore_ascii_case("df_settings") {
                 return Err(unknown_table(relation, last, &catalog));
             }
@@ -71,8 +71,8 @@ pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<
     Ok(Named { reads_every_table })
 }
 
-/// The columns of each table by the name that may stand before them, in lower case; none where one name stands for
-/// different tables in different parts of the statement.
+/// Returns the columns of each table by its qualifier in lower case; none if a qualifier stands for different tables in
+/// different parts of the statement.
 fn qualified(seen: &Collector, table_names: &Known, tables: &dyn Tables) -> Result<AHashMap<String, Option<Known>>> {
     let mut meant: AHashMap<&str, Option<String>> = AHashMap::new();
     for (qualifier, relation) in &seen.qualifiers {
@@ -126,16 +126,16 @@ fn add_fields(known: &mut Known, fields: &Fields) {
     }
 }
 
-/// The name as SQL has it: folded unless quoted.
+/// Returns the name as SQL resolves it: folded unless quoted.
 pub(super) fn fold(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
 }
 
-/// Names that exist.
+/// Existing names.
 #[derive(Default)]
 pub(super) struct Known {
     exact: AHashSet<String>,
-    /// By the folded form; `None` when several share it.
+    /// Names by their folded form; `None` if several share it.
     folded: AHashMap<String, Option<String>>,
 }
 
@@ -147,13 +147,13 @@ impl Known {
         }
     }
 
-    /// Whether the name is that of one of them, in any case unless it is quoted.
+    /// Returns whether the name is one of them, in any case unless it is quoted.
     fn finds(&self, ident: &Ident) -> bool {
         self.exact.contains(&ident.value)
             || (ident.quote_style.is_none() && self.folded.contains_key(&ident.value.to_lowercase()))
     }
 
-    /// Adds a name that gives way to others.
+    /// Adds a name over which others take precedence.
     fn add_weakly(&mut self, name: &str) {
         if !self.folded.contains_key(&name.to_lowercase()) {
             self.add(name);
@@ -175,7 +175,7 @@ impl Known {
     }
 }
 
-/// Finds the tables a statement names and the names it makes itself.
+/// Collects the tables that a statement reads, and the names that it defines.
 #[derive(Default)]
 struct Collector {
     relations: Vec<ObjectName>,
@@ -183,7 +183,7 @@ struct Collector {
     local: AHashSet<String>,
     /// Aliases of columns.
     aliases: AHashSet<String>,
-    /// What may stand before a column, in lower case, and the table it means.
+    /// Qualifiers of columns, in lower case, with their tables.
     qualifiers: Vec<(String, ObjectName)>,
 }
 
@@ -220,7 +220,7 @@ impl Visitor for Collector {
             self.qualifiers.extend(qualifier.map(|ident| (ident.value.to_lowercase(), name.clone())));
         }
         match factor {
-            // A function in the place of a table is no table of the catalog.
+            // A table function is no table of the catalog.
             TableFactor::Table { name, alias, args: Some(_), .. } => {
                 self.local.insert(name.to_string().to_lowercase());
                 alias.iter().for_each(|alias| self.table_alias(alias, false));
@@ -245,7 +245,7 @@ impl Visitor for Collector {
     }
 }
 
-/// Writes the names as they were found.
+/// Replaces names by those that they resolve to.
 struct Rewriter {
     known: Known,
     table_names: Known,
@@ -253,7 +253,7 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    /// `table.column`, and fields below it: the column is one of that table's when it has such a one.
+    /// Resolves `table.column`, and fields below it, to a column of that table if it has one.
     fn path(&self, idents: &mut [Ident]) {
         let own = idents.first().and_then(|first| self.qualified.get(&first.value.to_lowercase()));
         let own = own.and_then(Option::as_ref);

@@ -1,5 +1,5 @@
-//! Columns of an answer that have one name, as those that a `*` stands for may: the second `id` is `id_1`, so that rows
-//! of JSON have both.
+//! Columns of a result with duplicate names, such as those of a `*`: the second `id` is renamed to `id_1`, so that JSON
+//! rows contain both.
 
 use ahash::AHashSet;
 use datafusion::common::Result;
@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::meaning::alike::numbered;
 
-/// The plan, with a name of its own for each column.
+/// Gives each column of the plan a unique name.
 pub(super) fn told_apart(plan: LogicalPlan) -> Result<LogicalPlan> {
     let names: AHashSet<&str> = plan.schema().fields().iter().map(|field| field.name().as_str()).collect();
     if names.len() == plan.schema().fields().len() || matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_))

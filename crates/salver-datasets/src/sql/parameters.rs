@@ -1,5 +1,5 @@
-//! Puts the values of parameters in the places of their placeholders, token by token: a value can't become anything
-//! but a value.
+//! Binds the values of parameters to their placeholders, token by token, so that a value can't be parsed as anything
+//! else.
 
 use ahash::AHashMap;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -54,7 +54,7 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
     }
 }
 
-/// The values by their plain names; of two with one name the first counts.
+/// Returns the values by their bare names; of two with the same name the first counts.
 fn by_name(values: &[(String, Value)]) -> AHashMap<&str, &Value> {
     let mut named = AHashMap::with_capacity(values.len());
     for (name, value) in values {
@@ -95,9 +95,9 @@ fn literal(value: &Value) -> Vec<Token> {
         Value::Int(i) => number(i.to_string()),
         Value::UInt(u) => number(u.to_string()),
         Value::Float(x) if x.is_finite() => number(format!("{x:?}")),
-        // There is no literal for these, but text casts to them.
+        // There is no literal for these, but text can be cast to them.
         Value::Float(x) => vec![Token::SingleQuotedString(x.to_string())],
-        // More digits than a float holds.
+        // This has more digits than a float.
         Value::Bare(text) if Value::number(text).is_some() => number(text.trim_start_matches('+').to_owned()),
         Value::Text(text) | Value::Bare(text) => vec![Token::SingleQuotedString(text.clone())],
     }

@@ -1,5 +1,5 @@
-//! Text to one statement, with bounds that hold whatever the text is: no nesting and no chain of operators is deep
-//! enough to exhaust a stack.
+//! Parses a text into one statement, with limits that hold for any text: neither nesting nor chains of operators are
+//! deep enough to overflow a stack.
 
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
@@ -11,13 +11,13 @@ use super::grammar::{self, Grammar};
 use super::{bounds, parameters};
 use crate::guard;
 
-/// Parses the one statement of a request and puts the values of its parameters in. Its tree may be deeper than the
-/// stacks of other threads than the engine's can take.
+/// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
+/// other than the engine's.
 pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
     parse_within(query, SQL_WORDS_MAX)
 }
 
-/// Parses a statement that has at most `words_max` words and operators, and so as many levels.
+/// Parses a statement that has at most `words_max` words and operators, and so at most as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
     let grammar = Grammar::default();
     let tokens = Tokenizer::new(&grammar, &query.text)

@@ -1,4 +1,4 @@
-//! Where in the text the name stands that a planning error complains of.
+//! Locates the name in a planning error in the text of the statement.
 
 use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -7,7 +7,7 @@ use salver_model::Error;
 
 use crate::fault;
 
-/// The error as the client may read it, with line and column where they can be told.
+/// Returns the error for the client, with line and column if these are known.
 pub(super) fn place(error: DataFusionError, text: &str) -> Error {
     let found = name(&error).and_then(|name| find(&name, text));
     let mut error = fault::planning(error);

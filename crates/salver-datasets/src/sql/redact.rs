@@ -1,4 +1,4 @@
-//! Takes the paths of files out of explained plans: where data lies on the server is nobody's business.
+//! Removes file paths from explained plans, because clients must not learn the location of data on the server.
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
 use futures::TryStreamExt;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::dataset::Dataset;
 use crate::fault;
 
-/// Directories whose names must not go out.
+/// Directories whose names must not be sent.
 pub(super) struct Paths(Vec<String>);
 
 impl Paths {
-    /// The directories of every dataset's files, longest first.
+    /// Returns the directories of every dataset's files, longest first.
     pub(super) fn of(tables: &dyn Tables) -> Self {
         let mut directories: Vec<String> = tables
             .list()
@@ -26,7 +26,7 @@ impl Paths {
         Self(directories)
     }
 
-    /// The rows without those names. An explained plan is small, so all of it is waited for.
+    /// Returns the rows without those names. An explained plan is small, so all of it is awaited.
     pub(super) async fn redact(&self, batches: Batches) -> Result<Batches> {
         let batches: Vec<RecordBatch> = match batches {
             Batches::Ready(batches) => batches,

@@ -1,4 +1,4 @@
-//! `avg` of decimals with sixteen digits behind the point at least, as PostgreSQL has it.
+//! `avg` of decimals with at least sixteen fractional digits, as in PostgreSQL.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,13 +17,13 @@ use super::quotient::{DIGITS_MIN, decimal, digits, nearest};
 use super::sums::roomy;
 use super::totals::{Finish, Total, Totals, kept_in};
 
-/// The aggregate.
+/// Returns the aggregate.
 pub(crate) fn avg() -> Arc<AggregateUDF> {
     static AVG: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| Arc::new(AggregateUDF::new_from_impl(Avg::new())));
     Arc::clone(&AVG)
 }
 
-/// Around the engine's own, which it leaves all but decimals to.
+/// Wrapper of the engine's `avg`, which still handles all types but decimals.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Avg {
     signature: Signature,
@@ -36,7 +36,7 @@ impl Avg {
     }
 }
 
-/// The type of the sums where the average of the arguments is made here.
+/// Returns the type of the sums if the average of these arguments is computed here.
 fn kept(args: &[FieldRef], is_distinct: bool) -> Option<DataType> {
     let own = args.first()?.data_type();
     if is_distinct || !own.is_decimal() { None } else { kept_in(own) }

@@ -1,7 +1,7 @@
-//! `+`, `-`, `*` and `/` of whole numbers that end with an error where the result is out of range.
+//! Integer `+`, `-`, `*` and `/` that fail when the result is out of range.
 //!
-//! A chain of them is one function: the engine asks for the types and names of all functions within one another again
-//! and again, so that planning five hundred of them took ten seconds.
+//! A chain of operators is one function. The engine asks for the types and names of nested functions again and again,
+//! so planning five hundred of them took ten seconds.
 
 use std::fmt::{self, Write};
 
@@ -18,7 +18,7 @@ use salver_model::{Code, Error};
 
 use super::call;
 
-/// The operator as a function of its two sides.
+/// Returns the operator as a function of its two operands.
 pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
     let (mut ops, mut args) = match left {
         Expr::ScalarFunction(ScalarFunction { func, args }) => match func.inner().downcast_ref::<Checked>() {
@@ -33,12 +33,12 @@ pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
     call(ScalarUDF::new_from_impl(chain), args)
 }
 
-/// The minus of one number.
+/// Returns the unary minus.
 pub(super) fn negative() -> ScalarUDF {
     ScalarUDF::new_from_impl(Negative { signature: Signature::any(1, Volatility::Immutable) })
 }
 
-/// What a result that its type can't hold is told as.
+/// Returns the error for a result that its type can't hold.
 pub(super) fn out_of_range(what: &str, data_type: &DataType) -> DataFusionError {
     let (sql, hint) = match data_type {
         DataType::Int8 => ("tinyint", "compute with bigint, as in `x::bigint`"),
@@ -56,13 +56,13 @@ pub(super) fn out_of_range(what: &str, data_type: &DataType) -> DataFusionError 
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
-    /// What stands between the arguments, computed from the left.
+    /// Operators between the arguments, evaluated from left to right.
     ops: Vec<Operator>,
     signature: Signature,
 }
 
 impl Checked {
-    /// The chain as it is written.
+    /// Writes the chain as SQL.
     fn written(&self, args: &[Expr], each: fn(&Expr, &mut String) -> fmt::Result) -> Result<String> {
         let mut written = String::new();
         for (at, arg) in args.iter().enumerate() {
@@ -119,7 +119,7 @@ impl ScalarUDFImpl for Checked {
     }
 }
 
-/// The error of an operator, where its result is out of range.
+/// Converts the error of an operator whose result is out of range.
 fn told(error: DataFusionError, op: Operator, data_type: &DataType) -> DataFusionError {
     match error {
         DataFusionError::ArrowError(inner, _) if matches!(*inner, ArrowError::ArithmeticOverflow(_)) => {
@@ -129,7 +129,7 @@ fn told(error: DataFusionError, op: Operator, data_type: &DataType) -> DataFusio
                 Operator::Divide => "a quotient",
                 _ => "a product",
             };
-            // The library's message has the two numbers: "Overflow happened on: 1 + 2".
+            // The library's message contains both operands: "Overflow happened on: 1 + 2".
             let text = inner.to_string();
             let numbers = text.rsplit("on: ").next().filter(|numbers| numbers.len() < text.len());
             let what = numbers.map_or_else(|| what.to_owned(), |numbers| format!("`{numbers}`"));
@@ -213,7 +213,7 @@ mod tests {
 
     use super::operator;
 
-    /// Functions within functions would cost the engine the third power of their number.
+    /// With nested functions, planning time would grow with the third power of their number.
     #[test]
     fn a_chain_is_one_function() {
         let chain = (0..400).fold(col("a"), |left, _| operator(left, Operator::Plus, col("b")));

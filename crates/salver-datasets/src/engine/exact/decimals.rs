@@ -1,7 +1,7 @@
-//! Comparisons of wide decimals and whole numbers with numbers as they are written. The engine gives both sides a type
-//! that has the digits of both, and there is none of more than 76: `d < 1` would be refused where `d` has all its
-//! digits behind the point. So the number becomes one of the other side's type: itself, the one below it, or the least
-//! or greatest.
+//! Comparisons of wide decimals and of integers with numeric literals. The engine coerces both sides to a type that has
+//! the digits of both, and no type has more than 76: `d < 1` would be refused if all digits of `d` are fractional. So
+//! the literal is converted to the type of the other side: to the same value, to the next lower one, or to the minimum
+//! or maximum.
 
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, i256};
 use datafusion::common::ScalarValue;
@@ -13,12 +13,12 @@ use super::is_comparison;
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
-/// A type of decimals.
+/// A decimal type.
 #[derive(Clone, Copy, Debug)]
 struct Decimals {
     precision: u8,
     scale: i8,
-    /// Whether it has 256 bits.
+    /// Whether the type has 256 bits.
     is_long: bool,
 }
 
@@ -27,7 +27,7 @@ impl Decimals {
         match *data_type {
             DataType::Decimal128(precision, scale @ 0..) => Some(Self { precision, scale, is_long: false }),
             DataType::Decimal256(precision, scale @ 0..) => Some(Self { precision, scale, is_long: true }),
-            // As many digits as the greatest has.
+            // As many digits as the maximum of the type has.
             DataType::Int8 | DataType::UInt8 => Some(Self { precision: 3, scale: 0, is_long: false }),
             DataType::Int16 | DataType::UInt16 => Some(Self { precision: 5, scale: 0, is_long: false }),
             DataType::Int32 | DataType::UInt32 => Some(Self { precision: 10, scale: 0, is_long: false }),
@@ -45,23 +45,23 @@ impl Decimals {
         })
     }
 
-    /// The greatest value.
+    /// Returns the greatest value.
     fn most(self) -> Option<i256> {
         power(u32::from(self.precision))?.checked_sub(i256::ONE)
     }
 
-    /// Whether no type of the engine has the digits of these and of all the numbers.
+    /// Returns whether no type of the engine can hold the digits of this type and of all the numbers.
     fn is_too_narrow_for(self, numbers: &[Number]) -> bool {
         let all = || numbers.iter().map(|number| number.own).chain([self]);
         let whole = all().map(|of| i16::from(of.precision) - i16::from(of.scale)).max().unwrap_or(0);
         let behind = all().map(|of| i16::from(of.scale)).max().unwrap_or(0);
         let is_long = all().any(|of| of.is_long);
         let most = if is_long { DECIMAL256_MAX_PRECISION } else { DECIMAL128_MAX_PRECISION };
-        // Of several sizes beside each other it takes the digits of one.
+        // Of several widths, the engine takes the digits of one.
         whole + behind > i16::from(most) || is_long && !all().all(|of| of.is_long)
     }
 
-    /// Where the number lies among the values.
+    /// Returns the position of the number among the values of the type.
     fn place(self, number: &Number) -> Option<Place> {
         let most = self.most()?;
         let beyond = if number.value.is_negative() { Place::Below } else { Place::Above };
@@ -91,7 +91,7 @@ fn power(exponent: u32) -> Option<i256> {
     i256::from_i128(10).checked_pow(exponent)
 }
 
-/// A number as it is written.
+/// A numeric literal.
 #[derive(Debug)]
 struct Number {
     value: i256,
@@ -100,7 +100,7 @@ struct Number {
 
 impl Number {
     fn of(expr: &Expr) -> Option<Self> {
-        // As many as the engine gives any whole number.
+        // The engine gives any integer this many digits.
         let whole = |value: i128| Self {
             value: i256::from_i128(value),
             own: Decimals { precision: 20, scale: 0, is_long: false },
@@ -125,17 +125,18 @@ impl Number {
     }
 }
 
-/// Where a number lies among the values of a type.
+/// Position of a number among the values of a type.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Below,
     At(i256),
-    /// Between this one and the next.
+    /// Between this value and the next.
     Behind(i256),
     Above,
 }
 
-/// A comparison that no type of the engine has the digits of, with its number as a value of the other side's type.
+/// Rewrites a comparison whose digits no type of the engine can hold: the literal becomes a value of the other side's
+/// type.
 pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match sides(&left, op, &right, type_of) {
@@ -156,7 +157,7 @@ pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     }
 }
 
-/// The same of an operator and its sides; `None` where the engine's way is right.
+/// Rewrites an operator and its operands in the same way; returns `None` if the engine's coercion is correct.
 pub(super) fn sides(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
     if !is_comparison(op) {
         return None;
@@ -172,7 +173,7 @@ pub(super) fn sides(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>
     }
 }
 
-/// The type of a side, and the numbers on the other, when one of them has too many digits beside it.
+/// Returns the type of one side and the literals of the other if their digits together exceed every type.
 fn beside<'e>(
     of: &Expr,
     numbers: impl Iterator<Item = &'e Expr>,
@@ -218,13 +219,14 @@ fn compare(side: &Expr, op: Operator, all: Decimals, place: Place) -> Option<Exp
     always(side, holds, all)
 }
 
-/// What is so of every value, and null of null.
+/// Returns an expression that is `holds` for every value, and null for null.
 fn always(side: &Expr, holds: bool, all: Decimals) -> Option<Expr> {
     let op = if holds { Operator::LtEq } else { Operator::Gt };
     Some(binary_expr(side.clone(), op, all.literal(Some(all.most()?))))
 }
 
-/// The least and the greatest value between two numbers; the greatest and the least of all, where there is none.
+/// Returns the least and the greatest value between two numbers, or the maximum and the minimum of the type if there is
+/// none.
 fn ends(side: &Expr, low: &Expr, high: &Expr, type_of: TypeOf<'_>) -> Option<(Expr, Expr)> {
     let (all, numbers) = beside(side, [low, high].into_iter(), type_of)?;
     let [low, high] = numbers.as_slice() else { return None };
@@ -244,7 +246,7 @@ fn ends(side: &Expr, low: &Expr, high: &Expr, type_of: TypeOf<'_>) -> Option<(Ex
     Some((all.literal(Some(low)), all.literal(Some(high))))
 }
 
-/// A list of what can be equal.
+/// Reduces an `in` list to the values that can be equal.
 fn listed(side: &Expr, list: &[Expr], negated: bool, type_of: TypeOf<'_>) -> Option<Expr> {
     let is_null = |part: &&Expr| matches!(part, Expr::Literal(value, _) if value.is_null());
     let (all, numbers) = beside(side, list.iter().filter(|part| !is_null(part)), type_of)?;

@@ -1,4 +1,5 @@
-//! `min` and `max` of floats in the order that floats have here: the engine's own give NaN or not as the rows come.
+//! `min` and `max` of floats in our order of floats. The result of the engine's own depends on the order of the rows if
+//! one is NaN.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,31 +14,31 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
 };
 
-/// The least of floats.
+/// Returns the `min` aggregate.
 pub(super) fn min() -> Arc<AggregateUDF> {
     static MIN: LazyLock<Arc<AggregateUDF>> =
         LazyLock::new(|| Arc::new(AggregateUDF::new_from_impl(Extreme::new(false))));
     Arc::clone(&MIN)
 }
 
-/// The greatest of floats.
+/// Returns the `max` aggregate.
 pub(super) fn max() -> Arc<AggregateUDF> {
     static MAX: LazyLock<Arc<AggregateUDF>> =
         LazyLock::new(|| Arc::new(AggregateUDF::new_from_impl(Extreme::new(true))));
     Arc::clone(&MAX)
 }
 
-/// A float as a whole number of the same order.
+/// Maps a float to an integer of the same order.
 pub(super) fn place(x: f64) -> i64 {
     if x.is_nan() {
         return i64::MAX;
     }
-    // Adding nothing makes `-0.0` the other zero.
+    // Adding zero turns `-0.0` into `0.0`.
     let bits = (x + 0.0).to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// The float at a place.
+/// Returns the float that maps to an integer.
 fn at(place: i64) -> f64 {
     if place == i64::MAX {
         return f64::NAN;
@@ -58,7 +59,7 @@ fn floats(places: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     Ok(cast(&floats, to)?)
 }
 
-/// The engine's own extreme, of the places of floats.
+/// Accumulator of the engine over the integers that floats map to.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Extreme {
     greatest: bool,

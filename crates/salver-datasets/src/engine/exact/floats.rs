@@ -1,9 +1,9 @@
-//! One order of floats for comparisons, sorting, grouping and joins: NaN is above everything and equals NaN, and `-0.0`
-//! equals `0.0`. The engine's kernels have the total order of IEEE 754, in which there are two zeros and two NaN, and
-//! the smallest and largest value in a Parquet file leave NaN out.
+//! One order of floats for comparisons, sorts, groups and joins: NaN is greater than everything and equals NaN, and
+//! `-0.0` equals `0.0`. The engine's kernels use the total order of IEEE 754, which distinguishes two zeros and two
+//! NaNs, and the minimum and maximum in a Parquet file leave NaN out.
 //!
-//! What is compared with a constant is written so that the kernels answer right and row groups are skipped where that
-//! is safe; everything else goes through [`Ordered`], which makes the two of each one.
+//! Comparisons with a constant are written so that the kernels evaluate them correctly and row groups are skipped where
+//! that is safe. Everything else goes through [`Ordered`], which maps both zeros to one and both NaNs to one.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use super::{call, frames, is_comparison, list_order, max, min, sliding, spans};
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
 
-/// Where NaN is one and zero is one: `x` itself otherwise.
+/// Function that returns `x` with one NaN and one zero.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Ordered {
     signature: Signature,
@@ -74,7 +74,7 @@ fn has_floats(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     type_of(expr).as_ref().is_some_and(holds_floats)
 }
 
-/// The constant of a literal, as an ordinary float.
+/// Returns the constant of a literal, if it is an ordinary float.
 fn constant(expr: &Expr) -> Option<f64> {
     let x = match expr {
         Expr::Literal(ScalarValue::Float64(Some(x)), _) => *x,
@@ -84,7 +84,7 @@ fn constant(expr: &Expr) -> Option<f64> {
     (!x.is_nan()).then_some(x)
 }
 
-/// `x` as a literal of the type of `like`.
+/// Returns `x` as a literal of the type of `like`.
 fn literal(x: f64, like: &Expr) -> Expr {
     match like {
         Expr::Literal(ScalarValue::Float32(_), _) => lit(x as f32),
@@ -92,10 +92,10 @@ fn literal(x: f64, like: &Expr) -> Expr {
     }
 }
 
-/// `values op constant`, as the kernels must be asked.
+/// Returns `values op constant`, written so that the kernels evaluate it correctly.
 fn with_constant(values: Expr, op: Operator, value: Expr, x: f64) -> Expr {
     let compare = |op: Operator, bound: Expr| binary_expr(values.clone(), op, bound);
-    // One of the two NaN is below everything for the kernels.
+    // The kernels order a negative NaN below everything.
     let no_nan = || compare(Operator::GtEq, literal(f64::NEG_INFINITY, &value));
     let is_zero = x == 0.0;
     match op {
@@ -106,16 +106,16 @@ fn with_constant(values: Expr, op: Operator, value: Expr, x: f64) -> Expr {
         Operator::Lt if is_zero => compare(op, literal(-0.0, &value)).and(no_nan()),
         Operator::LtEq if is_zero => compare(op, literal(0.0, &value)).and(no_nan()),
         Operator::Lt | Operator::LtEq => compare(op, value.clone()).and(no_nan()),
-        // The rest is true of NaN, which the statistics of files don't tell of.
+        // The other comparisons are true for NaN, which the statistics of files leave out.
         _ => binary_expr(ordered(values), op, literal(x + 0.0, &value)),
     }
 }
 
-/// Whether all values of an expression are ordinary: none is NaN, and none is the other zero.
+/// Returns whether an expression is known to be neither NaN nor `-0.0`.
 fn is_ordinary(expr: &Expr) -> bool {
     match expr {
         Expr::ScalarFunction(call) => call.func.name() == "date_part",
-        // A number that is written out, of whatever type.
+        // A numeric literal of any type.
         Expr::Cast(cast) => matches!(&*cast.expr, Expr::Literal(value, _) if !value.data_type().is_floating()),
         literal => constant(literal).is_some_and(|x| x != 0.0),
     }
@@ -135,7 +135,7 @@ fn compared(left: Expr, op: Operator, right: Expr) -> Expr {
     }
 }
 
-/// An expression over floats, in their order.
+/// Rewrites an expression over floats to use our order.
 pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     Ok(match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right })
@@ -158,7 +158,7 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
             Transformed { data, .. } => Transformed::no(not(data)),
         },
         Expr::InList(InList { expr, list, negated }) if has_floats(&expr, type_of) => {
-            // Row groups are skipped for equal values as long as there is but one of each.
+            // Row groups can be skipped for equal values if each has one representation only.
             if !negated && list.iter().all(|value| constant(value).is_some_and(|x| x != 0.0)) {
                 return Ok(Transformed::no(Expr::InList(InList { expr, list, negated })));
             }
@@ -186,8 +186,8 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<
     })
 }
 
-/// A condition that stands below a `not`: turned round it is true of NaN, which the statistics of files don't tell of,
-/// and so it must not be looked up there.
+/// Rewrites a condition below a `not`: its negation is true for NaN, which the statistics of files leave out, so it
+/// must not be evaluated against them.
 fn without_statistics(condition: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     let hidden = |part: Box<Expr>| Box::new(ordered(*part));
     condition.transform_up(|part| {
@@ -205,7 +205,7 @@ fn without_statistics(condition: Expr, type_of: TypeOf<'_>) -> Result<Transforme
     })
 }
 
-/// What is put in order, as it was written.
+/// Returns the operand of [`Ordered`], or the expression itself.
 pub(crate) fn unordered(expr: &Expr) -> &Expr {
     match expr {
         Expr::ScalarFunction(call) if is_ordered(expr) => call.args.first().unwrap_or(expr),
@@ -262,7 +262,7 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
     if changed { Transformed::yes(window) } else { Transformed::no(window) }
 }
 
-/// Those that are floats, in their order, and intervals by their length.
+/// Wraps the floats among the expressions in [`Ordered`], and replaces intervals by their length.
 fn all(exprs: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Expr> {
     let one = |expr: Expr| match type_of(&expr) {
         Some(own) if holds_floats(&own) => ordered(expr),
@@ -286,7 +286,7 @@ fn sorts(keys: &mut Vec<Sort>, type_of: TypeOf<'_>) -> bool {
     changed | list_order::sorts(keys, type_of)
 }
 
-/// The rows of a plan with every float in its place in the order.
+/// Projects the rows of a plan so that every float is wrapped in [`Ordered`].
 fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
     if !plan.schema().fields().iter().any(|field| holds_floats(field.data_type())) {
         return Ok(plan);
@@ -305,7 +305,7 @@ fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(plan).project(columns)?.build()
 }
 
-/// A node that orders or compares whole rows.
+/// Rewrites a node that sorts or compares whole rows.
 pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     let type_of = |expr: &Expr| expr.get_type(schema).ok();
     let plan = match plan {

@@ -1,6 +1,6 @@
-//! Frames by a distance from the value of a row: `range between 2 preceding and 2 following`. At the end of the
-//! integers their bounds run over, and the engine takes the frame to reach past the last row, nulls and all. So they
-//! are reckoned in decimals, which have room.
+//! Frames by a distance from the value of a row: `range between 2 preceding and 2 following`. Near the limits of the
+//! integer types their bounds overflow, and the engine extends the frame past the last row, nulls included. So the
+//! bounds are computed as decimals, which don't overflow.
 
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -11,7 +11,8 @@ use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameU
 const ROWS_MAX: u64 = 1 << 40;
 const ROOMY: DataType = DataType::Decimal128(38, 0);
 
-/// The frame of a window by a distance of whole numbers, and its order as decimals; `None` for any other, which stays.
+/// Returns the frame of a window by an integer distance, and its sort key as decimals; `None` for any other frame,
+/// which is left as it is.
 pub(super) fn roomy(
     params: &mut WindowFunctionParams,
     type_of: &dyn Fn(&Expr) -> Option<DataType>,
@@ -33,7 +34,7 @@ pub(super) fn roomy(
     Some(WindowFrame::new_bounds(WindowFrameUnits::Range, start, end))
 }
 
-/// A frame that reaches further than there are rows, which reaches to the end.
+/// Returns an unbounded frame if the distance exceeds the number of rows.
 fn unbounded(frame: &WindowFrame) -> Option<WindowFrame> {
     use WindowFrameBound::{Following, Preceding};
     if frame.units == WindowFrameUnits::Range {
@@ -49,7 +50,7 @@ fn unbounded(frame: &WindowFrame) -> Option<WindowFrame> {
     if matches!(&frame.end_bound, Following(value) if is_far(value)) {
         (frame.end_bound, changed) = (Following(none()), true);
     }
-    // One that begins beyond all rows, or ends before them, has none.
+    // A frame that begins after all rows, or ends before them, is empty.
     let far = || ScalarValue::UInt64(Some(ROWS_MAX));
     if matches!(&frame.start_bound, Following(value) if is_far(value)) {
         (frame.start_bound, changed) = (Following(far()), true);

@@ -1,5 +1,5 @@
-//! The order of lists: item by item, a null above every value, as in PostgreSQL. The engine's own kernels take a null
-//! for the least item, and its sorts as well where nulls are put at the other end than they are by default.
+//! The order of lists: element by element, nulls greater than every value, as in PostgreSQL. The engine's kernels treat
+//! a null as the least element, and so do its sorts if nulls are not at their default end.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ use datafusion::logical_expr::{
 use super::call;
 use super::same_floats::one_of_each;
 
-/// In which nulls are above, in lists of lists too.
+/// Sort options that put nulls last, in nested lists too.
 const ASCENDING: SortOptions = SortOptions { descending: false, nulls_first: false };
 
-/// Whether values of a type are compared item by item.
+/// Returns whether values of a type are compared element by element.
 pub(super) fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
-/// Whether an expression asks which of some lists comes first.
+/// Returns whether an expression compares the order of lists.
 pub(super) fn is_order(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
     let are_lists = |parts: &[&Expr]| parts.iter().all(|part| type_of(part).as_ref().is_some_and(is_list));
     match expr {
@@ -37,7 +37,7 @@ pub(super) fn is_order(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>)
     }
 }
 
-/// Such an expression, in the order of lists.
+/// Rewrites such an expression to use the order of lists.
 pub(super) fn compared(expr: Expr) -> Expr {
     let compare = |left: Expr, op: Operator, right: Expr| {
         binary_expr(call(Lists::Compare.function(), vec![left, right]), op, lit(0_i8))
@@ -52,12 +52,13 @@ pub(super) fn compared(expr: Expr) -> Expr {
     }
 }
 
-/// The greatest of some lists. The engine's own `least` does have nulls above.
+/// Returns `greatest` over lists. The engine's own `least` already orders nulls last.
 pub(super) fn greatest(lists: Vec<Expr>) -> Expr {
     call(Lists::Greatest.function(), lists)
 }
 
-/// Sorts by whether a list is null, and then by the list, where nulls are not put above. Says whether there are such.
+/// Adds a sort key on whether a list is null wherever nulls are not at their default end, and then sorts by the list.
+/// Returns whether there is such a key.
 pub(super) fn sorts(keys: &mut Vec<Sort>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> bool {
     let is_apart = |key: &Sort| key.nulls_first == key.asc && type_of(&key.expr).as_ref().is_some_and(is_list);
     if !keys.iter().any(is_apart) {
@@ -76,7 +77,7 @@ pub(super) fn sorts(keys: &mut Vec<Sort>, type_of: &dyn Fn(&Expr) -> Option<Data
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Lists {
-    /// Below zero where the first comes first, zero where they are equal.
+    /// Negative if the first list comes first, zero if both are equal.
     Compare,
     Greatest,
 }
@@ -145,7 +146,7 @@ fn order(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(order))
 }
 
-/// The greater of two in each row, and the one that there is beside a null.
+/// Returns the greater of two lists in each row, or the one that is not null.
 fn greater(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     let other = like(other, one)?;
     let compare = make_comparator(&one_of_each(one), &one_of_each(&other), ASCENDING)?;
@@ -154,7 +155,7 @@ fn greater(one: &ArrayRef, other: &ArrayRef) -> Result<ArrayRef> {
     Ok(zip(&is_other, &other, one)?)
 }
 
-/// Lists as of the type of others, from which theirs may differ in the name of their items.
+/// Casts lists to the type of others, which may differ in the name of the element field.
 fn like(lists: &ArrayRef, others: &ArrayRef) -> Result<ArrayRef> {
     Ok(if lists.data_type() == others.data_type() { Arc::clone(lists) } else { cast(lists, others.data_type())? })
 }

@@ -1,6 +1,7 @@
-//! Lists as in PostgreSQL: `x = any(list)` is unknown where it is not found and a null is in the list, no list has a
-//! null that another contains, an item before the first is null, and null can be taken out of a list. The engine's own
-//! say false and true, count from the end, and null.
+//! List functions as in PostgreSQL. `x = any(list)` is unknown if the value is not found and the list contains a null;
+//! no list contains a null of another; an element before the first is null; and nulls can be removed from a list. The
+//! engine's own functions return false and true for the first two, count from the end for the third, and return null
+//! for the last.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use super::{call, list_order, same_floats};
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
-/// A call over lists.
+/// Rewrites a call over lists.
 pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let ScalarFunction { func, mut args } = function;
     let is_index = |arg: &Expr| type_of(arg).as_ref().is_some_and(DataType::is_integer) && !is_positive(arg);
@@ -43,7 +44,7 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
         ("array_remove_all", [_, item]) if !matches!(item, Expr::Literal(..)) => {
             Transformed::yes(call(ScalarUDF::new_from_impl(Removed(func)), args))
         }
-        // The engine takes a length below zero for a very large one.
+        // The engine takes a negative length for a very large one.
         ("lpad" | "rpad", [_, length, ..]) if is_index(length) => {
             *length = call(Place { least: 0, below: Below::Least }.function(), vec![std::mem::take(length)]);
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
@@ -71,14 +72,14 @@ fn is_positive(index: &Expr) -> bool {
     matches!(index, Expr::Literal(ScalarValue::Int64(Some(1..)), _))
 }
 
-/// Where an item stands, which counts from 1; also a length.
+/// Position of an element, counted from 1, or a length.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Place {
     least: i64,
     below: Below,
 }
 
-/// What stands for a place below the least.
+/// Result for a position below the least one.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Below {
     Null,
@@ -133,7 +134,8 @@ impl ScalarUDFImpl for PlaceFunction {
     }
 }
 
-/// Lists without an item that may be null: then without their nulls, where the engine has no list.
+/// `array_remove_all` with an element that may be null. Where it is null, the result is the list without nulls, while
+/// the engine returns null.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Removed(Arc<ScalarUDF>);
 
@@ -171,8 +173,9 @@ impl ScalarUDFImpl for Removed {
     }
 }
 
-/// What is looked for in a list, by the order of floats. Unknown is whether an item is in a list where it is not found
-/// and a null is; nulls are no part of what is looked for together.
+/// Search in a list, by our order of floats. Whether a list contains an element is unknown if it is not found and the
+/// list contains a null. A list that contains nulls is never contained in another, and no null of one list matches a
+/// null of another.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Looked {
     For(ArrayHas),
@@ -193,7 +196,7 @@ impl Looked {
         }
     }
 
-    /// What is known of a row of which the engine found this.
+    /// Returns the result for a row, given the engine's.
     fn known(&self, found: Option<bool>, lists: [&ArrayRef; 2], row: usize) -> Option<bool> {
         let [list, sought] = lists;
         if list.is_null(row) {
@@ -224,7 +227,7 @@ impl ScalarUDFImpl for Looked {
     }
 
     fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
-        // A list of constants is looked up faster, and in the statistics of files too.
+        // A list of constants is searched faster, and the statistics of files can be used too.
         if matches!(self, Self::For(_)) && args.first().is_some_and(is_plain) {
             self.inner().simplify(args, info)
         } else {
@@ -238,7 +241,7 @@ impl ScalarUDFImpl for Looked {
                 ColumnarValue::Array(array) => Arc::clone(array),
                 ColumnarValue::Scalar(scalar) => scalar.to_array()?,
             });
-            // No null is found among the values of another list when there is none.
+            // Without nulls in one list, no null of the other can match.
             let array = if number == 0 && matches!(self, Self::ForAny(_)) { compacted(&array)? } else { array };
             *value = match value {
                 ColumnarValue::Array(_) => ColumnarValue::Array(array),
@@ -263,7 +266,7 @@ impl ScalarUDFImpl for Looked {
     }
 }
 
-/// Whether a list is written out and has neither nulls nor floats that equal others.
+/// Returns whether a list is a literal with neither nulls, nor NaN, nor zeros.
 fn is_plain(list: &Expr) -> bool {
     let plain = |item: &ScalarValue| match item {
         item if item.is_null() => false,
@@ -287,7 +290,7 @@ fn is_plain(list: &Expr) -> bool {
     }
 }
 
-/// Lists without their nulls.
+/// Returns the lists without their nulls.
 fn compacted(lists: &ArrayRef) -> Result<ArrayRef> {
     fn kept<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<ArrayRef> {
         let (field, offsets, items, nulls) = list.clone().into_parts();
@@ -311,7 +314,7 @@ fn compacted(lists: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// The items of the list of a row.
+/// Returns the elements of a row's list.
 fn items(lists: &ArrayRef, row: usize) -> Option<ArrayRef> {
     match lists.data_type() {
         _ if lists.is_null(row) => None,
@@ -322,7 +325,7 @@ fn items(lists: &ArrayRef, row: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Whether the list of a row has a null among its items.
+/// Returns whether a row's list contains a null.
 fn has_null(lists: &ArrayRef, row: usize) -> bool {
     items(lists, row).is_some_and(|items| items.logical_null_count() > 0)
 }

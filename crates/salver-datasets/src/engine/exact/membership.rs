@@ -1,5 +1,5 @@
-//! `x in (select ...)` beside other terms of a condition. It is unknown where `x` is null or a null is among the
-//! values, and the engine has false for it, which is another thing below `not`, `or` and `is null`.
+//! `x in (select ...)` beside other terms of a condition. It is unknown if `x` is null or if the values contain a null.
+//! The engine evaluates it to false, which makes a difference below `not`, `or` and `is null`.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use datafusion::logical_expr::{
 
 use super::has_columns;
 
-/// The values among which one is looked for.
+/// Name of the column of a subquery's values.
 const SOUGHT: &str = "__salver_sought";
 
-/// A filter whose memberships are true, false or unknown as they should be. What stands alone may have false for
+/// Rewrites a filter so that each `in` evaluates to true, false or unknown. A term of its own may be false instead of
 /// unknown.
 pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Filter(filter) = plan else { return Ok(plan) };
@@ -35,7 +35,7 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
                     terms.push(absent(one.clone(), filter.input.schema())?);
                     changed = true;
                 }
-                // The engine looks for nulls only where it joins by a column.
+                // The engine checks for nulls only where it joins by a column.
                 Some(one) if !has_columns(&one.expr) && may_be_unknown(one, &filter)? => {
                     terms.push(in_words(InSubquery { negated: true, ..one.clone() })?);
                     changed = true;
@@ -57,7 +57,7 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-/// The membership that a term denies.
+/// Returns the `in` that a term negates.
 fn absence(term: &Expr) -> Option<&InSubquery> {
     match term {
         Expr::InSubquery(one) if one.negated => Some(one),
@@ -69,17 +69,17 @@ fn absence(term: &Expr) -> Option<&InSubquery> {
     }
 }
 
-/// `x not in (select y ...)` of a query that belongs to each row: there is no `y` that is `x`, or may be. The engine
-/// looks for nulls among the values for all rows together.
+/// Rewrites `x not in (select y ...)` of a correlated subquery to: there is no `y` for which `y = x` is true or
+/// unknown. The engine would check the values of all rows together for nulls.
 fn absent(one: InSubquery, rows: &DFSchema) -> Result<Expr> {
     let InSubquery { expr, subquery, .. } = one;
     let Subquery { subquery: values, spans, .. } = subquery;
-    // The engine lets go of a limit below a condition of each row.
+    // The engine drops a limit below a correlated condition.
     if values.exists(|node| Ok(matches!(node, LogicalPlan::Limit(_))))? {
         return plan_err!("`not in` of a query that belongs to each row can't have a `limit`");
     }
     let own = Expr::from(values.schema().qualified_field(0));
-    // Under a name that nothing around has: else it would be taken for a column of the same table there.
+    // The name is unique, because the engine would take it for a column of the same table in the outer query.
     let column = Expr::Column(Column::new_unqualified(SOUGHT));
     let sought = expr.transform_up(|part| match part {
         Expr::Column(column) => {
@@ -101,8 +101,8 @@ fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {
     Ok(has_nulls || one.expr.nullable(filter.input.schema())?)
 }
 
-/// `x in (a, null)` as `x in (a) or null`: the engine makes one list of several, and forgets the nulls in them. What is
-/// left of the list goes through `each`.
+/// Rewrites `x in (a, null)` to `x in (a) or null`: the engine merges several lists into one, and loses their nulls.
+/// The rest of the list goes through `each`.
 pub(super) fn listed(list: InList, each: &dyn Fn(Expr) -> Result<Transformed<Expr>>) -> Result<Transformed<Expr>> {
     if !list.list.iter().any(is_null) {
         return each(Expr::InList(list));
@@ -125,7 +125,7 @@ pub(super) fn is_null(expr: &Expr) -> bool {
     }
 }
 
-/// The membership as a `case`: true where the engine finds it, and what is left decided by counting.
+/// Rewrites `in` to a `case`: true if the engine finds the value; otherwise counts decide.
 fn in_words(one: InSubquery) -> Result<Expr> {
     let InSubquery { expr, subquery, negated } = one;
     let column = Expr::from(subquery.subquery.schema().qualified_field(0));

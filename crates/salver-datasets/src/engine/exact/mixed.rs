@@ -1,5 +1,5 @@
-//! Decimals beside floats become floats, as in PostgreSQL; the engine would make decimals of fifteen digits of both.
-//! Decimals divided by decimals have sixteen digits behind the point at least.
+//! Decimals beside floats are coerced to floats, as in PostgreSQL; the engine would coerce both to decimals of fifteen
+//! digits. Quotients of decimals have at least sixteen fractional digits.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{
     untyped,
 };
 
-/// Stands before the rule that gives the sides of operators one type.
+/// Analyzer rule that runs before type coercion.
 #[derive(Debug)]
 pub(in crate::engine) struct Mixed;
 
@@ -32,7 +32,7 @@ impl AnalyzerRule for Mixed {
     }
 }
 
-/// Functions whose arguments have nothing to do with each other.
+/// Functions whose arguments are not coerced to a common type.
 const APART: [&str; 9] = [
     "concat",
     "concat_ws",
@@ -58,7 +58,7 @@ fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 }
 
 fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {
-    // Most expressions have no decimals at all, and those need no look at their types.
+    // Most expressions have no decimals, so their types need not be computed.
     let is_mixed = |parts: &[&Expr]| {
         let types: Vec<Option<DataType>> = parts.iter().map(|part| type_of(part)).collect();
         let any = |test: &dyn Fn(&DataType) -> bool| types.iter().flatten().any(test);
@@ -108,7 +108,7 @@ fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Tr
 }
 
 fn called(func: Arc<ScalarUDF>, args: Vec<Expr>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Transformed<Expr> {
-    // Its type hangs on the digits, where these are written out, and must not change when they are computed later.
+    // The result type depends on a literal number of digits, and must not change when it is computed later.
     if func.name() == "round" && args.len() == 2 {
         let call = Expr::ScalarFunction(ScalarFunction { func, args });
         return match type_of(&call) {
@@ -156,7 +156,7 @@ fn is_numeric(op: Operator) -> bool {
     op.is_numerical_operators() || is_comparison(op)
 }
 
-/// The decimal as a float; of a literal the nearest one to what was written.
+/// Casts a decimal to a float; a literal becomes the float nearest to what was written.
 fn floated(expr: Expr) -> Expr {
     if let Expr::Literal(value, _) = &expr {
         if value.is_null() {
@@ -169,7 +169,7 @@ fn floated(expr: Expr) -> Expr {
     cast(expr, DataType::Float64)
 }
 
-/// A union of decimals and floats is one of floats.
+/// Rewrites a union of decimals and floats to one of floats.
 fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
     let (inputs, schema) = match untyped::union(&inputs)? {

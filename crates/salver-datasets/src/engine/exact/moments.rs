@@ -1,6 +1,6 @@
-//! Operators over what has different types on its two sides, where PostgreSQL takes another type than the engine, or
-//! one at all: a date and an interval are a timestamp, an interval times a number is one, a text that is written out is
-//! what stands beside it, and a real beside a whole number has its double precision.
+//! Operators with operands of different types, where PostgreSQL's result type differs from the engine's, or where the
+//! engine has none: a date plus an interval is a timestamp, an interval times a number is an interval, a text literal
+//! takes the type of the other operand, and a `real` with an integer is computed in double precision.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -35,7 +35,7 @@ fn is_number(own: &DataType) -> bool {
     own.is_integer() || own.is_floating() || own.is_decimal()
 }
 
-/// What plans the operators. The planner asks for their types at once, so it has to be there and not in a rule.
+/// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
 #[derive(Debug)]
 pub(super) struct Operations;
 
@@ -69,7 +69,7 @@ fn operator(op: &BinaryOperator) -> Option<Operator> {
     })
 }
 
-/// An operation as PostgreSQL has it; `None` where the engine's is the same.
+/// Returns an operation with PostgreSQL's semantics; `None` if the engine's are the same.
 fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
     use Operator::{BitwiseShiftLeft, BitwiseShiftRight, Divide, Minus, Modulo, Multiply, Plus};
     if matches!(op, BitwiseShiftLeft | BitwiseShiftRight) {
@@ -85,7 +85,7 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
     let (one, other) = (type_of(left)?, type_of(right)?);
     let both = |a: Expr, b: Expr| Some(binary_expr(a, op, b));
     let time = |date: &Expr| cast(date.clone(), TIME);
-    // What lies between two times has days where it meets intervals, numbers and dates.
+    // Beside intervals, numbers and dates, the difference of two times is an interval with days.
     let meets = |own: &DataType| is_span(own) || is_date(own) || arithmetic && is_number(own);
     match (&one, &other) {
         (DataType::Duration(_), own) if meets(own) && !is_comparison(op) => {
@@ -112,7 +112,7 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         Plus if is_span(&one) && is_date(&other) => return both(left.clone(), time(right)),
         Plus if is_date(&one) && is_clock(&other) => return both(time(left), since_midnight(right)),
         Plus if is_clock(&one) && is_date(&other) => return both(since_midnight(left), time(right)),
-        // Nanoseconds, which the engine would take, end in 2262.
+        // The engine would use nanoseconds, which end in 2262.
         _ if (op == Minus || is_comparison(op)) && is_date(&one) && is_time(&other) => {
             return both(cast(left.clone(), other), right.clone());
         }
@@ -136,17 +136,17 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
     }
 }
 
-/// What lies between two times, as an interval.
+/// Converts a duration to an interval.
 fn spanned(duration: &Expr) -> Expr {
     call(own::time_span(), vec![duration.clone()])
 }
 
-/// Functions that take intervals and no durations.
+/// Functions that take intervals but no durations.
 const OF_INTERVALS: [&str; 4] = ["date_trunc", "justify_days", "justify_hours", "justify_interval"];
-/// Functions that give one of their arguments.
+/// Functions that return one of their arguments.
 const CHOOSE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 
-/// The arguments of a function with intervals in the place of durations, where it needs them; `None` where it does not.
+/// Converts the durations among a function's arguments to intervals; returns `None` if it needs no conversion.
 pub(super) fn intervals(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<Vec<Expr>> {
     let (takes, chooses) = (OF_INTERVALS.contains(&name), CHOOSE.contains(&name));
     if !takes && !chooses {
@@ -161,7 +161,7 @@ pub(super) fn intervals(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Optio
     Some(args.iter().zip(&types).map(one).collect())
 }
 
-/// A shift has the type of what is shifted, whatever type tells how far.
+/// Gives a shift the type of its left operand, whatever the type of its right one.
 fn shifted(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
     let (one, other) = (type_of(left)?, type_of(right)?);
     let short = match one {
@@ -177,7 +177,7 @@ fn shifted(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Opti
     if !short {
         return Some(moved);
     }
-    // The sixteen bits that are left, with their sign.
+    // The low sixteen bits, sign-extended.
     let half = || lit(16_i32);
     let kept = binary_expr(moved, Operator::BitwiseShiftLeft, half());
     Some(cast(binary_expr(kept, Operator::BitwiseShiftRight, half()), DataType::Int16))
@@ -188,20 +188,20 @@ fn since_midnight(clock: &Expr) -> Expr {
     cast(cast(micros, DataType::Int64), DataType::Duration(TimeUnit::Microsecond))
 }
 
-/// Whether an expression is a text that is written out, which has no type of its own in PostgreSQL.
+/// Returns whether an expression is a text literal, which has no type of its own in PostgreSQL.
 fn is_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::Utf8(Some(_)) | ScalarValue::Utf8View(Some(_)), _))
 }
 
-/// Functions that give whole numbers of decimals.
+/// Functions that return an integral number for a decimal.
 const WHOLE: [&str; 4] = ["ceil", "floor", "round", "trunc"];
-/// Functions that reals have in double precision.
+/// Functions that compute a `real` in double precision.
 const DOUBLE: [&str; 24] = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "cot", "degrees", "exp",
     "floor", "ln", "log", "log10", "power", "radians", "round", "sin", "sqrt", "trunc",
 ];
 
-/// A call as PostgreSQL has it; `None` where the engine's is the same.
+/// Returns a call with PostgreSQL's semantics; `None` if the engine's are the same.
 pub(super) fn called(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<(Vec<Expr>, Option<DataType>)> {
     let types: Vec<DataType> = args.iter().map(type_of).collect::<Option<_>>()?;
     if DOUBLE.contains(&name) && types.contains(&DataType::Float32) {
@@ -212,7 +212,7 @@ pub(super) fn called(name: &str, args: &[Expr], type_of: TypeOf<'_>) -> Option<(
         return Some((args.iter().zip(&types).map(double).collect(), None));
     }
     match (args, types.as_slice()) {
-        // One digit more before the point, to which it may be rounded, and none behind it.
+        // Rounding may add one integral digit, and the result has no fractional digits.
         ([number], [DataType::Decimal128(precision, scale)]) if WHOLE.contains(&name) && *scale > 0 => {
             let wide = precision.saturating_add(1).min(38);
             let whole = wide.saturating_sub(scale.unsigned_abs()).max(1);

@@ -1,6 +1,6 @@
-//! `intersect all` and `except all` count: a row that stands three times on one side and once on the other is once in
-//! both and twice in the first alone. The engine plans a semi join for them, which does not count; here the rows that
-//! are alike are numbered on both sides, and the numbers are joined too.
+//! `intersect all` and `except all` count duplicates: a row that occurs three times on the left and once on the right
+//! occurs once in the intersection and twice in the difference. The engine plans them as semi and anti joins, which
+//! don't count. Here equal rows are numbered on both sides, and the numbers become join keys too.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use datafusion::common::{JoinType, NullEquality, Result};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{Distinct, Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, ident};
 
-/// The numbers of rows that are alike, on both sides.
+/// Columns that number equal rows, one for each side.
 const NUMBERS: [&str; 2] = ["__salver_number", "__salver_other_number"];
 
-/// The plan of a set operation with repetition, as one that counts.
+/// Rewrites the plan of a set operation with `all` to one that counts.
 pub(super) fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Join(join) = plan else { return Ok(plan) };
-    // Only set operations join nulls with nulls; those without repetition make their left side distinct first.
+    // Only set operations join nulls with nulls; those without `all` make their left side distinct first.
     let is_set = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
         && join.null_equality == NullEquality::NullEqualsNull
         && join.filter.is_none()
@@ -30,7 +30,7 @@ pub(super) fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(LogicalPlan::Join(join)).project(columns)?.build()
 }
 
-/// The rows with how many of the same there were before, in a column of this name.
+/// Adds a column of this name that numbers equal rows.
 fn numbered(plan: Arc<LogicalPlan>, name: &str) -> Result<Arc<LogicalPlan>> {
     let mut columns: Vec<Expr> = plan.schema().iter().map(Expr::from).collect();
     let number = row_number().partition_by(columns.clone()).build()?;

@@ -1,5 +1,5 @@
-//! A decimal as a float is the nearest one, as it is where the same digits are read as a float. The engine divides one
-//! float by another, which rounds twice.
+//! Casts of decimals to the nearest float, which is also the float that the same digits parse to. The engine divides
+//! one float by another, which rounds twice.
 
 use std::sync::Arc;
 
@@ -13,16 +13,17 @@ use datafusion::logical_expr::{
 
 use super::call;
 
-/// Whole numbers up to here, and powers of ten up to there, are floats, and so is their quotient when it is rounded.
+/// Bound up to which integers are exact floats, as powers of ten are up to `SCALE_MAX`: their quotient is rounded only
+/// once.
 const EXACT_MAX: i128 = 1 << 53;
 const SCALE_MAX: i8 = 22;
 
-/// Whether the cast is one of those.
+/// Returns whether the engine's cast may round twice.
 pub(super) fn rounds_twice(from: &DataType, to: &DataType) -> bool {
     from.is_decimal() && matches!(to, DataType::Float32 | DataType::Float64)
 }
 
-/// The nearest float of a decimal.
+/// Casts a decimal to the nearest float.
 pub(super) fn float(decimal: Expr, to: &DataType) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     call(ScalarUDF::new_from_impl(Nearest { to: to.clone(), signature }), vec![decimal])

@@ -1,5 +1,5 @@
-//! The least and the greatest of nested values: the engine compares lists and structs of plain values only, and finds
-//! out when the query runs. So it is said before, with a reason.
+//! `min` and `max` of nested values. The engine compares only lists and structs of plain values, and fails only when
+//! the query runs. This check refuses other types at planning time, with a reason.
 
 use arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result};
@@ -8,10 +8,10 @@ use datafusion::logical_expr::expr::{AggregateFunction, WindowFunction};
 use datafusion::logical_expr::{AggregateUDF, Expr, WindowFunctionDefinition};
 use salver_model::{Code, Error};
 
-/// Refuses an extreme of what has no order.
+/// Refuses `min` and `max` of a type without an order.
 ///
 /// # Errors
-/// `InvalidSql`, which says what to write.
+/// `InvalidSql`, which says what to write instead.
 pub(super) fn check(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<()> {
     let (function, args): (&AggregateUDF, _) = match expr {
         Expr::AggregateFunction(AggregateFunction { func, params }) => (func, &params.args),
@@ -43,7 +43,7 @@ pub(super) fn check(expr: &Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) ->
     }
 }
 
-/// Whether the engine's aggregates compare values of this type.
+/// Returns whether the engine's aggregates can compare values of this type.
 fn has_order(data_type: &DataType) -> bool {
     match data_type {
         DataType::Map(..) => false,

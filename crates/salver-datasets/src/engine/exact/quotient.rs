@@ -1,5 +1,5 @@
-//! `/` of decimals, with sixteen digits behind the point at least, rounded away from zero, as in PostgreSQL; the
-//! engine's own cuts behind four more digits than the dividend has.
+//! `/` of decimals, with at least sixteen fractional digits, rounded half away from zero, as in PostgreSQL. The
+//! engine's own truncates after four more digits than the dividend has.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// Fewest digits behind the point of a quotient.
+/// Minimum number of fractional digits of a quotient.
 pub(super) const DIGITS_MIN: i8 = 16;
-/// Most digits of the decimals that the engine has.
+/// Maximum precision of the engine's decimals.
 const PRECISION_MAX: u8 = 76;
-/// Most digits of those that are two machine words.
+/// Maximum precision of decimals of 128 bits.
 const SHORT_PRECISION_MAX: u8 = 38;
 
-/// The operator as a function.
+/// Returns the operator as a function.
 pub(super) fn function() -> ScalarUDF {
     ScalarUDF::new_from_impl(Quotient { signature: Signature::any(2, Volatility::Immutable) })
 }
@@ -29,7 +29,7 @@ struct Quotient {
     signature: Signature,
 }
 
-/// The precision and scale of an exact number; `None` of any other.
+/// Returns the precision and scale of an exact number; `None` for any other type.
 pub(super) fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     Some(match data_type {
         DataType::Decimal32(precision, scale)
@@ -45,7 +45,8 @@ pub(super) fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     })
 }
 
-/// The decimal of so many digits before and behind the point; fewer before it where there are no more.
+/// Returns the decimal type with this many integral and fractional digits, or with fewer integral ones if the precision
+/// is exhausted.
 pub(super) fn decimal(before: i16, behind: i8) -> DataType {
     let precision = u8::try_from((before.max(1) + i16::from(behind)).clamp(1, i16::from(PRECISION_MAX)));
     match precision.unwrap_or(PRECISION_MAX) {
@@ -148,11 +149,11 @@ fn too_large(precision: u8) -> ArrowError {
 fn nearest_short(left: i128, right: i128) -> i128 {
     let (whole, rest) = (left / right, left % right);
     let away = if (left < 0) == (right < 0) { 1 } else { -1 };
-    // Not twice the rest, which might be out of range.
+    // Doubling the remainder might overflow.
     if rest.unsigned_abs() >= right.unsigned_abs() - rest.unsigned_abs() { whole + away } else { whole }
 }
 
-/// The whole number nearest to a quotient; of two as near that which is farther from zero.
+/// Returns the integer nearest to a quotient, rounding half away from zero.
 pub(super) fn nearest(left: i256, right: i256) -> Result<i256, ArrowError> {
     let (whole, rest) = (left.div_checked(right)?, left.mod_checked(right)?);
     let away = if left.is_negative() == right.is_negative() { i256::ONE } else { i256::MINUS_ONE };

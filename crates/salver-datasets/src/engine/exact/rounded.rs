@@ -1,5 +1,4 @@
-//! Casts to whole numbers round, as PostgreSQL's do: floats to the nearest even number of two as near, decimals away
-//! from zero.
+//! Casts to integers round, as in PostgreSQL: floats half to even, decimals half away from zero.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use datafusion::logical_expr::{
 
 use super::call;
 
-/// What is cast, rounded where the cast would cut, and whether that changed it.
+/// Rounds the operand of a cast that would truncate; returns whether that changed it.
 pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
     if !to.is_integer() {
         return (expr, false);
@@ -36,7 +35,7 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> 
     (function(vec![expr]), true)
 }
 
-/// The call that rounds a number to a whole one.
+/// Returns the call that rounds a number to an integral one.
 pub(super) fn function(args: Vec<Expr>) -> Expr {
     call(ScalarUDF::new_from_impl(Rounded { signature: Signature::any(1, Volatility::Immutable) }), args)
 }

@@ -1,17 +1,17 @@
-//! Equal floats as the same bytes: one NaN and one zero, wherever floats stand in a column.
+//! Equal floats as equal bytes: one NaN and one zero, at any depth of a column.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray};
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 
-/// Floats with one NaN and one zero, in lists and structs too; what holds no floats as it is.
+/// Returns the array with one NaN and one zero, in lists and structs too; an array without floats is returned as it is.
 pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
     fn items<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> ArrayRef {
         let (field, offsets, items, nulls) = list.clone().into_parts();
         Arc::new(GenericListArray::new(field, offsets, one_of_each(&items), nulls))
     }
-    // Adding nothing makes `-0.0` the other zero.
+    // Adding zero turns `-0.0` into `0.0`.
     match array.data_type() {
         DataType::Float64 => Arc::new(
             array
@@ -45,7 +45,7 @@ pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Whether values of a type are floats, or have some among their items and members.
+/// Returns whether values of a type are floats or contain floats.
 pub(super) fn holds_floats(data_type: &DataType) -> bool {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {

@@ -1,5 +1,5 @@
-//! Floats of 32 bits beside whole numbers: as floats of 64 bits, as PostgreSQL compares them. The engine would round
-//! the whole numbers to 32 bits, so that `16777217` was equal to `16777216`.
+//! Comparisons of 32-bit floats with integers, as 64-bit floats, as in PostgreSQL. The engine would round the integers
+//! to 32 bits, so that `16777217` equalled `16777216`.
 
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -11,10 +11,10 @@ use super::is_comparison;
 
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
-/// Whole numbers up to here are floats of 32 bits.
+/// Bound up to which integers are exact 32-bit floats.
 const EXACT_MAX: u64 = 1 << f32::MANTISSA_DIGITS;
 
-/// Whether an expression may be a whole number that 32 bits round.
+/// Returns whether an expression may be an integer that rounds when it is cast to a 32-bit float.
 fn is_rounded(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     match expr {
         Expr::Negative(inner) if matches!(**inner, Expr::Literal(..)) => is_rounded(inner, type_of),
@@ -24,7 +24,7 @@ fn is_rounded(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     }
 }
 
-/// A comparison whose floats of 32 bits have 64 where that tells them from whole numbers.
+/// Rewrites a comparison to cast 32-bit floats to 64 bits where that distinguishes them from integers.
 pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let is_single = |part: &Expr| type_of(part) == Some(DataType::Float32);
     let differ = |parts: &[&Expr]| {

@@ -1,6 +1,7 @@
-//! Sums, averages and deviations of floats over windows whose beginning moves. What leaves a window can't be taken off
-//! a sum of floats: NaN and infinities stay, and after `1e17` small numbers are lost. So they are added up anew, as
-//! PostgreSQL does it; in long windows by two stacks of sums, of which each value goes through each once.
+//! Sums, averages and deviations of floats over windows with a moving start. A value that leaves a window can't be
+//! subtracted from a sum of floats: NaN and infinities remain, and after `1e17` small numbers are lost. So the values
+//! are summed anew, as in PostgreSQL; for long windows with two stacks of partial sums, in which each value is pushed
+//! and popped once.
 
 use std::collections::VecDeque;
 use std::mem::size_of;
@@ -14,10 +15,10 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature,
 };
 
-/// Longest window that is added up value by value.
+/// Length of the longest window that is summed value by value.
 const SHORT: usize = 1_024;
 
-/// What is made of the values in a window.
+/// Statistic that is computed from the values in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Sum,
@@ -39,7 +40,7 @@ impl Made {
     }
 }
 
-/// The aggregate of floats for windows, where it is one of these.
+/// Returns the aggregate of floats for windows, if there is one for this function.
 pub(super) fn over_windows(function: &Arc<AggregateUDF>) -> Option<Arc<AggregateUDF>> {
     if function.inner().is::<Sliding>() {
         return None;
@@ -48,7 +49,7 @@ pub(super) fn over_windows(function: &Arc<AggregateUDF>) -> Option<Arc<Aggregate
     Some(Arc::new(AggregateUDF::new_from_impl(Sliding { inner: Arc::clone(function), made })))
 }
 
-/// An aggregate with windows of its own.
+/// Aggregate with a sliding accumulator of its own.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sliding {
     inner: Arc<AggregateUDF>,
@@ -181,12 +182,12 @@ impl Accumulator for Window {
     }
 }
 
-/// The sum of a queue of floats, in which nothing is taken off a sum.
+/// Sum of a queue of floats that never subtracts.
 #[derive(Debug, Default)]
 struct Sums {
-    /// The sums from each of the older values to the last of these, the oldest at the end.
+    /// Sums from each of the older values to the last of them, the oldest on top.
     old: Vec<f64>,
-    /// The newer values, and their sum.
+    /// The newer values and their sum.
     new: Vec<f64>,
     new_sum: f64,
 }
@@ -197,7 +198,7 @@ impl Sums {
         self.new_sum += x;
     }
 
-    /// Lets go of the oldest.
+    /// Removes the oldest value.
     fn pop(&mut self) {
         if self.old.is_empty() {
             let mut sum = 0.0;

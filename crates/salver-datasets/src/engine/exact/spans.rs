@@ -1,4 +1,4 @@
-//! Intervals compare by how long they are, with 24 hours to a day and 30 days to a month, as in PostgreSQL; the kernels
+//! Intervals compare by their length, with 24 hours to a day and 30 days to a month, as in PostgreSQL; the kernels
 //! compare months first.
 
 mod extreme;
@@ -31,7 +31,7 @@ fn is_interval(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     matches!(type_of(expr), Some(DataType::Interval(_)))
 }
 
-/// An expression that compares intervals in another way than by an operator.
+/// Rewrites an expression that compares intervals by other means than an operator.
 pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let boxed = |part: Box<Expr>| Box::new(length(*part));
     match expr {
@@ -53,7 +53,7 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
         {
             extreme(params, func.inner().is::<Min>())
         }
-        // Of those that are as long as each other one counts.
+        // Only one of several intervals of the same length counts.
         Expr::AggregateFunction(AggregateFunction { func, mut params })
             if func.name() == "count" && params.distinct && params.args.iter().any(|arg| is_interval(arg, type_of)) =>
         {
@@ -72,7 +72,7 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     }
 }
 
-/// The shortest or the longest of intervals as the first by their length.
+/// Rewrites `min` or `max` of intervals to `first_value` ordered by their length.
 fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr> {
     let AggregateFunctionParams { args, filter, .. } = params;
     let known = args.iter().map(|arg| arg.clone().is_not_null());
@@ -82,7 +82,7 @@ fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr>
     Transformed::yes(Expr::AggregateFunction(AggregateFunction { func: first_value_udaf(), params }))
 }
 
-/// How long an interval is, in nanoseconds.
+/// Returns the length of an interval, in nanoseconds.
 pub(super) fn length(expr: Expr) -> Expr {
     call(ScalarUDF::new_from_impl(Length { signature: Signature::any(1, Volatility::Immutable) }), vec![expr])
 }

@@ -1,5 +1,6 @@
-//! Times beside texts, and beside times of other units: all become times of the finer unit. The engine would cut those
-//! to the coarser one, so that `at = '10:00:00.5'` held for 10:00:00, and make nanoseconds of texts, which end in 2262.
+//! Comparisons of times with texts and with times of other units: all are cast to the finer unit. The engine would
+//! truncate to the coarser one, so that `at = '10:00:00.5'` held for 10:00:00, and would cast texts to nanoseconds,
+//! which end in 2262.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::Transformed;
@@ -16,7 +17,7 @@ fn is_coarse(data_type: &DataType) -> bool {
     matches!(data_type, Timestamp(Second | Millisecond, _) | Time32(_) | Time64(Microsecond))
 }
 
-/// The type that times among values of these types have with each other; none where the engine's way is right.
+/// Returns the type to which times beside a value of this type are cast; `None` if the engine's coercion is correct.
 fn beside(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Timestamp(TimeUnit::Nanosecond, _) => None,
@@ -26,7 +27,8 @@ fn beside(data_type: &DataType) -> Option<DataType> {
     }
 }
 
-/// What the texts among these become, and the times of coarser units: something of them is a time, and they differ.
+/// Returns the type to which the texts and the times of coarser units are cast, if one of the expressions is a time and
+/// their types differ.
 fn wanted(parts: &[&Expr], type_of: TypeOf<'_>) -> Option<DataType> {
     let types: Vec<DataType> = parts.iter().map(|part| type_of(part)).collect::<Option<_>>()?;
     let has_text = types.iter().any(DataType::is_string);
@@ -41,11 +43,11 @@ fn wanted(parts: &[&Expr], type_of: TypeOf<'_>) -> Option<DataType> {
     (has_text || differ).then(|| types.iter().find_map(beside))?
 }
 
-/// A comparison with its texts as times.
+/// Rewrites a comparison to cast its texts to times.
 pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let stamped = |part: Expr, to: &DataType| match (type_of(&part), to) {
         (Some(own), to) if own.is_string() => cast(part, to.clone()),
-        // Each keeps its zone. The engine would reckon the cast back, and cut what is compared with it.
+        // Each side keeps its zone. The engine would move the cast to the other side, and truncate that.
         (Some(DataType::Timestamp(unit, zone)), DataType::Timestamp(finer, _)) if unit != *finer => {
             fine(part, DataType::Timestamp(*finer, zone))
         }

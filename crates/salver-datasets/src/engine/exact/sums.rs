@@ -1,4 +1,4 @@
-//! `sum` that ends with an error where the sum of whole numbers is out of range, and gives decimals the room they need.
+//! `sum` that fails if a sum of integers is out of range, and gives decimals the precision they need.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,13 +16,13 @@ use datafusion::logical_expr::{
 use super::checked::out_of_range;
 use super::totals::{Finish, Total, Totals};
 
-/// The aggregate.
+/// Returns the aggregate.
 pub(crate) fn sum() -> Arc<AggregateUDF> {
     static SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| Arc::new(AggregateUDF::new_from_impl(Sum::new())));
     Arc::clone(&SUM)
 }
 
-/// Around the engine's own, which it leaves floats, durations and short decimals to.
+/// Wrapper of the engine's `sum`, which still handles floats, durations and short decimals.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sum {
     signature: Signature,
@@ -34,7 +34,7 @@ impl Sum {
     }
 }
 
-/// What decimals are summed as: with room for ten digits more.
+/// Returns the type in which decimals are summed: with ten more digits.
 pub(super) fn roomy(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) => {
@@ -51,7 +51,7 @@ fn is_whole(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Int64 | DataType::UInt64)
 }
 
-/// The sums as what they are a sum of.
+/// Casts the sums to the result type.
 fn narrow(sums: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
     let sums = sums.as_primitive::<Decimal128Type>();
     let beyond = || out_of_range(&format!("`{name}`"), to);
@@ -154,7 +154,7 @@ impl AggregateUDFImpl for Sum {
     }
 }
 
-/// The sum of different whole numbers, by the engine's own of decimals.
+/// Sum of distinct integers, computed by the engine's sum of decimals.
 #[derive(Debug)]
 struct Distinct {
     inner: Box<dyn Accumulator>,

@@ -1,5 +1,5 @@
-//! Casts to text, which write values as PostgreSQL does. Also those that the planner puts in, as of what stands beside
-//! a text before `||`.
+//! Casts to text that write values as PostgreSQL does, including those that the planner inserts, such as for an operand
+//! of `||` with a text.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
@@ -22,7 +22,7 @@ fn is_bytes(data_type: &DataType) -> bool {
     matches!(data_type, Binary | BinaryView | FixedSizeBinary(_) | LargeBinary)
 }
 
-/// What is cast, as text where the cast would write it in another way, and whether that changed it.
+/// Converts the operand of a cast to text where the cast would format it differently; returns whether that changed it.
 pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Expr, bool) {
     let texts = own::item(to).is_some_and(is_text);
     if !is_text(to) && !texts {
@@ -37,13 +37,13 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Ex
     }
 }
 
-/// Whether the items of a list are shown in another way than the kernels show them.
+/// Returns whether the elements of a list are formatted differently by the kernels.
 fn shows_items(list: &DataType) -> bool {
     own::item(list).is_some_and(|item| *item == DataType::Boolean || own::differs(item))
 }
 
-/// What was written before the planner put casts in: bytes are text in hexadecimal digits where a cast says so, and
-/// what is put together shows of a boolean one letter and of a list its items.
+/// Rewrites expressions before the planner inserts casts: bytes are cast to text in hexadecimal digits, and `||`
+/// formats a boolean as one letter and a list by its elements.
 pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     let is = |part: &Expr, test: fn(&DataType) -> bool| type_of(part).as_ref().is_some_and(test);
     Ok(match expr {
@@ -51,7 +51,7 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
             let expr = Box::new(call(own::written(), vec![*expr]));
             Transformed::yes(Expr::Cast(Cast { expr, field }))
         }
-        // The kernels would make a list of the one text.
+        // The kernels would make a list with the text as its only element.
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if own::item(field.data_type()).is_some() && is(&expr, is_text) =>
         {

@@ -1,4 +1,4 @@
-//! Sums that can't run over, and how many values are in them: of whole numbers and of decimals, for each group.
+//! Sums that can't overflow, and the number of values in them, for integers and decimals, per group.
 
 use std::mem::size_of;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use arrow::datatypes::{
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 
-/// What is made of sums and counts at the end: the sums' array, and the counts.
+/// Function that computes the final values from the array of sums and the counts.
 pub(super) type Finish = Arc<dyn Fn(&ArrayRef, &UInt64Array) -> Result<ArrayRef> + Send + Sync>;
 
-/// The type that sums of a type are kept in.
+/// Returns the type in which values of a type are summed.
 pub(super) fn kept_in(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Int64 | DataType::UInt64 => Some(DataType::Decimal128(38, 0)),
-        // Ten thousand million rows of them fit.
+        // The sum of ten thousand million rows fits.
         DataType::Decimal128(precision, scale) if *precision <= 28 => Some(DataType::Decimal128(38, *scale)),
         DataType::Decimal256(_, scale) => Some(DataType::Decimal256(76, *scale)),
         _ => None,
     }
 }
 
-/// A number that sums are kept in.
+/// Number type of a sum.
 pub(super) trait Kept: DecimalType + ArrowPrimitiveType {
-    /// Calls `each` with the row and the value of every value that is not null.
+    /// Calls `each` with the row and the value of every non-null value.
     fn each(values: &ArrayRef, each: impl FnMut(usize, Self::Native)) -> Result<()>;
 }
 
@@ -60,7 +60,7 @@ impl Kept for Decimal256Type {
     }
 }
 
-/// One sum.
+/// A single sum.
 pub(super) struct Total<T: Kept> {
     sum: T::Native,
     count: u64,
@@ -159,7 +159,7 @@ impl<T: Kept> Totals<T> {
     }
 }
 
-/// Whether a row is among those that are asked for.
+/// Returns whether a row passes the aggregate's filter.
 fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }

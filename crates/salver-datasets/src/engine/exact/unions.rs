@@ -1,5 +1,5 @@
-//! Values of a column that holds several types (a union of Arrow, of Avro) are shown, and known to be null or not. The
-//! engine's kernels compare and cast nothing of them, and say so by nulls: here that is an error.
+//! Columns of several types (an Arrow union, for example from Avro) can be returned and tested for null. The engine's
+//! kernels can't compare or cast them and return nulls instead; here that is an error.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -9,7 +9,7 @@ use salver_model::{Code, Error};
 
 use super::inputs;
 
-/// Whether a plan reads a table with a union, which is where all of them come from.
+/// Returns whether a plan reads a table with a union column, the only source of unions.
 pub(super) fn are_read(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -21,10 +21,10 @@ pub(super) fn are_read(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// Refuses a plan that computes something from a union, or compares rows with one among them.
+/// Refuses a plan that computes something from a union, or compares rows that contain one.
 ///
 /// # Errors
-/// `InvalidSql`, which names it.
+/// `InvalidSql`, which names the union.
 pub(super) fn check(plan: &LogicalPlan) -> Result<()> {
     let check = |node: &LogicalPlan| {
         let schema = inputs(node)?;

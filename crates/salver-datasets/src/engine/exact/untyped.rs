@@ -1,5 +1,5 @@
-//! Texts that are written out beside numbers: `'10'` has no type of its own in PostgreSQL, and is the number 10 where a
-//! `case` or a `union` has numbers beside it. The engine makes texts of the numbers.
+//! Text literals beside numbers: `'10'` has no type of its own in PostgreSQL, and is the number 10 if the other
+//! branches of a `case` or `union` are numbers. The engine would cast the numbers to text.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn is_written(expr: &Expr) -> bool {
     )
 }
 
-/// The type of numbers that stand beside texts which are written out, if nothing else does.
+/// Returns the type of the numbers if all other expressions are text literals.
 fn numbers<'e>(mut parts: impl Iterator<Item = &'e Expr>, type_of: TypeOf<'_>) -> Option<DataType> {
     let (mut found, mut has_text) = (None, false);
     let fits = parts.all(|part| match part {
@@ -37,11 +37,11 @@ fn numbers<'e>(mut parts: impl Iterator<Item = &'e Expr>, type_of: TypeOf<'_>) -
     found.filter(|_| fits && has_text)
 }
 
-/// A `case` with numbers in the place of such texts, and whether it had any.
+/// Replaces such literals in a `case` by numbers; returns whether there were any.
 pub(super) fn case(case: Case, type_of: TypeOf<'_>) -> (Case, bool) {
     let results = case.when_then_expr.iter().map(|(_, then)| &**then).chain(case.else_expr.as_deref());
     let Some(to) = numbers(results, type_of) else { return (case, false) };
-    // A decimal of its own digits, as a number that is written out is.
+    // The literal gets a decimal type wide enough for its own digits.
     let to = match to {
         DataType::Decimal128(_, scale) => DataType::Decimal128(38, scale),
         to => to,
@@ -52,7 +52,7 @@ pub(super) fn case(case: Case, type_of: TypeOf<'_>) -> (Case, bool) {
     (Case { expr, when_then_expr, else_expr: else_expr.map(|other| read(*other)) }, true)
 }
 
-/// The inputs of a union with numbers in the place of such texts; `None` where there are none.
+/// Replaces such literals in the inputs of a union by numbers; returns `None` if there are none.
 pub(super) fn union(inputs: &[Arc<LogicalPlan>]) -> Result<Option<Vec<Arc<LogicalPlan>>>> {
     let width = inputs.first().map_or(0, |input| input.schema().fields().len());
     let mut changed: Option<Vec<Arc<LogicalPlan>>> = None;

@@ -1,8 +1,7 @@
-//! Distinct values of several columns. An aggregate of distinct values holds all of them and can't spill; groups can.
-//! So every distinct value becomes a group of its own, for each of the columns in a grouping set of its own, and what
-//! is left to do is to aggregate the groups of each set:
+//! Distinct aggregates. A distinct aggregate keeps all of its values in memory and can't spill; groups can. So each
+//! distinct value becomes a group, with a grouping set per column, and the groups of each set are aggregated:
 //!
-//! `select k, count(distinct a), sum(distinct b), max(c) from t group by k` is
+//! `select k, count(distinct a), sum(distinct b), max(c) from t group by k` becomes
 //!
 //! `select k, count(a) filter (where set = 1), sum(b) filter (where set = 2), first_value(m) filter (where set = 3)`
 //! `from (select k, a, b, max(c) as m from t group by grouping sets ((k, a), (k, b), (k))) group by k`.
@@ -18,14 +17,14 @@ use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams,
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, cast, lit, when};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Aggregates that take no notice of nulls.
+/// Aggregates that ignore nulls.
 const PASSING_NULLS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
-/// Aggregates that are 0 where there is nothing.
+/// Aggregates that return 0 for no rows.
 const COUNTING: [&str; 2] = ["count", "regr_count"];
-/// Most columns that groupings can be made of: each has a bit.
+/// Maximum number of columns in the grouping sets: each has a bit.
 const COLUMNS_MAX: usize = 60;
 
-/// Makes groups of distinct values.
+/// Analyzer rule that turns distinct values into groups.
 #[derive(Debug)]
 pub(super) struct Distincts;
 
@@ -39,7 +38,7 @@ impl AnalyzerRule for Distincts {
                 },
                 other => Transformed::no(other),
             };
-            // A group's column may be null now, for all that is known of it.
+            // The columns of groups are nullable now.
             plan.map_data(LogicalPlan::recompute_schema)
         })
         .data()
@@ -50,23 +49,23 @@ impl AnalyzerRule for Distincts {
     }
 }
 
-/// An aggregate, taken apart.
+/// An aggregate, split into its parts.
 struct Split {
-    /// What distinct values there are of.
+    /// Expressions whose distinct values are aggregated.
     distinct: Vec<Expr>,
-    /// What each aggregate is computed from.
+    /// Input of each aggregate.
     parts: Vec<Part>,
 }
 
 enum Part {
-    /// The distinct values with this number.
+    /// The distinct values with this index.
     Distinct(usize, AggregateFunction),
     /// All rows.
     All(Expr),
 }
 
 impl Split {
-    /// `None` where nothing is gained, or what is there can't be said in this way.
+    /// Splits an aggregate; returns `None` if that gains nothing or can't express it.
     fn of(aggregate: &Aggregate) -> Option<Self> {
         if aggregate.group_expr.iter().any(|group| matches!(group, Expr::GroupingSet(_))) {
             return None;
@@ -95,7 +94,7 @@ impl Split {
         }
         let of_all = split.parts.iter().any(|part| matches!(part, Part::All(_)));
         let columns = aggregate.group_expr.len() + split.distinct.len();
-        // The values of one column alone are made groups by the engine.
+        // The engine itself groups the values of a single distinct column.
         let gains = split.distinct.len() > 1 || split.distinct.len() == 1 && of_all;
         (gains && columns <= COLUMNS_MAX).then_some(split)
     }
@@ -125,7 +124,7 @@ impl Split {
         let sets = vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets))];
         let inner = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), sets, of_all)?);
 
-        // A bit for each column that a set lacks, that of the last column first.
+        // Each column that a set lacks has a bit, the last column the lowest.
         let all = (1_u64 << values.len()) - 1;
         let bit = |number: usize| 1_u64 << (values.len() - 1 - number);
         let id = Column::from_name(Aggregate::INTERNAL_GROUPING_ID);

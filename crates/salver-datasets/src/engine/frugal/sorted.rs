@@ -1,5 +1,5 @@
-//! Groups that are gathered from sorted rows, one after the other, and the first rows of an order that are cut off a
-//! sort, in the place of tables of all groups and of heaps.
+//! Groups that are aggregated from sorted rows one after the other, instead of in a hash table, and top-k queries as a
+//! limit over a full sort, instead of a heap.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
-/// Most rows of an order that are found without sorting all, which keeps them in memory.
+/// Maximum rows of a top-k that keeps its rows in memory instead of sorting all.
 const FIRST_ROWS_MAX: usize = 100;
 
-/// Puts sorts before what would hold all it reads.
+/// Optimizer rule that replaces operators that hold all their input in memory by sorts.
 #[derive(Debug)]
 pub(super) struct Sorted;
 
@@ -43,7 +43,7 @@ impl PhysicalOptimizerRule for Sorted {
     }
 }
 
-/// The first rows of an order, sorted with all the others.
+/// Replaces a top-k by a limit over a full sort.
 fn first_rows(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
     let rows = sort.fetch().filter(|rows| *rows > FIRST_ROWS_MAX)?;
     let whole: Arc<dyn ExecutionPlan> = Arc::new(sort.with_fetch(None));
@@ -54,23 +54,23 @@ fn first_rows(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
     })
 }
 
-/// An aggregate over rows that are sorted by its groups.
+/// Puts a sort by the groups below an aggregate.
 fn grouped(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let groups = aggregate.group_expr();
     if groups.is_empty() || *aggregate.input_order_mode() != InputOrderMode::Linear {
         return Ok(None);
     }
-    // So few groups need little.
+    // So few groups need little memory.
     if aggregate.limit_options().is_some_and(|limit| limit.limit() <= FIRST_ROWS_MAX) {
         return Ok(None);
     }
     let first = match aggregate.mode() {
         AggregateMode::Final | AggregateMode::FinalPartitioned => None,
-        // The order that its rows have is one that its aggregates need.
+        // An aggregate with an order of its own needs the rows in that order.
         AggregateMode::Single | AggregateMode::SinglePartitioned
             if aggregate.aggr_expr().iter().all(|own| own.order_bys().is_empty()) =>
         {
-            // A row of several groupings has another place in the order of each.
+            // A row has another position in the order of each grouping set.
             groups.has_grouping_set().then(|| of_each_grouping(aggregate)).transpose()?
         }
         _ => return Ok(None),
@@ -94,7 +94,7 @@ fn grouped(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> 
     Ok((*sorted.input_order_mode() == InputOrderMode::Sorted).then(|| Arc::new(sorted) as _))
 }
 
-/// The rows of each grouping, gathered as far as memory goes.
+/// Expands the rows into their grouping sets, and aggregates them as far as memory allows.
 fn of_each_grouping(aggregate: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
     Ok(Arc::new(AggregateExec::try_new(
         AggregateMode::Partial,

@@ -1,5 +1,5 @@
-//! What functions and operators may make: reserved from the queries' memory before it is made, and held as long as any
-//! of it lives.
+//! Memory for the results of functions and operators: reserved from the pool of queries before a result is computed,
+//! and held as long as any part of it lives.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use salver_model::{Code, Error};
 
 use super::measure::held_bytes;
 
-/// Least bytes that are accounted: what is smaller costs more to count than it is worth.
+/// Minimum size that is accounted, in bytes: accounting smaller arrays costs more than it gains.
 const ACCOUNTED_BYTES_MIN: u64 = 256 * 1024;
-/// What a call may always give.
+/// Maximum size of a result that is always allowed, in bytes.
 const SMALL_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The memory of queries, for what is made outside of the operators that reserve their own.
+/// The memory of queries, for results of code that reserves none itself.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     pool: Arc<dyn MemoryPool>,
@@ -26,27 +26,28 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// What may be made of a pool of `bytes_max` bytes.
+    /// Creates an allowance from a pool of `bytes_max` bytes.
     pub(crate) fn new(pool: &Arc<dyn MemoryPool>, bytes_max: u64) -> Arc<Self> {
         Arc::new(Self { pool: Arc::clone(pool), bytes_max })
     }
 
-    /// Most bytes of one value: what is made of it is made beside it, and so is its text.
+    /// Returns the maximum size of one value, in bytes. A value that is derived from it, and its text, need memory
+    /// beside it.
     pub(crate) fn value_bytes_max(&self) -> u64 {
         (self.bytes_max / 4).min(VALUE_BYTES_MAX)
     }
 
-    /// Most bytes of the values of one column of a batch.
+    /// Returns the maximum size of the values of one column of a batch, in bytes.
     pub(crate) fn column_bytes_max(&self) -> u64 {
         (self.bytes_max / 2).min(COLUMN_BYTES_MAX)
     }
 
-    /// Bytes of values that need no thought.
+    /// Returns the size up to which values need no accounting, in bytes.
     pub(crate) fn small_bytes(&self) -> u64 {
         (self.bytes_max / 32).min(SMALL_BYTES)
     }
 
-    /// Takes `bytes` for what `what` makes.
+    /// Reserves `bytes` for the result of `what`.
     ///
     /// # Errors
     /// When there is not that much left.
@@ -56,25 +57,25 @@ impl Allowance {
         Ok(reservation)
     }
 
-    /// Takes as much more as makes it `bytes`, or gives back what is above.
+    /// Grows or shrinks a reservation to `bytes`.
     ///
     /// # Errors
     /// When there is not that much left.
     pub(crate) fn resize(&self, reservation: &MemoryReservation, bytes: u64) -> Result<()> {
         if bytes > self.bytes_max {
-            // There will never be so much, however long one waits for others.
+            // Waiting for other queries would not help.
             let what = reservation.consumer().name();
             let most = shown(self.bytes_max);
             return Err(too_large(format!("{what} needs {} to be made, and {most} is all there is", shown(bytes))));
         }
-        // The query is tried again with a few rows at a time, which need less.
+        // The query is retried with smaller batches, which need less.
         reservation.try_resize(usize::try_from(bytes).unwrap_or(usize::MAX)).map_err(|_| {
             let what = reservation.consumer().name();
             too_large(format!("{what} needs {} to be made, more than is left of the memory of queries", shown(bytes)))
         })
     }
 
-    /// An array that holds its own size of the memory of queries as long as any part of it lives.
+    /// Returns an array that reserves its own size as long as any part of it lives.
     ///
     /// # Errors
     /// When there is not that much left.
@@ -88,7 +89,7 @@ impl Allowance {
     }
 }
 
-/// Bytes of a buffer, with the memory that is reserved for them.
+/// Buffer with the memory that is reserved for it.
 struct Held {
     buffer: Buffer,
     _reservation: Arc<MemoryReservation>,
@@ -114,14 +115,14 @@ fn holding(data: ArrayData, reservation: &Arc<MemoryReservation>) -> Result<Arra
     Ok(data.into_builder().buffers(buffers).child_data(children).build()?)
 }
 
-/// A refusal: what would be made is more than a query may ever have.
+/// Returns the error for a result that is larger than a query may have.
 pub(crate) fn too_large(message: String) -> DataFusionError {
     let error = Error::new(Code::QueryTooLarge, message)
         .with_hint("ask for smaller values, or for fewer of them; or raise `limits.memory_bytes_max`");
     DataFusionError::External(Box::new(error))
 }
 
-/// Bytes for people.
+/// Formats a number of bytes for messages.
 pub(crate) fn shown(bytes: u64) -> String {
     const MIB: u64 = 1024 * 1024;
     match bytes {

@@ -1,5 +1,5 @@
-//! A function of the engine with bounds around it: what a call would give is reckoned and reserved before it is made,
-//! and many rows that cost much are computed a few at a time, so that nobody waits long for a call to end.
+//! Wrapper that bounds a function. The size of the result is estimated and reserved before a call, and expensive calls
+//! are split into pieces of a few rows, so that cancellation takes effect soon.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -25,18 +25,18 @@ use super::growth::{Bounds, Growth};
 use super::measure::{Cell, Measured, held_bytes, scalar_bytes};
 use crate::engine::Work;
 
-/// Bytes that are made, or steps that are taken, between two looks at whether anybody waits still.
+/// Bytes that are produced, or steps that are taken, between two checks for cancellation.
 const PIECE_BYTES: u64 = 8 * 1024 * 1024;
 /// About a twentieth of a second.
 const PIECE_STEPS: u64 = 50_000_000;
 
-/// Most steps for one row while a plan is made.
+/// Maximum steps for one row during planning.
 const PLANNED_STEPS_MAX: u64 = 1_000_000;
 
-/// Puts an expression that a function became, whose types are told, within bounds.
+/// Function that bounds an expression that a call was simplified to, given the types of its columns.
 pub(super) type Within = fn(Expr, &SimplifyContext, &Arc<Allowance>) -> Result<Expr>;
 
-/// A function within its bounds. It is what it was in every other respect.
+/// A bounded function. In every other respect it behaves as the wrapped one.
 pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
     bounds: Bounds,
@@ -49,12 +49,12 @@ impl Bounded {
         Self { inner, bounds, allowance: Arc::clone(allowance), within }
     }
 
-    /// Whether the function within is a `T`.
+    /// Returns whether the wrapped function is a `T`.
     pub(super) fn holds<T: ScalarUDFImpl>(&self) -> bool {
         self.inner.inner().is::<T>()
     }
 
-    /// What one row gives at most.
+    /// Returns the maximum size of the result for one row.
     fn growth(&self, cells: &[Cell]) -> u64 {
         match self.bounds.growth {
             Growth::None | Growth::Bounded => super::growth::sum(cells),
@@ -66,7 +66,7 @@ impl Bounded {
         self.bounds.steps.map_or(0, |steps| steps(cells))
     }
 
-    /// Whether a call is small whatever its rows are, so that nothing has to be reckoned for each.
+    /// Returns whether a call is small for all of its rows, so that no estimate per row is needed.
     fn is_small(&self, measured: &[Measured], rows: usize) -> bool {
         if matches!(self.bounds.growth, Growth::Varies(_)) {
             return false;
@@ -77,8 +77,8 @@ impl Bounded {
             && self.steps(&most).saturating_mul(rows) <= PIECE_STEPS
     }
 
-    /// Whether there is nothing to be reckoned: what it gives is as large as its columns, and no text that stands for
-    /// all rows is large.
+    /// Returns whether no estimate is needed: the result is about as large as the columns, and no constant is large
+    /// when repeated for every row.
     fn is_plain(&self, args: &ScalarFunctionArgs) -> bool {
         if self.bounds.steps.is_some() || !matches!(self.bounds.growth, Growth::None | Growth::Bounded) {
             return false;
@@ -94,18 +94,18 @@ impl Bounded {
         scalars.saturating_mul(args.number_rows as u64) <= self.allowance.small_bytes()
     }
 
-    /// Calls it for some rows at a time.
+    /// Calls the function for a few rows at a time.
     fn by_pieces(&self, args: &ScalarFunctionArgs, measured: &[Measured]) -> Result<ColumnarValue> {
         let work = Work::of(&args.config_options);
         let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        // What is the same in every row is computed once, and told once.
+        // A call with constants only is evaluated once.
         let rows = if all_scalar { args.number_rows.min(1) } else { args.number_rows };
         let reserved = self.allowance.reserve(self.name(), 0)?;
         let (mut made, mut done, mut total) = (Vec::new(), 0, 0);
         while done < rows || (rows == 0 && made.is_empty()) {
             work.check()?;
             let (count, bytes) = self.piece(measured, done, rows, &work)?;
-            // Beside what is given lies what it is made in.
+            // A call needs its working memory beside its result.
             self.allowance.resize(&reserved, bytes.saturating_mul(2).saturating_add(total))?;
             let given = self.inner.invoke_with_args(part(args, done, count, all_scalar))?;
             done += count;
@@ -132,7 +132,7 @@ impl Bounded {
         Ok(ColumnarValue::Array(array))
     }
 
-    /// How many rows from `start` on are computed together, and how much they give at most.
+    /// Returns the number of rows from `start` on to compute together, and the maximum size of their result.
     fn piece(&self, measured: &[Measured], start: usize, rows: usize, work: &Work) -> Result<(usize, u64)> {
         let (mut bytes, mut steps, mut count) = (0_u64, 0_u64, 0);
         let mut cells = Vec::with_capacity(measured.len());
@@ -152,7 +152,7 @@ impl Bounded {
     }
 
     fn check_value(&self, bytes: u64, steps: u64, work: &Work) -> Result<()> {
-        // What is computed while the plan is made stays in it, and takes the planner's time.
+        // A value that is folded during planning stays in the plan, and takes the planner's time.
         let (most, steps_max) = match work.is_planned() {
             true => (self.allowance.value_bytes_max(), CALL_STEPS_MAX),
             false => (FOLDED_BYTES_MAX, PLANNED_STEPS_MAX),
@@ -179,8 +179,8 @@ impl Bounded {
         Ok(())
     }
 
-    /// What was given, held against the memory of queries. One value for all rows is written out for each of them at
-    /// once where it is large, because whoever takes it would do so without a bound.
+    /// Accounts the result to the memory of queries. A large constant is expanded to all rows at once, because a
+    /// consumer would do so without a bound.
     fn account(&self, given: ColumnarValue, rows: usize, options: &ConfigOptions) -> Result<ColumnarValue> {
         match given {
             ColumnarValue::Array(array) => Ok(ColumnarValue::Array(self.allowance.account(self.name(), array)?)),
@@ -199,7 +199,7 @@ impl Bounded {
     }
 }
 
-/// The arguments for `count` rows from `start` on.
+/// Returns the arguments for `count` rows from `start` on.
 fn part(args: &ScalarFunctionArgs, start: usize, count: usize, all_scalar: bool) -> ScalarFunctionArgs {
     let cut = |arg: &ColumnarValue| match arg {
         ColumnarValue::Array(array) if array.len() != count => ColumnarValue::Array(array.slice(start, count)),
@@ -214,7 +214,8 @@ fn part(args: &ScalarFunctionArgs, start: usize, count: usize, all_scalar: bool)
     }
 }
 
-/// Whether rows of this type may share their bytes, so that a column takes less than its rows are long.
+/// Returns whether rows of this type may share their bytes, so that a column takes less memory than the sum of its
+/// rows.
 pub(super) fn shares_values(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8View
@@ -282,7 +283,7 @@ impl ScalarUDFImpl for Bounded {
             let given = self.inner.invoke_with_args(args)?;
             return self.account(given, rows, &options);
         }
-        // The second argument of those that cost steps is a pattern, or a text or list like the first.
+        // The second argument of functions with a step count is a pattern, or a text or list like the first.
         let is_pattern = |index: usize| index == 1 && self.bounds.steps.is_some();
         let measured = args.args.iter().enumerate().map(|(index, arg)| Measured::of(arg, is_pattern(index)));
         let measured = measured.collect::<Result<Vec<_>>>()?;

@@ -1,5 +1,5 @@
-//! The one value that is no date of 64 bits: the least of the numbers. The engine can't show it (`ScalarValue` panics,
-//! DataFusion 55), so that no cast makes it.
+//! The one 64-bit integer that is no date, the minimum. The engine can't format it (`ScalarValue` panics, DataFusion
+//! 55), so no cast may produce it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{Result, exec_err};
 
-/// The values without that one; with `tries`, null in its place.
+/// Returns the values; fails if that value is among them, or replaces it by null with `tries`.
 pub(super) fn values(values: &ArrayRef, tries: bool) -> Result<ArrayRef> {
     let numbers = cast(values, &DataType::Int64)?;
     let numbers = numbers.as_primitive::<Int64Type>();

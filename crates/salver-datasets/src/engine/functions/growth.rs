@@ -1,30 +1,30 @@
-//! What each function may give for what it takes: the one table by which calls are bounded. A function that is not in
-//! it is not known, which a test of all that the session has does not allow.
+//! Maximum result size of each function as a function of its arguments: the one table by which calls are bounded. A
+//! function that is missing here is unknown; a test over all functions of the session prevents that.
 
 use super::measure::Cell;
 
-/// How large a function's values can become.
+/// Bound on the size of a function's results.
 #[derive(Clone, Copy)]
 pub(super) enum Growth {
-    /// Values of fixed size, or those of its own arguments as they are. Such functions are left alone.
+    /// Results of fixed size, or arguments returned as they are. Such functions are not wrapped.
     None,
-    /// At most a few times what it takes.
+    /// At most a few times the size of the arguments.
     Bounded,
-    /// At most so many bytes for one row; a function that does not fall when what it takes grows.
+    /// At most this many bytes per row; the bound is monotonic in the arguments.
     Grows(fn(&[Cell]) -> u64),
-    /// At most so many bytes for one row, where more of an argument may give less.
+    /// At most this many bytes per row, where a larger argument may lower the bound.
     Varies(fn(&[Cell]) -> u64),
 }
 
-/// How much one function may give, and how many steps one row may cost.
+/// Bounds on the result size of one function, and on the steps for one row.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) growth: Growth,
-    /// About how many steps of a nanosecond or so one row costs, where that is more than a few for each byte.
+    /// Estimated steps of about a nanosecond for one row, if these are more than a few per byte.
     pub(super) steps: Option<fn(&[Cell]) -> u64>,
 }
 
-/// Functions that can give more than they take, with the most that they give.
+/// Functions whose results can exceed their arguments, with the maximum size.
 const GROWING: &[(&str, Growth)] = &[
     ("array_add", Growth::Grows(numbers)),
     ("array_append", Growth::Grows(sum)),
@@ -75,7 +75,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("written_each", Growth::Grows(text)),
 ];
 
-/// Functions that give at most a few times what they take.
+/// Functions whose results are at most a few times as large as their arguments.
 const BOUNDED: &[&str] = &[
     "array_any_value",
     "array_compact",
@@ -169,8 +169,8 @@ const BOUNDED: &[&str] = &[
     "with_metadata",
 ];
 
-/// Functions whose values have a fixed size, or are those of an argument as they are; and some whose own rules of
-/// planning look for the function itself (`get_field`, `json_get`, `named_struct`, `struct`, `log`, `power`).
+/// Functions that return values of fixed size, or an argument as it is; and some whose own planning rules match the
+/// function itself (`get_field`, `json_get`, `named_struct`, `struct`, `log`, `power`).
 const PLAIN: &[&str] = &[
     "age",
     "timezone",
@@ -268,10 +268,10 @@ const PLAIN: &[&str] = &[
     "version",
 ];
 
-/// Reckons the steps of a call for one row.
+/// Function that estimates the steps of a call for one row.
 type Steps = fn(&[Cell]) -> u64;
 
-/// Functions of which one row can cost more than a few steps for each byte.
+/// Functions of which one row can cost more than a few steps per byte.
 const COSTLY: &[(&str, Steps)] = &[
     ("array_except", sum_of_lists),
     ("array_has_all", product_of_lists),
@@ -291,7 +291,7 @@ const COSTLY: &[(&str, Steps)] = &[
     ("rtrim", product),
 ];
 
-/// The bounds of the function of this name; `None` when nobody has said what they are.
+/// Returns the bounds of a function by its name; `None` if it is in none of the tables.
 pub(super) fn bounds(name: &str) -> Option<Bounds> {
     let growth = match GROWING.iter().find(|(known, _)| *known == name) {
         Some((_, growth)) => *growth,
@@ -311,17 +311,17 @@ fn times(cell: Cell) -> u64 {
     u64::try_from(cell.int).unwrap_or(0)
 }
 
-/// A list as text: each number and each bracket.
+/// Bounds a list as text: every number and every bracket.
 pub(super) fn text(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(2).saturating_add(cell(cells, 0).leaves.saturating_mul(44))
 }
 
-/// All that it takes, with the offsets of a list around it.
+/// Returns the size of all arguments, plus the offsets of a list.
 pub(super) fn sum(cells: &[Cell]) -> u64 {
     cells.iter().fold(16, |sum, cell| sum.saturating_add(cell.bytes))
 }
 
-/// JSON of values: a sign of a text may become six, and what is in lists and rows has names and commas.
+/// Bounds JSON: a character may be escaped to six, and elements of lists and rows add names and commas.
 fn built(cells: &[Cell]) -> u64 {
     cells.iter().fold(16, |sum: u64, cell| {
         let own = cell.bytes.saturating_mul(6).saturating_add(cell.leaves.saturating_mul(64));
@@ -331,7 +331,7 @@ fn built(cells: &[Cell]) -> u64 {
 
 fn concat_ws(cells: &[Cell]) -> u64 {
     let separators = cell(cells, 0).bytes.saturating_mul(cells.len() as u64);
-    // A list among them is joined as well.
+    // The elements of a list are joined as well.
     let items = cells.iter().map(|cell| cell.items).sum::<u64>().saturating_mul(cell(cells, 0).bytes);
     sum(cells).saturating_add(separators).saturating_add(items)
 }
@@ -340,7 +340,7 @@ fn repeat(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(times(cell(cells, 1)))
 }
 
-/// `lpad` and `rpad` count characters, which have up to four bytes; a filling of one byte has one.
+/// Bounds `lpad` and `rpad`, which count characters of up to four bytes; a fill of one byte is counted as one.
 fn pad(cells: &[Cell]) -> u64 {
     let each = if cells.len() < 3 { 1 } else { cell(cells, 2).bytes.clamp(1, 4) };
     cell(cells, 0).bytes.saturating_add(times(cell(cells, 1)).saturating_mul(each))
@@ -348,24 +348,24 @@ fn pad(cells: &[Cell]) -> u64 {
 
 fn replace(cells: &[Cell]) -> u64 {
     let (text, from, to) = (cell(cells, 0).bytes, cell(cells, 1).bytes, cell(cells, 2).bytes);
-    // Of a column, these are with the four bytes of an offset.
+    // The size of a column's value includes the offset, in four bytes or eight.
     let finds = text / from.saturating_sub(8).max(1) + 1;
     text.saturating_add(finds.saturating_mul(to))
 }
 
-/// Every character may match, and be replaced by what may hold the match itself some times.
+/// Bounds a replacement of every character, whose text may contain the match itself several times.
 fn regexp_replace(cells: &[Cell]) -> u64 {
     let (text, to) = (cell(cells, 0).bytes, cell(cells, 2).bytes);
     text.saturating_add(text.saturating_add(1).saturating_mul(to.saturating_add(to / 2)))
 }
 
-/// One text for each group.
+/// Bounds one text per group.
 fn regexp_match(cells: &[Cell]) -> u64 {
     let groups = cell(cells, 1).bytes + 1;
     cell(cells, 0).bytes.saturating_mul(groups.min(64)).saturating_add(8 * groups)
 }
 
-/// `\m` becomes `\b{start}`.
+/// Bounds the translation of a pattern: `\m` becomes `\b{start}`.
 fn spelled(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(5).saturating_add(16)
 }
@@ -374,18 +374,18 @@ fn translate(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(4)
 }
 
-/// Pieces of a text, each with its offset, or the null that is meant in its place.
+/// Bounds the pieces of a text, each with its offset, or the null that replaces it.
 fn pieces(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(6).saturating_add(16)
 }
 
-/// Three characters may show any value, or so many blanks as two more are a number for.
+/// Bounds `format`: three characters may format any value, and two more digits set a width to pad it to.
 fn format(cells: &[Cell]) -> u64 {
     let longest = cells.iter().skip(1).map(|cell| text(&[*cell])).max().unwrap_or(0);
     cell(cells, 0).bytes.saturating_mul(longest.saturating_add(2_000))
 }
 
-/// Two characters may stand for a whole date.
+/// Bounds `to_char`: two characters of the pattern may stand for a whole date.
 fn to_char(cells: &[Cell]) -> u64 {
     cell(cells, 1).bytes.saturating_mul(20).saturating_add(64)
 }
@@ -408,23 +408,23 @@ fn array_replace(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_add(cell(cells, 0).items.saturating_mul(each))
 }
 
-/// A number is up to 40 characters long; between two stands the separator.
+/// Bounds `array_to_string`: a number has up to 40 characters, and separators stand between them.
 fn array_to_string(cells: &[Cell]) -> u64 {
     let each = cell(cells, 1).bytes.saturating_add(cell(cells, 2).bytes).saturating_add(40);
     cell(cells, 0).bytes.saturating_add(cell(cells, 0).leaves.saturating_mul(each))
 }
 
-/// All lists become as long as the longest.
+/// Bounds lists that are all extended to the length of the longest.
 fn arrays_zip(cells: &[Cell]) -> u64 {
     let items = cells.iter().map(|cell| cell.items).max().unwrap_or(0);
     sum(cells).saturating_add(items.saturating_mul(32).saturating_mul(cells.len() as u64))
 }
 
-/// From one whole number or microsecond to another.
+/// Bounds a series from one integer or microsecond to another.
 fn series(cells: &[Cell]) -> u64 {
     let (from, to) = if cells.len() < 2 { (0, cell(cells, 0).int) } else { (cell(cells, 0).int, cell(cells, 1).int) };
     let step = if cells.len() < 3 { 1 } else { cell(cells, 2).int };
-    // With a null, the wrong way or without a length nothing is made.
+    // A null, the wrong direction or a step of zero gives an empty series.
     if cells.iter().any(|cell| cell.bytes == 0) || (from < to && step <= 0) || (from > to && step >= 0) {
         return 8;
     }
@@ -435,18 +435,18 @@ fn product(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(cell(cells, 1).bytes)
 }
 
-/// Parts of a pattern that have no `_` are found in linear time, which is not known of it here; a character that does
-/// not fit at once costs a step for each place, and the more, the longer the pattern is.
+/// Bounds the steps of `like`. Parts of a pattern without `_` are searched in linear time, which this estimate ignores;
+/// any other part may cost a step per position for each of its characters.
 fn liked(cells: &[Cell]) -> u64 {
     product(cells) / 4
 }
 
-/// Each item of the one is compared with each of the other.
+/// Bounds the comparison of each element of one list with each of the other.
 fn product_of_lists(cells: &[Cell]) -> u64 {
     cell(cells, 0).items.saturating_mul(cell(cells, 1).items).saturating_mul(2).saturating_add(sum_of_lists(cells))
 }
 
-/// Lists are hashed, so that it is the sum as long as values are small; a comparison of large ones is not.
+/// Bounds functions that hash lists: the sum of their sizes if the values are small; comparing large ones costs more.
 fn sum_of_lists(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_add(cell(cells, 1).bytes).saturating_mul(4)
 }
@@ -455,13 +455,13 @@ fn scan(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(4)
 }
 
-/// Largest program that a pattern is compiled to, in bytes; of a larger one `regex` makes an error.
+/// Maximum size of the program that a pattern is compiled to, in bytes; `regex` refuses larger ones.
 const PROGRAM_BYTES_MAX: u64 = 10 * 1024 * 1024;
-/// Bytes of the program for one character of a pattern, if it is a class of letters.
+/// Size of the program for one character of a pattern, in bytes, if that is a class of letters.
 const PROGRAM_BYTES: u64 = 1_024;
 
-/// A text of n bytes and a pattern of m, its repetitions written out, cost up to n times m. A pattern that is another
-/// in each row is compiled for each: a byte of its program counts as a step.
+/// Bounds a match: a text of n bytes and a pattern of m, with its repetitions expanded, cost up to n times m. A pattern
+/// that differs per row is compiled for each: a byte of its program counts as a step.
 fn pattern(cells: &[Cell]) -> u64 {
     let own = cell(cells, 1);
     let pattern = own.bytes.saturating_add(8).saturating_mul(times(own).max(1));

@@ -1,5 +1,5 @@
-//! How large values are: the width of each row of a column, as its values are, not as they are held. A view or a
-//! dictionary that shows one text in each row counts it in each row, because whatever works on it writes it out.
+//! Size of values: the width of each row of a column by its values, not by the buffers that hold them. A view or a
+//! dictionary that shows the same text in every row counts it in each, because consumers materialize it.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use datafusion::logical_expr::ColumnarValue;
 
 use crate::engine::own::shortest;
 
-/// What one row has for one argument.
+/// Measures of one argument in one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub(super) bytes: u64,
-    /// The elements of a list.
+    /// Number of elements of a list.
     pub(super) items: u64,
-    /// The elements of a list and of the lists in it.
+    /// Number of elements of a list and of the lists nested in it.
     pub(super) leaves: u64,
-    /// A whole number; of a pattern, how often it repeats what is in it.
+    /// Value of an integer; for a pattern, the factor by which its repetitions expand it.
     pub(super) int: i64,
-    /// Whether it is the same in every row.
+    /// Whether the argument is the same in every row.
     pub(super) is_same: bool,
 }
 
-/// The bytes of the rows from `start` to `end`.
+/// Returns the size of the rows from `start` to `end`, in bytes.
 pub(crate) fn span(array: &dyn Array, start: usize, end: usize) -> u64 {
     let rows = (end - start) as u64;
     match array.data_type() {
@@ -58,7 +58,7 @@ pub(crate) fn span(array: &dyn Array, start: usize, end: usize) -> u64 {
         DataType::Union(_, _) => {
             let union = array.as_union();
             let fields = union.fields().iter().map(|(id, _)| union.child(id));
-            // Children of a dense union are shorter than it.
+            // The children of a dense union are shorter than the union.
             fields.map(|child| span(child, start.min(child.len()), end.min(child.len()))).sum::<u64>() + rows
         }
         other => match other.primitive_width() {
@@ -68,12 +68,12 @@ pub(crate) fn span(array: &dyn Array, start: usize, end: usize) -> u64 {
     }
 }
 
-/// What a column takes in memory; of one that shows a part of another, the part.
+/// Returns the memory of a column, in bytes; for a slice of another column, that of the slice.
 pub(crate) fn held_bytes(array: &dyn Array) -> u64 {
     span(array, 0, array.len()).min(array.get_buffer_memory_size() as u64)
 }
 
-/// The width of the widest row.
+/// Returns the width of the widest row.
 pub(crate) fn widest(array: &dyn Array) -> u64 {
     match array.data_type() {
         DataType::Utf8 => 4 + longest(array.as_string::<i32>().offsets()),
@@ -89,7 +89,7 @@ pub(crate) fn widest(array: &dyn Array) -> u64 {
     }
 }
 
-/// The elements below the rows from `start` to `end`, those of lists in lists counted too.
+/// Returns the number of elements in the rows from `start` to `end`, including those of nested lists.
 pub(crate) fn leaves(array: &dyn Array, start: usize, end: usize) -> u64 {
     let rows = (end - start) as u64;
     match array.data_type() {
@@ -108,7 +108,7 @@ pub(crate) fn leaves(array: &dyn Array, start: usize, end: usize) -> u64 {
     }
 }
 
-/// The elements of lists, and which of them those of some rows are.
+/// Returns the elements of lists, and the range of those that belong to some rows.
 fn elements(array: &dyn Array, start: usize, end: usize) -> (&dyn Array, usize, usize) {
     match array.data_type() {
         DataType::LargeList(_) => {
@@ -140,7 +140,7 @@ fn longest<O: arrow::array::OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> u64 {
 
 fn views<T: ByteViewType>(array: &dyn Array, start: usize, end: usize) -> u64 {
     let views = &array.as_byte_view::<T>().views()[start..end];
-    // The length stands in the lowest four bytes of a view.
+    // The low four bytes of a view hold the length.
     views.iter().map(|view| view & u128::from(u32::MAX)).sum::<u128>().try_into().unwrap_or(u64::MAX)
 }
 
@@ -148,10 +148,10 @@ fn to_u64(size: i32) -> u64 {
     u64::try_from(size).unwrap_or(0)
 }
 
-/// One argument of a call, measured.
+/// A measured argument of a call.
 #[derive(Debug)]
 pub(super) enum Measured {
-    /// The same in every row.
+    /// The same value in every row.
     Scalar(Cell),
     /// A column.
     Column { array: ArrayRef, ints: Option<ArrayRef> },
@@ -169,7 +169,7 @@ impl Measured {
         }
     }
 
-    /// What it has in one row.
+    /// Returns the measures of one row.
     pub(super) fn cell(&self, row: usize) -> Cell {
         match self {
             Self::Scalar(cell) => *cell,
@@ -178,7 +178,7 @@ impl Measured {
                 bytes: span(array, row, row + 1),
                 items: items(array, row),
                 leaves: leaves(array, row, row + 1),
-                // What does not fit is larger than any bound.
+                // An integer that does not fit exceeds every bound.
                 int: ints.as_ref().map_or(0, |ints| {
                     if ints.is_null(row) { i64::MAX } else { ints.as_primitive::<Int64Type>().value(row) }
                 }),
@@ -187,7 +187,7 @@ impl Measured {
         }
     }
 
-    /// The most that it has in any row.
+    /// Returns the maximum of each measure over all rows.
     pub(super) fn most(&self) -> Cell {
         match self {
             Self::Scalar(cell) => *cell,
@@ -209,7 +209,7 @@ impl Measured {
     }
 }
 
-/// The bytes of a scalar, if it can be large at all.
+/// Returns the size of a scalar in bytes, if its type can be large.
 pub(crate) fn scalar_bytes(value: &ScalarValue) -> u64 {
     match value {
         ScalarValue::Utf8(text) | ScalarValue::LargeUtf8(text) | ScalarValue::Utf8View(text) => {
@@ -231,7 +231,7 @@ pub(crate) fn scalar_bytes(value: &ScalarValue) -> u64 {
     }
 }
 
-/// How long a pattern is, its counted repetitions written out.
+/// Returns the length of a pattern with its counted repetitions expanded.
 pub(crate) fn pattern_chars(value: &ScalarValue) -> u64 {
     let pattern = value.try_as_str().flatten().unwrap_or_default();
     (pattern.len() as u64).saturating_mul(u64::try_from(repetitions(pattern)).unwrap_or(1))
@@ -252,7 +252,7 @@ fn scalar(value: &ScalarValue, is_pattern: bool) -> Result<Cell> {
     Ok(Cell { bytes, is_same: true, ..column.cell(0) })
 }
 
-/// A column as whole numbers, where it can be meant as such: numbers as they are, and times in microseconds.
+/// Returns a column as integers, if it can be used as such: numbers as they are, and times in microseconds.
 fn whole(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     let options = CastOptions::default();
     let cast = |array: &dyn Array, to: &DataType| cast_with_options(array, to, &options);
@@ -274,7 +274,7 @@ fn whole(array: &ArrayRef) -> Result<Option<ArrayRef>> {
     })
 }
 
-/// How often each pattern repeats what is in it.
+/// Returns the factor by which repetitions expand each pattern.
 fn patterns(array: &ArrayRef) -> Option<ArrayRef> {
     let counts: Int64Array = match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().iter().map(|text| text.map(repetitions)).collect(),
@@ -285,7 +285,7 @@ fn patterns(array: &ArrayRef) -> Option<ArrayRef> {
     Some(Arc::new(counts))
 }
 
-/// How much larger a pattern is when its counted repetitions, as in `a{100}`, are written out; at most a million.
+/// Returns the factor by which counted repetitions such as `a{100}` expand a pattern; at most a million.
 fn repetitions(pattern: &str) -> i64 {
     let mut product = 1_i64;
     for counted in pattern.split('{').skip(1) {

@@ -1,4 +1,4 @@
-//! Functions in the place of operators and around casts, so that these can be bounded as functions are.
+//! Functions that replace operators and wrap the operands of casts, so that these can be bounded as functions are.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use super::allowance::{shown, too_large};
 use super::dated;
 use super::measure::{scalar_bytes, widest};
 
-/// `||` of texts. A chain of them is one function, as a chain of sums is.
+/// `||` of texts. A chain of them is one function, as with integer operators.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Concatenate {
     signature: Signature,
 }
 
 impl Concatenate {
-    /// Of so many texts.
+    /// Creates the function for this number of texts.
     pub(super) fn of(count: usize) -> Self {
         Self { signature: Signature::any(count, Volatility::Immutable) }
     }
@@ -66,17 +66,17 @@ impl ScalarUDFImpl for Concatenate {
     }
 }
 
-/// The value as it is, of any size.
+/// Returns the identity function for values of any size.
 pub(crate) fn same() -> ScalarUDF {
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Nothing })
 }
 
-/// The value as it is, of a size that may be shown in many rows without being there more than once.
+/// Returns the identity function for values that are small enough to be repeated in many rows without being copied.
 pub(super) fn narrow() -> ScalarUDF {
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Width })
 }
 
-/// What is cast, without the value that is no date, where the cast would make it; with `tries`, null in its place.
+/// Wraps the operand of a cast that could produce the value that is no date; with `tries`, that value becomes null.
 pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, tries: bool) -> (Expr, bool) {
     let same_number = matches!(from, DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, _));
     let is_dated = |passing: &Passing| matches!(passing.check, Check::Date { .. });
@@ -88,13 +88,13 @@ pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, trie
     (Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(dated(tries)), vec![expr])), true)
 }
 
-/// The value as it is, unless it can be no date; with `tries`, null in its place.
+/// Returns the identity function that refuses the value that is no date; with `tries`, that value becomes null.
 fn dated(tries: bool) -> ScalarUDF {
     let check = Check::Date { tries };
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })
 }
 
-/// What a value is looked at for.
+/// Property that a value is checked for.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Check {
     Nothing,
@@ -102,7 +102,7 @@ enum Check {
     Date { tries: bool },
 }
 
-/// What it is given, most often on its way into a cast.
+/// Identity function, mostly around the operand of a cast.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Passing {
     signature: Signature,

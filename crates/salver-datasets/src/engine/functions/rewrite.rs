@@ -1,4 +1,4 @@
-//! Puts plans within bounds: functions that were planned past the session, `||` and casts, which are no functions.
+//! Rewrites plans to bound functions that were planned past the session, and `||` and casts, which are no functions.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::growth::{self, Bounds, Growth};
 use super::operators::{Concatenate, dated_before_cast, narrow, same};
 use crate::engine::own;
 
-/// Puts every expression of a plan within bounds, when the types of all of them are known.
+/// Analyzer rule that bounds every expression of a plan once all types are known.
 #[derive(Debug)]
 pub(super) struct BoundExpressions(pub(super) Arc<Allowance>);
 
@@ -50,8 +50,7 @@ impl AnalyzerRule for BoundExpressions {
     }
 }
 
-/// Puts matches with patterns that are written out within bounds. It is the last rule, because others make simpler
-/// conditions of some.
+/// Optimizer rule that bounds matches with literal patterns. It is the last rule, because others simplify some of them.
 #[derive(Debug)]
 pub(super) struct BoundMatches(pub(super) Arc<Allowance>);
 
@@ -80,13 +79,13 @@ impl OptimizerRule for BoundMatches {
     }
 }
 
-/// What a function was simplified to, within bounds.
+/// Bounds the expression that a function was simplified to.
 fn within(expr: Expr, info: &SimplifyContext, allowance: &Arc<Allowance>) -> Result<Expr> {
     let type_of = |part: &Expr| info.get_data_type(part);
     Ok(expr.transform_up(|part| bound_expr(part, &type_of, allowance))?.data)
 }
 
-/// One expression within bounds; those below it are already.
+/// Bounds one expression, whose children are bounded already.
 fn bound_expr(
     expr: Expr,
     type_of: &dyn Fn(&Expr) -> Result<DataType>,
@@ -121,7 +120,7 @@ fn bound_expr(
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
-        // It is one value that will stand in every row.
+        // The value will be repeated in every row.
         Expr::ScalarSubquery(subquery) => {
             let expr = Expr::ScalarSubquery(subquery);
             if type_of(&expr).is_ok_and(|own| own.primitive_width().is_none()) {
@@ -138,7 +137,7 @@ fn is_match(op: Operator) -> bool {
     matches!(op, RegexMatch | RegexIMatch | RegexNotMatch | RegexNotIMatch)
 }
 
-/// Of `~~` and the like, whether it is negated and whether it folds letters.
+/// Returns whether a `~~` operator is negated, and whether it ignores case.
 fn like_of(op: Operator) -> Option<(bool, bool)> {
     match op {
         Operator::LikeMatch => Some((false, false)),
@@ -149,20 +148,20 @@ fn like_of(op: Operator) -> Option<(bool, bool)> {
     }
 }
 
-/// Whether an expression may have another value in each row. Queries become columns of joins, and what a call gives
-/// at another time need not be the same.
+/// Returns whether an expression may differ per row. Subqueries become columns of joins, and volatile functions may
+/// return another value at each call.
 fn varies(expr: &Expr) -> bool {
     let is_the_same = |part: &Expr| match part {
         Expr::ScalarFunction(call) => call.func.signature().volatility != Volatility::Volatile,
         Expr::Literal(..) | Expr::Alias(_) | Expr::BinaryExpr(_) | Expr::Cast(_) | Expr::TryCast(_) => true,
         _ => false,
     };
-    // The search itself makes no errors.
+    // The closure never fails.
     expr.exists(|part| Ok(!is_the_same(part))).unwrap_or(true)
 }
 
-/// Whether a pattern is one for which the engine looks in linear time: written out, and a text, its beginning, its end
-/// or a part of it.
+/// Returns whether the engine matches a pattern in linear time: a literal that is a whole text, a prefix, a suffix or a
+/// substring.
 fn is_simple(like: &Like) -> bool {
     let Expr::Literal(pattern, _) = &*like.pattern else { return false };
     let Some(Some(pattern)) = pattern.try_as_str() else { return pattern.is_null() };
@@ -172,13 +171,13 @@ fn is_simple(like: &Like) -> bool {
     is_folded_by_byte && !within.contains(['%', '_', '\\']) && like.escape_char.is_none_or(|c| c == '\\')
 }
 
-/// `like` or `ilike` with another pattern, or with an escape that the engine does not have.
+/// Returns a call for `like` or `ilike` with any other pattern, or with an escape that the engine does not support.
 fn liked(like: Like, allowance: &Arc<Allowance>) -> Expr {
     let Like { negated, expr, pattern, escape_char, case_insensitive } = like;
     let function = Arc::new(if case_insensitive { own::ilike() } else { own::like() });
     let function = bound(&function, allowance).unwrap_or(function);
     let args = vec![*expr, *pattern, lit(escape_char.unwrap_or('\\').to_string())];
-    // Its beginning tells what need not be read of a file.
+    // The prefix of the pattern lets row groups be skipped.
     let begin = match (&args[0], &args[1]) {
         (Expr::Column(_), Expr::Literal(pattern, _)) if !negated && !case_insensitive && escape_char.is_none() => {
             let pattern = pattern.try_as_str().flatten().unwrap_or_default();
@@ -195,7 +194,7 @@ fn liked(like: Like, allowance: &Arc<Allowance>) -> Expr {
     }
 }
 
-/// A match with a pattern that may be another in each row.
+/// Returns a call for a match with a pattern that may differ per row.
 fn matched(text: Expr, op: Operator, pattern: Expr, allowance: &Arc<Allowance>) -> Expr {
     let mut args = vec![text, pattern];
     if matches!(op, Operator::RegexIMatch | Operator::RegexNotIMatch) {
@@ -207,7 +206,7 @@ fn matched(text: Expr, op: Operator, pattern: Expr, allowance: &Arc<Allowance>) 
     if matches!(op, Operator::RegexNotMatch | Operator::RegexNotIMatch) { not(found) } else { found }
 }
 
-/// What a chain of `||` puts together; of anything else, that alone.
+/// Returns the operands of a chain of `||`, or the expression itself.
 fn chained(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::ScalarFunction(ScalarFunction { func, args })
@@ -219,7 +218,7 @@ fn chained(expr: Expr) -> Vec<Expr> {
     }
 }
 
-/// The function within its bounds; `None` where it has none, or is within them.
+/// Wraps a function; returns `None` if it has no bounds or is already wrapped.
 pub(super) fn bound(function: &Arc<ScalarUDF>, allowance: &Arc<Allowance>) -> Option<Arc<ScalarUDF>> {
     if function.inner().is::<Bounded>() {
         return None;
@@ -231,7 +230,7 @@ pub(super) fn bound(function: &Arc<ScalarUDF>, allowance: &Arc<Allowance>) -> Op
     Some(Arc::new(ScalarUDF::new_from_impl(Bounded::new(Arc::clone(function), bounds, allowance, within))))
 }
 
-/// What is cast, where the cast can make more of it.
+/// Wraps the operand of a cast that can enlarge it.
 fn bound_cast(
     expr: Expr,
     to: &DataType,
@@ -250,11 +249,11 @@ fn bound_cast(
     {
         return Ok(dated_before_cast(expr, &from, to, tries));
     }
-    // Numbers and the like are no larger than what they are made of.
+    // Primitive values are no larger than their source.
     if to.primitive_width().is_some() {
         return Ok((expr, false));
     }
-    // What can't be told is said by the planner, where it matters.
+    // The planner reports unknown types where they matter.
     let Ok(from) = type_of(&expr) else { return Ok((expr, false)) };
     let is_text = matches!(to, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let shares = matches!(to, DataType::Utf8View | DataType::BinaryView | DataType::Dictionary(_, _));
@@ -281,7 +280,7 @@ fn call(
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(bounded), args))
 }
 
-/// The bytes that each value of a type has, also a null.
+/// Returns the size that every value of a type has, nulls included, in bytes.
 fn fixed_bytes(data_type: &DataType) -> u64 {
     match data_type {
         DataType::FixedSizeBinary(size) => u64::try_from(*size).unwrap_or(0),

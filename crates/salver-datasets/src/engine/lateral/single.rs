@@ -1,5 +1,5 @@
-//! `in` and `exists` of a query of one row: an aggregate of all rows has one, also of none, where the engine looks for
-//! rows that its condition leaves.
+//! `in` and `exists` of a subquery with exactly one row. An aggregate over all rows returns one even for no input,
+//! while the engine joins with the rows that match its condition.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, Su
 
 use super::is_aggregated;
 
-/// A filter with values in their place.
+/// Rewrites a filter to use the value of such a subquery.
 pub(super) fn values(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Filter(filter) = plan else { return Ok(Transformed::no(plan)) };
     let predicate = filter.predicate.clone().transform_up(value)?;
@@ -45,13 +45,13 @@ fn value(expr: Expr) -> Result<Transformed<Expr>> {
     }
 }
 
-/// Whether a query that names columns of the one around it is an aggregate of all rows, with one `having` at most.
+/// Returns whether a correlated subquery is an aggregate over all rows, with at most one `having`.
 fn is_single(query: &Subquery) -> bool {
     let once = having(&query.subquery).is_none_or(|filter| having(&filter.input).is_none());
     !query.outer_ref_columns.is_empty() && is_aggregated(&query.subquery) && once
 }
 
-/// What filters the one row.
+/// Returns the filter of the single row.
 fn having(plan: &LogicalPlan) -> Option<&Filter> {
     match plan {
         LogicalPlan::Filter(filter) => Some(filter),

@@ -1,4 +1,4 @@
-//! Subqueries that are one value, looked up for each row by a join.
+//! Scalar subqueries, as joins.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -7,10 +7,10 @@ use datafusion::logical_expr::{Expr, FetchType, LogicalPlan, LogicalPlanBuilder,
 
 use super::Before;
 
-/// The name of a value that was looked up.
+/// Prefix of the columns that hold values of subqueries.
 const VALUE: &str = "__salver_value_";
 
-/// A projection or a filter with such values in place of the subqueries that the engine can't do.
+/// Rewrites a projection or a filter to join the scalar subqueries that the engine does not support.
 pub(super) fn looked_up(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let input = match &plan {
         LogicalPlan::Projection(projection) => &projection.input,
@@ -48,7 +48,7 @@ pub(super) fn looked_up(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(made))
 }
 
-/// The rows with the value of a query for each; `None` where that is not to be had so.
+/// Adds the value of a subquery to each row; returns `None` if it can't be decorrelated in this way.
 fn joined(rows: &LogicalPlan, query: &Subquery, number: usize) -> Result<Option<LogicalPlan>> {
     if query.outer_ref_columns.is_empty() || !gives_one(&query.subquery)? {
         return Ok(None);
@@ -61,7 +61,7 @@ fn joined(rows: &LogicalPlan, query: &Subquery, number: usize) -> Result<Option<
     Ok(Some(LogicalPlanBuilder::from(made).project(columns)?.build()?))
 }
 
-/// Whether a query has one row at most.
+/// Returns whether a query returns at most one row.
 fn gives_one(query: &LogicalPlan) -> Result<bool> {
     Ok(match query {
         LogicalPlan::Projection(projection) => gives_one(&projection.input)?,

@@ -1,4 +1,4 @@
-//! `age(later, earlier)`: years, months and days between two times, as people count them.
+//! `age(later, earlier)`: the calendar years, months and days between two times.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
-/// The function.
+/// Returns the function.
 pub(super) fn age() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
     RowFunction { name: "age", signature, returns, values }.function()
@@ -56,14 +56,14 @@ fn between(later: NaiveDateTime, earlier: NaiveDateTime) -> Option<IntervalMonth
         days -= 1;
     }
     if days < 0 {
-        // The days of the earlier one's month are what is left of it.
+        // Days are borrowed from the month of the earlier time.
         days += days_of(earlier.date())?;
         months -= 1;
     }
     Some(IntervalMonthDayNano::new(i32::try_from(months).ok()?, i32::try_from(days).ok()?, rest))
 }
 
-/// How many days the month of a date has.
+/// Returns the number of days in the month of a date.
 fn days_of(date: NaiveDate) -> Option<i64> {
     let first = date.with_day(1)?;
     let next = first.checked_add_months(chrono::Months::new(1))?;

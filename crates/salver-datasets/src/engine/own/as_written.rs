@@ -1,5 +1,5 @@
-//! `as_written(words, x)`, which is `x`: a name for what the engine would give the name of something else. It names a
-//! cast as what is cast, so that two casts of one value can't stand side by side.
+//! `as_written(words, x)`, which is `x` under the name `words`. The engine names a cast after its operand, so that two
+//! casts of one value can't be in the same projection.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// The function.
+/// Returns the function.
 pub(super) fn as_written() -> ScalarUDF {
     ScalarUDF::new_from_impl(AsWritten { signature: Signature::any(2, Volatility::Immutable) })
 }

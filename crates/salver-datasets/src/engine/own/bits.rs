@@ -1,4 +1,4 @@
-//! `to_hex` and `~`, which see as many bits as the type of a number has.
+//! `to_hex` and `~`, which use as many bits as the type of the number has.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
-/// `to_hex(number)`: a number below zero by its bits, of which an `integer` has 32.
+/// `to_hex(number)`: a negative number in two's complement, of which an `integer` has 32 bits.
 pub(super) fn to_hex() -> ScalarUDF {
     let returns = |types: &[DataType]| whole(types, "to_hex").map(|_| DataType::Utf8);
     RowFunction { name: "to_hex", signature: one(), returns, values: hexadecimal }.function()
@@ -26,7 +26,7 @@ fn one() -> Signature {
     Signature::any(1, Volatility::Immutable)
 }
 
-/// The type of a whole number.
+/// Returns the integer type of the argument.
 fn whole(types: &[DataType], name: &str) -> Result<DataType> {
     match types {
         [DataType::Null] => Ok(DataType::Int64),

@@ -1,4 +1,4 @@
-//! `x::bytea` of a text: the bytes that it is written for, as `\x6162` or with `\141` for those that are no letters.
+//! `x::bytea` of a text: decodes `\x6162`, or text with escapes such as `\141`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) fn bytea() -> ScalarUDF {
     named("bytea", |arrays, _| read_all(arrays, false))
 }
 
-/// `try_bytea(x)`, which is null where `x` can't be read.
+/// `try_bytea(x)`, which is null if `x` can't be decoded.
 pub(super) fn try_bytea() -> ScalarUDF {
     named("try_bytea", |arrays, _| read_all(arrays, true))
 }
@@ -61,7 +61,7 @@ fn read_all(arrays: &[ArrayRef], tries: bool) -> Result<ArrayRef> {
     Ok(Arc::new(all.finish()))
 }
 
-/// The bytes of a text, or what is wrong with it.
+/// Decodes a text; an error describes the problem.
 fn read(text: &str) -> Result<Vec<u8>, String> {
     match text.strip_prefix("\\x") {
         Some(digits) => hexadecimal(digits),
@@ -69,7 +69,7 @@ fn read(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Blanks may stand between bytes.
+/// Decodes hexadecimal digits; blanks may stand between bytes.
 fn hexadecimal(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut signs = text.chars();
@@ -84,7 +84,7 @@ fn hexadecimal(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Two backslashes are one, and one with three octal digits is a byte.
+/// Decodes escapes: two backslashes are one, and a backslash with three octal digits is a byte.
 fn escaped(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

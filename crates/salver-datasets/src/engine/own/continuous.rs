@@ -1,4 +1,5 @@
-//! `percentile_cont`, between two values of a group as exactly as floats are. The engine's own goes by millionths.
+//! `percentile_cont`, interpolated between two values of a group in full float precision. The engine's own uses steps
+//! of a millionth.
 
 use std::mem::size_of_val;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl AggregateUDFImpl for Continuous {
     }
 }
 
-/// The values of a group, and how much of them is below what is asked for.
+/// Accumulator of the values of a group and the requested fraction.
 #[derive(Debug)]
 struct Values {
     part: Option<f64>,
@@ -74,7 +75,7 @@ impl Accumulator for Values {
                 return exec_err!("the percentile {part} is not between 0 and 1");
             }
         }
-        // One NaN, which is above everything.
+        // All NaNs become the one that is greater than everything.
         let known = values.as_primitive::<Float64Type>().iter().flatten();
         self.values.extend(known.map(|x| if x.is_nan() { f64::NAN } else { x }));
         Ok(())

@@ -1,21 +1,21 @@
-//! The date and time that fields of a text are, as PostgreSQL puts them together (`do_to_timestamp` there).
+//! Assembles a date and time from the fields of a text, as PostgreSQL does (`do_to_timestamp` there).
 
 use chrono::{Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::read::Fields;
 
-/// A time that was read.
+/// A parsed time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) local: NaiveDateTime,
-    /// Minutes east of Greenwich.
+    /// Offset in minutes east of Greenwich.
     east: i64,
-    /// Digits of the second that count.
+    /// Number of significant fractional digits of the second.
     places: Option<u32>,
 }
 
 impl Read {
-    /// The time in Greenwich, in microseconds since 1970.
+    /// Returns the time in UTC, in microseconds since 1970.
     pub(super) fn micros(&self) -> i64 {
         let micros = (self.local - Duration::minutes(self.east)).and_utc().timestamp_micros();
         let unit = 10_i64.pow(6_u32.saturating_sub(self.places.unwrap_or(6)));
@@ -23,7 +23,7 @@ impl Read {
     }
 }
 
-/// The time of some fields; an error says what is wrong with them. Without a year it is 1 BC, which is the year 0.
+/// Assembles the time from its fields; an error describes the problem. Without a year it is 1 BC, which is the year 0.
 pub(super) fn of(fields: &Fields) -> Result<Read, String> {
     let date = date(fields)?;
     if date.num_days_from_ce() < FIRST_DAY {
@@ -45,11 +45,11 @@ pub(super) fn of(fields: &Fields) -> Result<Read, String> {
 }
 
 const TOO_FAR: &str = "the time is too far away";
-/// The first day that PostgreSQL has, Julian day 0, counted as chrono does.
+/// First day that PostgreSQL supports, Julian day 0, counted as chrono does.
 const FIRST_DAY: i32 = -1_721_425;
 const NO_DAY: &str = "there is no such day";
 
-/// The year, 0 for 1 BC.
+/// Returns the year, 0 for 1 BC.
 fn year(fields: &Fields) -> i64 {
     let century = if fields.before_christ { -fields.century } else { fields.century };
     if fields.year == 0 {
@@ -83,7 +83,7 @@ fn date(fields: &Fields) -> Result<NaiveDate, String> {
         date = parts(NaiveDate::from_num_days_from_ce_opt(days).ok_or(TOO_FAR)?);
     }
     if fields.week != 0 && is_by_week {
-        // Monday where the day is not told.
+        // Monday if the day is missing.
         let day = (fields.weekday + 5) % 7;
         let day = if fields.weekday == 0 { 0 } else { day };
         date = parts(week_begin(date.0, fields.week)?.checked_add_signed(Duration::days(day)).ok_or(TOO_FAR)?);
@@ -120,7 +120,7 @@ fn parts(date: NaiveDate) -> (i32, i64, i64) {
     (date.year(), date.month().into(), date.day().into())
 }
 
-/// The Monday of a week of a year of weeks; the first has its fourth of January.
+/// Returns the Monday of an ISO week; the first week contains January 4.
 fn week_begin(year: i32, week: i64) -> Result<NaiveDate, String> {
     let fourth = NaiveDate::from_ymd_opt(year, 1, 4).ok_or(TOO_FAR)?;
     let days = (week - 1) * 7 - i64::from(fourth.weekday().num_days_from_monday());
@@ -128,7 +128,7 @@ fn week_begin(year: i32, week: i64) -> Result<NaiveDate, String> {
     fourth.checked_add_signed(days).ok_or_else(|| TOO_FAR.to_owned())
 }
 
-/// The Julian day before the first day of the year 1.
+/// Julian day before the first day of the year 1.
 pub(super) const JULIAN_OF_YEAR_1: i64 = 1_721_425;
 
 fn time(fields: &Fields) -> Result<NaiveTime, String> {

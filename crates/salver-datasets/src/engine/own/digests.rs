@@ -1,4 +1,4 @@
-//! `md5`, `sha256` and the like, and `encode` of what they give.
+//! `md5`, `sha256` and the like, and `encode` of their results.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::row::RowFunction;
 /// Characters in a line of base64.
 const LINE: usize = 76;
 
-/// The digits of MD5.
+/// MD5, in hexadecimal digits.
 pub(super) fn md5() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let digests = bytes(arrays)?;

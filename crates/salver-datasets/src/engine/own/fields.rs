@@ -1,5 +1,5 @@
-//! `extract(field from x)` and `date_part('field', x)`: the same fields, as decimals with the digits that PostgreSQL
-//! gives them, and as floats.
+//! `extract(field from x)` and `date_part('field', x)`: the same fields, as decimals with PostgreSQL's number of
+//! digits, and as floats.
 
 mod of;
 
@@ -18,17 +18,17 @@ use datafusion::logical_expr::{
 use super::ranges;
 use of::Source;
 
-/// `extract(field from x)`, which gives a decimal.
+/// `extract(field from x)`, which returns a decimal.
 pub(super) fn extract() -> ScalarUDF {
     ScalarUDF::new_from_impl(Part { name: "extract", signature: Signature::user_defined(Volatility::Immutable) })
 }
 
-/// `date_part('field', x)`, which gives a float.
+/// `date_part('field', x)`, which returns a float.
 pub(super) fn date_part() -> ScalarUDF {
     ScalarUDF::new_from_impl(Part { name: "date_part", signature: Signature::user_defined(Volatility::Immutable) })
 }
 
-/// A part of a time.
+/// A field of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Century,
@@ -55,7 +55,7 @@ enum Field {
     Year,
 }
 
-/// The words of a field, as PostgreSQL takes them.
+/// Names of the fields, as in PostgreSQL.
 const WORDS: [(Field, &[&str]); 22] = [
     (Field::Century, &["century", "centuries", "c", "cent"]),
     (Field::Day, &["day", "d", "days"]),
@@ -97,7 +97,7 @@ impl Field {
         WORDS.iter().find(|(field, _)| *field == self).map_or("", |(_, words)| words[0])
     }
 
-    /// How many digits its decimal has, and how many of them behind the point.
+    /// Returns the precision and scale of the field's decimal.
     fn digits(self, of: &DataType) -> (u8, i8) {
         let is_date = matches!(of, DataType::Date32);
         match self {

@@ -1,7 +1,7 @@
-//! JSON made of values, as PostgreSQL writes it: `to_json`, `json_build_object`, `json_build_array` and their kin.
+//! JSON from values, as PostgreSQL writes it: `to_json`, `json_build_object`, `json_build_array` and the like.
 //!
-//! JSON is text here. What is JSON itself, and not a text that becomes one of its strings, comes as a row with one
-//! field of a name of its own, which `json_itself` makes.
+//! JSON is text here. A value that is JSON itself, and not a text to be written as a JSON string, is passed as a struct
+//! with a single field of a special name, which `json_itself` creates.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use super::row::RowFunction;
 use super::written::{Writer, is_null, item, writer};
 
-/// The field whose text is JSON.
+/// Name of the field whose text is JSON.
 const ITSELF: &str = "__json";
 
 fn marked() -> Fields {
     Fields::from(vec![Field::new(ITSELF, DataType::Utf8, true)])
 }
 
-/// `json_itself(text)`: text that is JSON.
+/// `json_itself(text)`: marks a text as JSON.
 pub(super) fn itself() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [texts] = arrays else { return plan_err!("one text is JSON") };
@@ -33,7 +33,7 @@ pub(super) fn itself() -> ScalarUDF {
     RowFunction { name: "json_itself", signature: Signature::any(1, Volatility::Immutable), returns, values }.function()
 }
 
-/// `to_json(x)`, which is null where the value is.
+/// `to_json(x)`, which is null for null.
 pub(super) fn to_json() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [values] = arrays else { return plan_err!("`to_json` takes one value") };
@@ -48,7 +48,7 @@ pub(super) fn json_build_object() -> ScalarUDF {
     text_of("json_build_object", Signature::variadic_any(Volatility::Immutable), |arrays, _| object(arrays, " : "))
 }
 
-/// The same as `jsonb` is shown.
+/// The same in the format of `jsonb`.
 pub(super) fn jsonb_build_object() -> ScalarUDF {
     text_of("jsonb_build_object", Signature::variadic_any(Volatility::Immutable), |arrays, _| object(arrays, ": "))
 }
@@ -82,7 +82,7 @@ fn rows(arrays: &[ArrayRef]) -> usize {
     arrays.first().map_or(0, |array| array.len())
 }
 
-/// Texts, each of which `write` writes, or says that it is null.
+/// Creates texts with `write`, which returns false for null.
 fn made(rows: usize, write: impl Fn(usize, &mut String) -> Result<bool>) -> Result<ArrayRef> {
     let mut texts = StringBuilder::with_capacity(rows, rows * 32);
     let mut text = String::new();
@@ -131,7 +131,7 @@ fn value(values: &ArrayRef, write: &Writer, row: usize, text: &mut String) -> Re
     write(row, text)
 }
 
-/// A text as a string of JSON.
+/// Writes a text as a JSON string.
 fn string(own: &str, text: &mut String) {
     text.push('"');
     for c in own.chars() {
@@ -150,7 +150,7 @@ fn string(own: &str, text: &mut String) {
     text.push('"');
 }
 
-/// What writes the values of an array as JSON.
+/// Returns a writer of the values of an array as JSON.
 fn json(values: &ArrayRef) -> Result<Writer> {
     Ok(match values.data_type() {
         DataType::Boolean => {
@@ -174,7 +174,7 @@ fn json(values: &ArrayRef) -> Result<Writer> {
             Box::new(move |row, text| {
                 let begin = text.len();
                 write(row, text)?;
-                // Those that JSON has no number for.
+                // NaN and infinities have no JSON number.
                 if text[begin..].contains(|c: char| c.is_ascii_uppercase()) {
                     let own = text.split_off(begin);
                     string(&own, text);
@@ -211,7 +211,7 @@ fn json(values: &ArrayRef) -> Result<Writer> {
     })
 }
 
-/// `{"a":1}`.
+/// Returns a writer of objects: `{"a":1}`.
 fn structure(values: &ArrayRef) -> Result<Writer> {
     let values = values.as_struct();
     let names: Vec<String> = values.fields().iter().map(|field| field.name().clone()).collect();
@@ -230,7 +230,7 @@ fn structure(values: &ArrayRef) -> Result<Writer> {
     }))
 }
 
-/// `[1,2]`.
+/// Returns a writer of arrays: `[1,2]`.
 fn array(values: &ArrayRef) -> Result<Writer> {
     let lists = super::written::lists(values)?;
     let items = Arc::clone(lists.values());

@@ -1,5 +1,5 @@
-//! `like` and `ilike` with patterns that are more than a beginning, an end or a part: the engine's operators make
-//! regular expressions of them, one for each row, and look at no clock before a batch is done.
+//! `like` and `ilike` with patterns that are more than a prefix, a suffix or a substring. The engine's operators
+//! compile them to regular expressions, one per row, and don't check for cancellation before a batch is complete.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(in crate::engine) fn like() -> ScalarUDF {
     function("like", values)
 }
 
-/// `ilike(text, pattern, escape)`: letters are alike in upper and lower case.
+/// `ilike(text, pattern, escape)`: ignores case.
 pub(in crate::engine) fn ilike() -> ScalarUDF {
     let values = |texts: &[Texts], rows: usize| matches(texts, rows, Some(lower));
     function("ilike", values)
@@ -28,7 +28,7 @@ fn function(name: &'static str, values: fn(&[Texts], usize) -> Result<ArrayRef>)
     TextFunction { name, signature, returns: || DataType::Boolean, values }.function()
 }
 
-/// A letter in lower case; of one that has several there, itself.
+/// Returns a character in lower case, or unchanged if its lower case has several.
 fn lower(c: char) -> char {
     let mut lowered = c.to_lowercase();
     match (lowered.next(), lowered.next()) {
@@ -37,13 +37,13 @@ fn lower(c: char) -> char {
     }
 }
 
-/// How letters are compared.
+/// Mapping of characters before they are compared.
 type Fold = fn(char) -> char;
 
 /// A part of a pattern between two `%`.
 struct Part {
     signs: Vec<Sign>,
-    /// Its text, where it is nothing else and letters are compared as they are: it is found in linear time then.
+    /// Text of a part without wildcards that is compared case-sensitively: it is searched in linear time.
     text: Option<Finder<'static>>,
 }
 
@@ -52,11 +52,11 @@ enum Sign {
     /// Any character.
     One,
     This(char),
-    /// An escape with nothing behind it.
+    /// An escape at the end of the pattern.
     Escape,
 }
 
-/// A pattern: one part, or several with a `%` between each two.
+/// A pattern: its parts, with a `%` between each two.
 struct Pattern {
     parts: Vec<Part>,
     fold: Fold,
@@ -113,8 +113,8 @@ impl Pattern {
         Self { parts: parts.into_iter().map(part).collect(), fold }
     }
 
-    /// Whether a text is as the pattern says; `None` where what would be compared next is an escape without a
-    /// character. Each part between two `%` is taken where it is found first; that leaves the most to the others.
+    /// Returns whether a text matches the pattern; `None` if the match reaches an escape without a character. Each part
+    /// between two `%` is matched at its first occurrence, which leaves the most text to the others.
     fn is_match(&self, text: &str) -> Option<bool> {
         let [first, middle @ .., last] = self.parts.as_slice() else {
             return Some(match self.parts.first() {
@@ -132,8 +132,8 @@ impl Pattern {
 }
 
 impl Part {
-    /// What of a text is behind the part, which begins with it; nothing where it does not. The outer `None` is for an
-    /// escape without a character.
+    /// Returns the rest of a text that begins with the part; the inner `None` if it does not. The outer `None` stands
+    /// for an escape without a character.
     fn at_begin<'t>(&self, text: &'t str, fold: Fold) -> Option<Option<&'t str>> {
         if let Some(own) = &self.text {
             let begins = text.as_bytes().starts_with(own.needle());
@@ -151,7 +151,7 @@ impl Part {
         Some(Some(rest.as_str()))
     }
 
-    /// What of a text is behind the first place at which the part is found.
+    /// Returns the rest of a text after the first occurrence of the part.
     fn behind<'t>(&self, text: &'t str, fold: Fold) -> Option<Option<&'t str>> {
         if let Some(own) = &self.text {
             return Some(own.find(text.as_bytes()).map(|at| &text[at + own.needle().len()..]));
@@ -167,7 +167,7 @@ impl Part {
         }
     }
 
-    /// Whether a text ends with the part.
+    /// Returns whether a text ends with the part.
     fn at_end(&self, text: &str, fold: Fold) -> Option<bool> {
         if let Some(own) = &self.text {
             return Some(text.as_bytes().ends_with(own.needle()));
@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// The same as a regular expression.
+    /// Evaluates the pattern as a regular expression, for comparison.
     fn expected(text: &str, pattern: &str, folds: bool) -> bool {
         let mut made = String::from("^");
         let mut rest = pattern.chars();
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn patterns_match_as_regular_expressions_do() {
-        // Numbers of a simple generator, so that a failure comes again.
+        // A simple deterministic generator, so that a failure is reproducible.
         let mut state = 1_u64;
         let mut next = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,4 +1,5 @@
-//! `strpos(text, part)`, also where the part is another in each row: the engine's own compares it at every place then.
+//! `strpos(text, part)`, in linear time even if the part differs per row; the engine's own then compares it at every
+//! position.
 
 use std::sync::Arc;
 
@@ -11,12 +12,12 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
 
-/// The function, which is `position` and `instr` as well.
+/// Returns the function, which is `position` and `instr` as well.
 pub(super) fn strpos() -> ScalarUDF {
     ScalarUDF::new_from_impl(Located(unicode::strpos()))
 }
 
-/// Around the engine's own, which finds one part in many texts.
+/// Wrapper of the engine's function, which searches one part in many texts.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Located(Arc<ScalarUDF>);
 
@@ -60,7 +61,7 @@ impl ScalarUDFImpl for Located {
     }
 }
 
-/// The character at which a part begins, counted from 1; 0 where there is none.
+/// Returns the position of the part in characters, counted from 1; 0 if it does not occur.
 fn place(text: &str, part: &str) -> i64 {
     text.find(part).map_or(0, |at| i64::try_from(text[..at].chars().count() + 1).unwrap_or(i64::MAX))
 }

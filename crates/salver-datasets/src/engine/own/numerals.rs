@@ -1,4 +1,4 @@
-//! Numbers as text by PostgreSQL's patterns, such as `FM999,990.00`.
+//! Formats numbers by PostgreSQL's patterns, such as `FM999,990.00`.
 
 mod places;
 
@@ -9,12 +9,12 @@ use datafusion::common::Result;
 
 use self::places::{Place, Sign, parse};
 
-/// Digits of a float that count.
+/// Significant digits of a float.
 const FLOAT_DIGITS: usize = 15;
-/// Digits of a float of 32 bits that count.
+/// Significant digits of a 32-bit float.
 const REAL_DIGITS: usize = 6;
 
-/// The texts of numbers by their patterns.
+/// Formats numbers by their patterns.
 pub(super) fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
     if values.data_type().is_floating() {
         let most = if *values.data_type() == DataType::Float64 { FLOAT_DIGITS } else { REAL_DIGITS };
@@ -34,25 +34,25 @@ fn shown<'n>(numbers: impl Iterator<Item = Option<Number<'n>>>, patterns: &Strin
     texts.collect()
 }
 
-/// A number that is written.
+/// A number to be formatted.
 #[derive(Clone, Copy)]
 enum Number<'n> {
-    /// By its digits, with a sign and a point.
+    /// A number by its digits, with a sign and a point.
     Exact(&'n str),
-    /// A float, of which so many digits count.
+    /// A float with its number of significant digits.
     Float(f64, usize),
 }
 
-/// The digits of a number, as many behind the point as its pattern has.
+/// Digits of a number, with as many fractional digits as its pattern has.
 struct Digits {
     negative: bool,
-    /// One digit at least, or a word that is no number.
+    /// Integral digits, at least one, or a word such as `NaN`.
     whole: String,
-    /// `None` without a point.
+    /// Fractional digits; `None` without a point.
     fraction: Option<String>,
 }
 
-/// The text of a number by a pattern.
+/// Formats a number by a pattern.
 fn show(number: Number<'_>, pattern: &str) -> Result<String> {
     let (places, bare, sign) = parse(pattern)?;
     let point = places.iter().position(|place| matches!(place, Place::Point)).unwrap_or(places.len());
@@ -69,7 +69,7 @@ struct Writer {
     bare: bool,
     sign: Sign,
     negative: bool,
-    /// Whether the sign that stands before the first digit is written.
+    /// Whether a sign before the first digit has been written.
     signed: bool,
     text: String,
 }
@@ -77,9 +77,9 @@ struct Writer {
 impl Writer {
     fn write(mut self, places: &[Place], digits: &Digits, before: usize, kept: usize) -> String {
         let first = before - digits.whole.len();
-        // From the first `0` of the pattern on there are digits.
+        // From the first `0` of the pattern on, leading zeros are written.
         let zero = zeros(places).take(before).position(|zero| zero).unwrap_or(before);
-        // The zero before a point is not written, unless nothing would be behind the point either.
+        // The zero before the point is omitted, unless there are no fractional digits either.
         let hides = digits.whole == "0" && digits.fraction.is_some() && zero == before;
         let begins = if hides { before } else { first.min(zero) };
         let last = places.iter().rposition(|place| matches!(place, Place::Digit { .. } | Place::Point));
@@ -92,7 +92,7 @@ impl Writer {
                     match fraction.next() {
                         Some(digit) => self.digit(digit),
                         None if self.bare && !zero => {}
-                        // The digits that count are over, and with them the pattern.
+                        // The significant digits are exhausted, and the rest of the pattern is dropped.
                         None => {
                             self.end();
                             return self.text;
@@ -110,7 +110,7 @@ impl Writer {
                 }
                 Place::Point => {
                     behind = true;
-                    // The number is over, and with it the pattern.
+                    // The number is complete, and the rest of the pattern is dropped.
                     if digits.fraction.is_none() {
                         return self.text;
                     }
@@ -128,7 +128,7 @@ impl Writer {
         self.text
     }
 
-    /// Writes the sign, if that stands behind the last digit.
+    /// Writes a sign that follows the last digit.
     fn end(&mut self) {
         match (self.sign, self.negative) {
             (Sign::Brackets, true) => self.text.push('>'),
@@ -139,7 +139,7 @@ impl Writer {
         }
     }
 
-    /// What stands where there is nothing.
+    /// Writes a blank for an empty place.
     fn blank(&mut self) {
         if !self.bare {
             self.text.push(' ');
@@ -151,7 +151,7 @@ impl Writer {
         self.text.push(digit);
     }
 
-    /// Writes the sign, if that stands before the first digit.
+    /// Writes a sign that precedes the first digit.
     fn begin(&mut self) {
         if std::mem::replace(&mut self.signed, true) {
             return;
@@ -174,7 +174,8 @@ impl Writer {
     }
 }
 
-/// How many digits behind the point are written: all, or without the last zeros that no `0` asks for.
+/// Returns the number of fractional digits to write: all, or without trailing zeros that no `0` of the pattern
+/// requests.
 fn kept(places: &[Place], fraction: &str, bare: bool) -> usize {
     if !bare {
         return fraction.len();
@@ -183,7 +184,7 @@ fn kept(places: &[Place], fraction: &str, bare: bool) -> usize {
     fraction.trim_end_matches('0').len().max(asked.min(fraction.len()))
 }
 
-/// Of the digits of a pattern, which are a `0`.
+/// Returns which digits of a pattern are a `0`.
 fn zeros(places: &[Place]) -> impl Iterator<Item = bool> {
     places.iter().filter_map(|place| if let Place::Digit { zero } = place { Some(*zero) } else { None })
 }
@@ -213,8 +214,8 @@ fn exact(number: &str, behind: usize) -> Digits {
     }
 }
 
-/// The digits of what the float is to the last bit, of which no more are written than count; and how many there are
-/// room for behind the point.
+/// Returns the exact digits of a float, limited to the significant ones, and the number of fractional digits that these
+/// allow.
 fn float(number: f64, most: usize, behind: usize) -> (Digits, usize) {
     let size = number.abs();
     let whole = match size {
@@ -232,7 +233,7 @@ fn float(number: f64, most: usize, behind: usize) -> (Digits, usize) {
     (Digits { negative, whole: whole.to_owned(), fraction: Some(fraction.to_owned()) }, behind)
 }
 
-/// Digits before and behind the point, of which there are `behind`; what is half goes away from zero.
+/// Rounds to `behind` fractional digits, half away from zero; returns the integral and the fractional digits.
 fn rounded(digits: &str, behind: usize) -> (String, String) {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let padded = || fraction.to_owned() + &"0".repeat(behind - fraction.len());

@@ -31,7 +31,7 @@ pub(super) fn make_interval() -> ScalarUDF {
     RowFunction { name: "make_interval", signature, returns, values }.function()
 }
 
-/// What is made of the whole numbers and the seconds of each row; `None` where one of them is null.
+/// Computes a value from the integers and the seconds of each row; `None` if one of them is null.
 fn rows<T>(arrays: &[ArrayRef], make: fn(&[i64], f64) -> Option<T>) -> Result<Vec<Option<T>>> {
     let Some((seconds, whole)) = arrays.split_last() else { return plan_err!("a time is made of its parts") };
     let seconds = cast(seconds, &DataType::Float64)?;
@@ -53,7 +53,7 @@ fn rows<T>(arrays: &[ArrayRef], make: fn(&[i64], f64) -> Option<T>) -> Result<Ve
 fn moment(parts: &[i64], seconds: f64) -> Option<i64> {
     let &[year, month, day, hour, minute] = parts else { return None };
     let small = |number: i64| u32::try_from(number).ok();
-    // There is no year 0: the one before 1 is -1.
+    // There is no year 0: the year before 1 is -1.
     let year = i32::try_from(if year < 0 { year + 1 } else { year }).ok().filter(|_| year != 0)?;
     let date = NaiveDate::from_ymd_opt(year, small(month)?, small(day)?)?;
     let is_of_day = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..=60.0).contains(&seconds);

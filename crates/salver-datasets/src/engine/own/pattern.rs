@@ -1,30 +1,31 @@
-//! Patterns of dates and times as PostgreSQL writes them, such as `YYYY-MM-DD HH24:MI`, taken apart.
+//! Parser of PostgreSQL's patterns for dates and times, such as `YYYY-MM-DD HH24:MI`.
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(String),
-    /// Blanks and signs that are not quoted: where a text is read, others may stand for them, or nothing.
+    /// Unquoted blanks and punctuation: when a text is parsed, others may replace them, or nothing.
     Between(String),
-    /// A field of a date or time, and how it is written.
+    /// A field of a date or time.
     Field(Field),
 }
 
 /// A field and its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// As in the table, in capitals. `FX` is no field: where a text is read, what follows it is read as it is written.
+    /// Name as in the table, in capitals. `FX` is no field: when a text is parsed, the rest must match the pattern
+    /// exactly.
     pub(super) word: &'static str,
-    /// How the letters of a name are.
+    /// Case of a name.
     pub(super) case: Case,
-    /// Without blanks and zeros that fill it up.
+    /// Whether padding with blanks and zeros is omitted.
     pub(super) bare: bool,
-    /// With `th` or the like behind the number.
+    /// Ordinal suffix such as `th`, with its case.
     pub(super) ordinal: Option<Case>,
 }
 
-/// The letters of a name.
+/// The case of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Upper,
@@ -32,16 +33,16 @@ pub(super) enum Case {
     Title,
 }
 
-/// The words of patterns; of two that begin alike the longer stands first.
+/// Fields of patterns; of two with a common prefix, the longer comes first.
 const WORDS: [&str; 50] = [
     "HH24", "HH12", "HH", "MI", "MS", "MONTH", "MON", "MM", "SSSSS", "SSSS", "SS", "US", "FF1", "FF2", "FF3", "FF4",
     "FF5", "FF6", "A.M.", "P.M.", "AM", "PM", "A.D.", "B.C.", "AD", "BC", "Y,YYY", "YYYY", "YYY", "YY", "Y", "IYYY",
     "IYY", "IY", "IDDD", "IW", "ID", "I", "FX", "DAY", "DDD", "DD", "DY", "D", "CC", "J", "Q", "WW", "W", "RM",
 ];
-/// Words of zones.
+/// Fields of zones.
 const ZONES: [&str; 4] = ["TZH", "TZM", "TZ", "OF"];
 
-/// Takes a pattern apart.
+/// Parses a pattern.
 pub(super) fn parse(pattern: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut rest = pattern;
@@ -55,7 +56,7 @@ pub(super) fn parse(pattern: &str) -> Vec<Part> {
         _ => parts.push(Part::Between(c.to_string())),
     };
     while let Some(first) = rest.chars().next() {
-        // In one case, as there: `Tmonth` is a `T` and a month.
+        // The prefix has one case, as in PostgreSQL: `Tmonth` is a `T` and a month.
         if let Some(behind) = ["FM", "fm"].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
             (bare, rest) = (true, behind);
             continue;
@@ -115,22 +116,22 @@ pub(super) fn parse(pattern: &str) -> Vec<Part> {
     parts
 }
 
-/// Whether a character may stand between two fields for any other that may.
+/// Returns whether a character may be replaced by any other separator.
 pub(super) fn is_between(c: char) -> bool {
     c.is_ascii_punctuation() || is_blank(c)
 }
 
-/// Whether a character is a blank.
+/// Returns whether a character is a blank.
 pub(super) fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t'..='\r')
 }
 
-/// Whether the text starts with a word, in any case.
+/// Returns whether the text starts with a word, ignoring case.
 fn starts(text: &str, word: &str) -> bool {
     text.as_bytes().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The names of the months.
+/// Names of the months.
 pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -145,7 +146,7 @@ pub(super) const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// The names of the days, from Sunday on.
+/// Names of the days, beginning with Sunday.
 pub(super) const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-/// The numbers of the months as the Romans write them.
+/// Numbers of the months in Roman numerals.
 pub(super) const ROMAN: [&str; 12] = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];

@@ -1,4 +1,5 @@
-//! `to_char`, `to_date` and `to_timestamp` with PostgreSQL's patterns. A pattern with a `%` is one of the engine's own.
+//! `to_char`, `to_date` and `to_timestamp` with PostgreSQL's patterns. A pattern with a `%` is passed to the engine's
+//! function.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ enum Kind {
     Timestamp,
 }
 
-/// Around the engine's own function, which takes what has no pattern of PostgreSQL's.
+/// Wrapper of the engine's function, which handles all calls without a pattern of PostgreSQL's.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Patterned {
     name: &'static str,
@@ -52,7 +53,7 @@ impl Patterned {
 }
 
 impl Patterned {
-    /// What the engine's own function gives; times are moments.
+    /// Calls the engine's function; timestamps get a zone.
     fn own(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let answer = self.inner.inner().invoke_with_args(args)?;
         Ok(match answer {
@@ -146,7 +147,7 @@ impl ScalarUDFImpl for Patterned {
     }
 }
 
-/// Seconds since 1970 to the nearest microsecond.
+/// Converts seconds since 1970 to timestamps, rounded to the nearest microsecond.
 fn moments(seconds: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
     let is_scalar = matches!(seconds, ColumnarValue::Scalar(_));
     let seconds = seconds.to_array(if is_scalar { 1 } else { rows })?;

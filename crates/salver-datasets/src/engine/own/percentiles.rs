@@ -1,4 +1,4 @@
-//! `percentile_disc` and `mode`, which give a value that is there: from the sorted values of a group.
+//! `percentile_disc` and `mode`, which return one of the values: from the sorted values of a group.
 
 use std::mem::size_of_val;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl AggregateUDFImpl for OfSorted {
     }
 }
 
-/// The values of a group.
+/// Accumulator of the values of a group.
 #[derive(Debug)]
 struct Sorted {
     is_mode: bool,
@@ -126,7 +126,7 @@ impl Accumulator for Sorted {
             most_frequent(&sorted)?
         } else {
             let Some(p) = self.percentile else { return ScalarValue::try_from(&self.data_type) };
-            // The first value at which so much of the group is reached.
+            // The first value at which this fraction of the group is reached.
             ((p * sorted.len() as f64).ceil() as usize).saturating_sub(1).min(sorted.len() - 1)
         };
         ScalarValue::try_from_array(&sorted, at)
@@ -137,7 +137,7 @@ impl Accumulator for Sorted {
     }
 }
 
-/// Where the first of the most frequent values stands.
+/// Returns the index of the first of the most frequent values.
 fn most_frequent(sorted: &ArrayRef) -> Result<usize> {
     let ranges = arrow::compute::partition(&[Arc::clone(sorted)])?.ranges();
     let mut best = 0..0;

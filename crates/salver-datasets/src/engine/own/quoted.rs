@@ -1,4 +1,4 @@
-//! `format`, and the quotes around names and texts that it and `quote_ident`, `quote_literal`, `quote_nullable` write.
+//! `format`, and the quoting of names and literals by it and by `quote_ident`, `quote_literal`, `quote_nullable`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use super::row::RowFunction;
 use super::written::{Writer, is_null, texts, writer};
 
-/// Most characters that a value is filled up to.
+/// Maximum width that a value is padded to, in characters.
 const WIDTH_MAX: usize = 10_000;
 
 /// `format('%s %I %L', ...)`.
@@ -45,7 +45,7 @@ fn each(arrays: &[ArrayRef], quote: fn(Option<&str>) -> Option<String>) -> Resul
     Ok(Arc::new(texts(values)?.iter().map(quote).collect::<StringArray>()))
 }
 
-/// A name in quotes where it needs them.
+/// Quotes a name if necessary.
 fn ident(name: &str) -> String {
     let mut chars = name.chars();
     let begins = chars.next().is_some_and(|c| c.is_ascii_lowercase() || c == '_');
@@ -63,10 +63,10 @@ fn literal(text: &str) -> String {
 
 /// A directive of a pattern, such as `%-10s` or `%2$I`.
 struct Directive {
-    /// Which argument it shows.
+    /// Index of the argument.
     argument: usize,
     kind: char,
-    /// Filled up to so many characters.
+    /// Width in characters that the value is padded to.
     width: usize,
     to_the_left: bool,
 }
@@ -182,7 +182,7 @@ fn parse(pattern: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Words that PostgreSQL quotes as names.
+/// Keywords that PostgreSQL quotes as names.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",

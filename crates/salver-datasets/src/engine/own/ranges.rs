@@ -1,5 +1,5 @@
-//! Conditions on the year or the beginning of a time as ranges of times, which tell the reader of a file what it need
-//! not read: `extract(year from t) = 2024` is `t >= '2024-01-01' and t < '2025-01-01'`.
+//! Conditions on the year or the truncation of a time, as ranges of times by which a reader can skip parts of a file:
+//! `extract(year from t) = 2024` is `t >= '2024-01-01' and t < '2025-01-01'`.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use chrono::{Months, NaiveDate, NaiveDateTime, TimeDelta};
@@ -9,7 +9,7 @@ use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::preimage::PreimageResult;
 use datafusion::logical_expr::simplify::SimplifyContext;
 
-/// Whether clocks show what is kept: elsewhere the beginnings of years and days are moments of the zone.
+/// Returns whether stored times are local times. Otherwise years and days begin at moments that depend on the zone.
 fn is_as_shown(of: &DataType) -> bool {
     match of {
         DataType::Date32 | DataType::Timestamp(_, None) => true,
@@ -18,7 +18,7 @@ fn is_as_shown(of: &DataType) -> bool {
     }
 }
 
-/// A moment as a value of a type; `None` where that does not reach.
+/// Converts a time to a value of a type; `None` if it is out of range.
 fn value(moment: NaiveDateTime, of: &DataType) -> Option<ScalarValue> {
     let moment = moment.and_utc();
     Some(match of {
@@ -36,13 +36,13 @@ fn value(moment: NaiveDateTime, of: &DataType) -> Option<ScalarValue> {
     })
 }
 
-/// The times from `first` on and before `end`.
+/// Returns the range from `first` up to, but without, `end`.
 fn within(first: NaiveDateTime, end: NaiveDateTime, times: &Expr, of: &DataType) -> Result<PreimageResult> {
     let (Some(lower), Some(upper)) = (value(first, of), value(end, of)) else { return Ok(PreimageResult::None) };
     Ok(PreimageResult::Range { expr: times.clone(), interval: Box::new(Interval::try_new(lower, upper)?) })
 }
 
-/// The times of a year.
+/// Returns the range of a year.
 pub(super) fn of_year(year: &Expr, times: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {
     let of = info.get_data_type(times)?;
     let year = match year.as_literal() {
@@ -55,7 +55,7 @@ pub(super) fn of_year(year: &Expr, times: &Expr, info: &SimplifyContext) -> Resu
         }
         _ => None,
     };
-    // Years before 1 are counted in another way.
+    // Years before 1 are counted differently.
     let year = year.filter(|year| *year > 0).and_then(|year| i32::try_from(year).ok());
     let begin = |year: i32| NaiveDate::from_ymd_opt(year, 1, 1)?.and_hms_opt(0, 0, 0);
     match year.filter(|_| is_as_shown(&of)).and_then(|year| begin(year).zip(begin(year.checked_add(1)?))) {
@@ -64,7 +64,7 @@ pub(super) fn of_year(year: &Expr, times: &Expr, info: &SimplifyContext) -> Resu
     }
 }
 
-/// The times that are cut to a moment.
+/// Returns the range of the times that are truncated to a moment.
 pub(super) fn of_cut(
     unit: &str,
     moment: &Expr,
@@ -74,7 +74,7 @@ pub(super) fn of_cut(
 ) -> Result<PreimageResult> {
     let of = info.get_data_type(times)?;
     let moment = moment.as_literal().filter(|_| is_as_shown(&of)).and_then(read);
-    // Of what is no beginning there are no times.
+    // A moment that is no start of a unit has no times.
     let Some(first) = moment.filter(|moment| begin(*moment) == Some(*moment)) else { return Ok(PreimageResult::None) };
     let end = match unit {
         "year" => first.checked_add_months(Months::new(12)),

@@ -1,26 +1,26 @@
-//! Text as the fields of a date or time by a pattern, as PostgreSQL reads it (`formatting.c` there): what a field may
-//! hold, what may stand between two of them, and how many digits a number has.
+//! Parses a text into the fields of a date or time by a pattern, as PostgreSQL does (`formatting.c` there): the values
+//! of a field, the separators between two of them, and the number of digits.
 
 use super::pattern::{DAYS, Field, MONTHS, Part, ROMAN, is_between, is_blank};
 
-/// What was read. A number that is 0 was not there, as far as dates go.
+/// Parsed fields. 0 counts as missing, as far as dates are concerned.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) year: i64,
-    /// Digits that were asked for of the year.
+    /// Number of digits of the year in the pattern.
     pub(super) year_digits: usize,
     pub(super) century: i64,
     pub(super) before_christ: bool,
     pub(super) month: i64,
     pub(super) day: i64,
     pub(super) day_of_year: i64,
-    /// From Sunday, which is 1.
+    /// Day of the week; Sunday is 1.
     pub(super) weekday: i64,
     pub(super) week: i64,
     pub(super) week_of_month: i64,
     pub(super) julian: i64,
     pub(super) hour: i64,
-    /// Whether hours go from 1 to 12.
+    /// Whether hours range from 1 to 12.
     pub(super) is_half_day: bool,
     pub(super) afternoon: bool,
     pub(super) minute: i64,
@@ -28,17 +28,17 @@ pub(super) struct Fields {
     pub(super) second_of_day: i64,
     pub(super) millis: i64,
     pub(super) micros: i64,
-    /// Digits of the second that the time is rounded to.
+    /// Fractional digits of the second that the time is rounded to.
     pub(super) places: Option<u32>,
-    /// Of the zone; `None` where there is none.
+    /// Direction of the zone's offset; `None` without a zone.
     pub(super) is_east: Option<bool>,
     pub(super) zone_hours: i64,
     pub(super) zone_minutes: i64,
-    /// Whether weeks and their years count; `None` where there is neither such a field nor one of the other kind.
+    /// Whether the date is given by ISO weeks and their years; `None` if no field decides that.
     pub(super) is_by_week: Option<bool>,
 }
 
-/// The fields of a text by a pattern; an error says what is wrong with it.
+/// Parses the fields of a text by a pattern; an error describes the problem.
 pub(super) fn fields(text: &str, parts: &[Part]) -> Result<Fields, String> {
     let mut reader = Reader { fields: Fields::default(), whole: text, rest: text, skipped: 0, is_exact: false };
     for (number, part) in parts.iter().enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn fields(text: &str, parts: &[Part]) -> Result<Fields, String> {
     Ok(reader.fields)
 }
 
-/// Whether a number in front of this part ends where its digits end.
+/// Returns whether a number before this part ends with its digits, whatever their number.
 fn ends_number(next: Option<&Part>) -> bool {
     match next {
         Some(Part::Text(text)) => !text.starts_with(|c: char| c.is_ascii_digit()),
@@ -81,14 +81,14 @@ fn is_number(word: &str) -> bool {
     !names.contains(&word)
 }
 
-/// Where the reading is.
+/// State of the parser.
 struct Reader<'t> {
     fields: Fields,
     whole: &'t str,
     rest: &'t str,
-    /// Characters that were passed beyond those of the pattern.
+    /// Number of characters that were skipped beyond those of the pattern.
     skipped: i32,
-    /// With `FX`: each character of the pattern is one of the text.
+    /// Whether each character of the pattern stands for one of the text, with `FX`.
     is_exact: bool,
 }
 
@@ -104,7 +104,7 @@ impl Reader<'_> {
         self.rest = &self.rest[length..];
     }
 
-    /// Passes a blank or sign, if there is one.
+    /// Skips a separator, if there is one.
     fn pass_between(&mut self) {
         if self.is_exact {
             return self.pass();
@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes a character, whatever it is; where blanks were passed it may be that of the next field.
+    /// Skips any character; after skipped blanks, it may already belong to the next field.
     fn pass_text(&mut self) {
         match self.is_exact || self.skipped <= 0 {
             true => self.pass(),
@@ -143,7 +143,7 @@ impl Reader<'_> {
             "WW" | "IW" => self.number(word, 2, ends, |fields| &mut fields.week)?,
             "W" => self.number(word, 1, ends, |fields| &mut fields.week_of_month)?,
             "J" => self.number(word, 1, ends, |fields| &mut fields.julian)?,
-            // It does not tell which day of it is meant.
+            // The quarter does not determine a day.
             "Q" => drop(self.digits(word, 1, ends)?),
             "HH24" => self.number(word, 2, ends, |fields| &mut fields.hour)?,
             "HH12" | "HH" => {
@@ -174,7 +174,7 @@ impl Reader<'_> {
             "MONTH" => self.month(word, &MONTHS)?,
             "MON" => self.month(word, &MONTHS.map(|name| &name[..3]))?,
             "RM" => {
-                // The longer of two that begin alike stands first.
+                // The longer of two with a common prefix comes first.
                 let backwards: Vec<&str> = ROMAN.iter().rev().copied().collect();
                 let month = 12 - self.name(word, &backwards)?;
                 self.fields.month = same(word, self.fields.month, month)?;
@@ -195,7 +195,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Refuses weeks and their years beside months and theirs.
+    /// Refuses ISO weeks and their years beside months and calendar years.
     fn count_by(&mut self, word: &str) -> Result<(), String> {
         let is_by_week = match word {
             "IYYY" | "IYY" | "IY" | "I" | "IDDD" | "IW" | "ID" => true,
@@ -213,7 +213,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A number of at most so many characters, all that there are where it `ends` with them, and how many it has.
+    /// Parses a number of at most `most` characters, or of all its digits if it `ends` with them; returns it with its
+    /// length.
     fn digits(&mut self, word: &str, most: usize, ends: bool) -> Result<(i64, usize), String> {
         let wrong = |rest: &str| format!("`{rest}` is no number for `{word}`");
         let text = self.rest.trim_start_matches(is_blank);
@@ -249,7 +250,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A year of which the pattern may ask for some digits: of fewer than four it is the nearest to 2020.
+    /// Parses a year of which the pattern may request some digits: with fewer than four it is the year nearest to 2020.
     fn year(&mut self, word: &str, ends: bool) -> Result<(), String> {
         let wanted = word.len();
         let (number, length) = self.digits(word, wanted, ends)?;
@@ -278,7 +279,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Digits behind the point: `25` is a quarter, and so is `250`.
+    /// Parses fractional digits: `25` is a quarter, and so is `250`.
     fn fraction(&mut self, word: &str, places: usize, ends: bool) -> Result<(), String> {
         let (number, length) = self.digits(word, places, ends)?;
         let unit = if word == "MS" { 3 } else { 6 };
@@ -287,7 +288,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Which of the names stands here.
+    /// Parses one of the names; returns its index.
     fn name(&mut self, word: &str, names: &[&str]) -> Result<i64, String> {
         let is_here = |name: &&str| {
             let start = self.rest.as_bytes().get(..name.len());
@@ -310,7 +311,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The hours of a zone with their sign, which may have been passed as a sign between two fields.
+    /// Parses the hours of a zone and their sign, which may have been skipped as a separator.
     fn zone_hours(&mut self, word: &str, ends: bool) -> Result<(), String> {
         let before = self.whole[..self.whole.len() - self.rest.len()].chars().next_back();
         self.fields.is_east = Some(match self.rest.chars().next() {
@@ -324,7 +325,7 @@ impl Reader<'_> {
     }
 }
 
-/// The value of a field that may have been read before: it must be the same then.
+/// Returns the value of a field; if it occurred before, the value must be the same.
 fn same(word: &str, known: i64, value: i64) -> Result<i64, String> {
     match known == 0 || known == value {
         true => Ok(value),
@@ -332,7 +333,7 @@ fn same(word: &str, known: i64, value: i64) -> Result<i64, String> {
     }
 }
 
-/// What one of the last digit is worth, of a fraction with this many digits.
+/// Returns the value of the last digit of a fraction with this many digits.
 fn unit_digits(unit: u32, length: usize) -> i64 {
     10_i64.pow(unit.saturating_sub(u32::try_from(length).unwrap_or(unit)))
 }

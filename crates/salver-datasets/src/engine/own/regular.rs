@@ -1,4 +1,4 @@
-//! Regular expressions: SQL's own as those of the engine, and texts that are split by some.
+//! Regular expressions: translates those of SQL to the engine's, and splits and matches texts.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use regex::{Regex, RegexBuilder};
 use super::row::{RowFunction, TextFunction, Texts};
 use super::spelled::CLASSES;
 
-/// Largest program that a pattern is compiled to, in bytes.
+/// Maximum size of the program that a pattern is compiled to, in bytes.
 const PROGRAM_BYTES_MAX: usize = 10 << 20;
 
-/// `similar_to_escape(pattern, escape)`: the pattern of a `similar to` as a regular expression.
+/// `similar_to_escape(pattern, escape)`: translates the pattern of a `similar to` to a regular expression.
 pub(super) fn similar_to_escape() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [patterns, escapes] = arrays else { return plan_err!("`similar_to_escape` takes a pattern and an escape") };
@@ -40,7 +40,7 @@ pub(super) fn regexp_split_to_array() -> ScalarUDF {
     TextFunction { name: "regexp_split_to_array", signature, returns: list_of_texts, values: split }.function()
 }
 
-/// `regexp_match(text, pattern, flags)`: the groups of the first match, null for one that took no part in it.
+/// `regexp_match(text, pattern, flags)`: the groups of the first match, null for a group that did not take part.
 pub(super) fn regexp_match() -> ScalarUDF {
     let signature = Signature::one_of(
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
@@ -61,8 +61,8 @@ pub(super) fn regexp_match() -> ScalarUDF {
     TextFunction { name: "regexp_match", signature, returns: list_of_texts, values }.function()
 }
 
-/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern`: the engine's operator keeps all of the patterns of a
-/// batch at once, and has no bound for one.
+/// `regexp_like(text, pattern, flags)`, which is `text ~ pattern`. The engine's operator keeps all patterns of a batch
+/// at once, and does not limit their size.
 pub(in crate::engine) fn regexp_like() -> ScalarUDF {
     let signature = Signature::one_of(
         vec![datafusion::logical_expr::TypeSignature::Any(2), datafusion::logical_expr::TypeSignature::Any(3)],
@@ -91,7 +91,7 @@ fn translated(pattern: &str, escape: &str) -> Result<String> {
     while let Some(c) = rest.next() {
         if Some(c) == escape {
             match rest.next() {
-                // Classes such as `\d` are as they are there.
+                // Classes such as `\d` have the same meaning.
                 Some(c) if c.is_alphanumeric() => made.extend(['\\', c]),
                 Some(c) => made.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
                 None => return exec_err!("the pattern '{pattern}' ends with its escape"),
@@ -111,7 +111,7 @@ fn translated(pattern: &str, escape: &str) -> Result<String> {
     Ok(CLASSES.iter().fold(made, |made, (class, own)| made.replace(class, own)))
 }
 
-/// What stands between brackets, behind the first.
+/// Translates a bracket expression after its opening bracket.
 fn class(rest: &mut std::str::Chars<'_>, made: &mut String) {
     made.push('[');
     if rest.as_str().starts_with('^') {
@@ -147,8 +147,8 @@ fn split(texts: &[Texts], rows: usize) -> Result<ArrayRef> {
     Ok(Arc::new(lists.finish()))
 }
 
-/// Gives `add` each text and its pattern, nothing where one of them or the flags are null. One pattern is kept at a
-/// time.
+/// Calls `add` with each text and its pattern, or with nothing if one of them or the flags are null. Only one pattern
+/// is kept at a time.
 fn each(texts: &[Texts], rows: usize, mut add: impl FnMut(Option<(&str, &Regex)>)) -> Result<()> {
     let [values, patterns, flags @ ..] = texts else {
         return plan_err!("a text and a pattern are needed");
@@ -183,7 +183,7 @@ fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
             other => return exec_err!("a pattern has no flag `{other}` here; it may have `i`, `n`, `s` and `x`"),
         };
     }
-    // What was put before it is nobody's concern.
+    // The prefix that was added is not shown.
     let shown = pattern.strip_prefix("(?s)").unwrap_or(pattern);
     match builder.build() {
         Ok(regex) => Ok(regex),
@@ -194,8 +194,8 @@ fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
     }
 }
 
-/// The pieces between what matches: nothing matches in front of the first character or behind the last, nor right
-/// behind another match.
+/// Splits a text between matches. Empty matches before the first character, after the last, and directly after another
+/// match don't count.
 fn pieces<'t>(text: &'t str, regex: &Regex) -> Vec<&'t str> {
     let mut pieces = Vec::new();
     let mut begin = 0;

@@ -1,4 +1,4 @@
-//! A function of a row as the engine takes it.
+//! Adapter from functions over rows to functions of the engine.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,14 +8,14 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
 
-/// A function that gives a value for each row of its arguments.
+/// Function that returns a value for each row of its arguments.
 #[derive(Debug)]
 pub(super) struct RowFunction {
     pub(super) name: &'static str,
     pub(super) signature: Signature,
-    /// The type of its values.
+    /// Returns the result type.
     pub(super) returns: fn(&[DataType]) -> Result<DataType>,
-    /// Its values: of arguments of the same length, to an array of the type.
+    /// Computes the values from arguments of the same length, as an array of that type.
     pub(super) values: fn(&[ArrayRef], &DataType) -> Result<ArrayRef>,
 }
 
@@ -64,14 +64,14 @@ impl ScalarUDFImpl for RowFunction {
     }
 }
 
-/// A function of texts, some of which are mostly the same in every row, such as patterns.
+/// Function of texts, some of which, such as patterns, are mostly the same in every row.
 #[derive(Debug)]
 pub(super) struct TextFunction {
     pub(super) name: &'static str,
     pub(super) signature: Signature,
-    /// The type of its values.
+    /// Returns the result type.
     pub(super) returns: fn() -> DataType,
-    /// Its values: of its arguments as texts, for so many rows.
+    /// Computes the values from the arguments as texts, for this number of rows.
     pub(super) values: fn(&[Texts], usize) -> Result<ArrayRef>,
 }
 
@@ -91,7 +91,7 @@ impl Texts {
         Ok(Self { array: cast(&array, &DataType::Utf8)?.as_string::<i32>().clone(), is_same })
     }
 
-    /// The text in a row, `None` for null.
+    /// Returns the text in a row, `None` for null.
     pub(super) fn get(&self, row: usize) -> Option<&str> {
         let row = if self.is_same { 0 } else { row };
         (!self.array.is_null(row)).then(|| self.array.value(row))

@@ -1,4 +1,4 @@
-//! Intervals times a number, brought into days and months, and cut to a unit.
+//! Intervals: multiplied by a number, justified to days and months, and truncated to a unit.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(in crate::engine) fn interval_divided() -> ScalarUDF {
     function("interval_divided", 2, |arrays, _| scaled(arrays, |x, by| x / by))
 }
 
-/// `time_span(duration)`: what lies between two times as an interval, its days apart from its hours.
+/// `time_span(duration)`: the difference of two times as an interval with days and hours.
 pub(in crate::engine) fn time_span() -> ScalarUDF {
     function("time_span", 1, |arrays, _| {
         let [durations] = arrays else { return plan_err!("`time_span` takes a duration") };
@@ -43,22 +43,22 @@ pub(in crate::engine) fn time_span() -> ScalarUDF {
     })
 }
 
-/// Days of 24 hours.
+/// `justify_hours(interval)`: 24 hours become a day.
 pub(super) fn justify_hours() -> ScalarUDF {
     function("justify_hours", 1, |arrays, _| each(arrays, |span| hours(span, 0)))
 }
 
-/// Months of 30 days.
+/// `justify_days(interval)`: 30 days become a month.
 pub(super) fn justify_days() -> ScalarUDF {
     function("justify_days", 1, |arrays, _| each(arrays, days))
 }
 
-/// Both.
+/// `justify_interval(interval)`: both.
 pub(super) fn justify_interval() -> ScalarUDF {
     function("justify_interval", 1, |arrays, _| each(arrays, |span| both(hours(span, 0)?)))
 }
 
-/// Intervals cut to a unit.
+/// Truncates intervals to a unit.
 pub(super) fn cut(spans: &ArrayRef, unit: &str) -> Result<ArrayRef> {
     let spans = cast(spans, &INTERVAL)?;
     let cut = spans.as_primitive::<IntervalMonthDayNanoType>().iter().map(|span| span.map(|span| trunc(unit, span)));
@@ -94,7 +94,7 @@ fn scaled(arrays: &[ArrayRef], by: fn(f64, f64) -> f64) -> Result<ArrayRef> {
     Ok(Arc::new(made.collect::<Result<IntervalMonthDayNanoArray>>()?))
 }
 
-/// A fraction of a month is days, and one of a day is time.
+/// Multiplies an interval: a fraction of a month becomes days, and one of a day becomes time.
 fn scale(span: IntervalMonthDayNano, by: impl Fn(f64) -> f64) -> Option<IntervalMonthDayNano> {
     let rounded = |x: f64| (x * 1e6).round_ties_even() / 1e6;
     let small = |x: f64| (x.is_finite() && x.abs() < 2_147_483_648.0).then_some(x as i32);
@@ -108,7 +108,7 @@ fn scale(span: IntervalMonthDayNano, by: impl Fn(f64) -> f64) -> Option<Interval
     Some(IntervalMonthDayNano::new(small(months.trunc())?, small(days)?, nanos))
 }
 
-/// Whole days out of the time; both with the sign that the days and months have together.
+/// Moves whole days out of the time; both get the sign of the days and months together.
 fn hours(span: IntervalMonthDayNano, sign: i64) -> Option<IntervalMonthDayNano> {
     let mut days = i64::from(span.days) + span.nanoseconds / DAY_NANOS;
     let mut nanos = span.nanoseconds % DAY_NANOS;

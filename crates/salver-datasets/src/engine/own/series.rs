@@ -1,5 +1,5 @@
-//! `generate_series` and `range` of dates and times: to the microsecond, over all years, and with steps that go on.
-//! Those of whole numbers are the engine's.
+//! `generate_series` and `range` of dates and times: to the microsecond, over all years, and with steps that must
+//! advance. Those of integers are the engine's.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// Puts the two functions in the place of the engine's, as values and as tables.
+/// Replaces the engine's two functions, as values and as tables.
 ///
 /// # Errors
 /// A session without them.
@@ -33,7 +33,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
-/// A table of whole numbers, which is made as it is read. Of dates and times the list is taken, as `unnest` has it.
+/// Table of integers that is generated while it is read. A series of dates and times is a list, as for `unnest`.
 #[derive(Debug)]
 struct OfNumbers(Arc<dyn TableFunctionImpl>);
 
@@ -52,7 +52,7 @@ impl TableFunctionImpl for OfNumbers {
 
 const MICROS: TimeUnit = TimeUnit::Microsecond;
 
-/// The list of a series.
+/// Function that returns a series as a list.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Series {
     inner: Arc<ScalarUDF>,
@@ -134,8 +134,8 @@ impl ScalarUDFImpl for Series {
     }
 }
 
-/// The type of a series between two ends: of timestamps where one of them is one, and to the nanosecond or the zone
-/// where one of them has these.
+/// Returns the type of a series between two bounds: a timestamp if one of them is one, with the finer unit and the zone
+/// of either.
 fn moment(ends: &[DataType]) -> Option<DataType> {
     let has_type = |own: &&DataType| !own.is_string() && !own.is_null();
     ends.iter().filter(has_type).try_fold(DataType::Date32, |of, own| match (own, of) {
@@ -179,7 +179,7 @@ impl Series {
                     break;
                 }
                 lists.values().append_value(now);
-                // What is beyond all times is beyond the end.
+                // A value out of range is after the end.
                 at = next(now, step);
             }
             lists.append(true);
@@ -188,8 +188,8 @@ impl Series {
     }
 }
 
-/// The shortest that a step can be, in microseconds, with its direction; 0 where it may stand still or turn, because
-/// months have from 28 to 31 days.
+/// Returns the minimum length of a step, in microseconds, with its direction; 0 if the step may stand still or turn,
+/// because months have 28 to 31 days.
 pub(in crate::engine) fn shortest(step: IntervalMonthDayNano) -> i64 {
     let of = |month: i128| {
         let days = i128::from(step.months) * month + i128::from(step.days);

@@ -1,4 +1,4 @@
-//! Dates and times as text by a pattern.
+//! Formats dates and times by a pattern.
 
 use chrono::{Datelike, NaiveDateTime, Timelike};
 
@@ -8,12 +8,12 @@ use super::pattern::{Case, DAYS, Field, MONTHS, Part, ROMAN};
 /// A time with its zone.
 pub(super) struct Moment<'z> {
     pub(super) local: NaiveDateTime,
-    /// Seconds east of Greenwich.
+    /// Offset in seconds east of Greenwich.
     pub(super) offset: i32,
     pub(super) zone: &'z str,
 }
 
-/// The text of a time.
+/// Formats a time.
 pub(super) fn show(moment: &Moment<'_>, parts: &[Part]) -> String {
     let mut shown = String::new();
     for part in parts {
@@ -39,13 +39,13 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
         let sign = if number < 0 { "-" } else { "" };
         ordered(format!("{sign}{:0width$}", number.unsigned_abs()), number)
     };
-    // Zeros of a fraction tell what the digits behind them are worth.
+    // Leading zeros of a fraction are significant.
     let fraction = |number: i64, digits: usize| ordered(format!("{number:0digits$}"), number);
     let name = |name: &str, width: usize| {
         let width = if field.bare { 0 } else { width };
         format!("{:width$}", cased(name, field.case))
     };
-    // There is no year 0: the one before 1 is 1 BC.
+    // There is no year 0: the year before 1 is 1 BC.
     let year = if date.year() > 0 { i64::from(date.year()) } else { 1 - i64::from(date.year()) };
     let week_year = if week.year() > 0 { i64::from(week.year()) } else { 1 - i64::from(week.year()) };
     let hour12 = i64::from((local.hour() + 11) % 12 + 1);
@@ -97,7 +97,7 @@ fn one(moment: &Moment<'_>, field: Field) -> String {
     }
 }
 
-/// A field of the zone.
+/// Formats a field of the zone.
 fn zone(moment: &Moment<'_>, field: Field) -> String {
     let offset = moment.offset.unsigned_abs();
     let sign = if moment.offset < 0 { '-' } else { '+' };

@@ -1,4 +1,4 @@
-//! `sign`: of decimals a decimal, of other numbers a float; what is no number has none.
+//! `sign`: a decimal for decimals and a float for other numbers; other types are refused.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
-/// The function.
+/// Returns the function.
 pub(super) fn sign() -> ScalarUDF {
     let signature = Signature::any(1, Volatility::Immutable);
     RowFunction { name: "sign", signature, returns, values }.function()

@@ -1,4 +1,4 @@
-//! Regular expressions of PostgreSQL in the words of the engine.
+//! Translates PostgreSQL's regular expressions to the engine's syntax.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
-/// Classes of letters in patterns, which are those of all alphabets, in the words of the engine.
+/// Character classes of all alphabets, in the engine's syntax.
 pub(super) const CLASSES: [(&str, &str); 5] = [
     ("[:alpha:]", "\\p{Alphabetic}"),
     ("[:alnum:]", "\\p{Alphabetic}\\p{Nd}"),
@@ -19,7 +19,7 @@ pub(super) const CLASSES: [(&str, &str); 5] = [
     ("[:space:]", "\\s"),
 ];
 
-/// `spelled(pattern)`: a pattern that is computed.
+/// `spelled(pattern)`: translates a computed pattern.
 pub(super) fn function() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [patterns] = arrays else { return plan_err!("`spelled` takes a pattern") };
@@ -31,14 +31,14 @@ pub(super) fn function() -> ScalarUDF {
     RowFunction { name: "spelled", signature, returns: |_| Ok(DataType::Utf8), values }.function()
 }
 
-/// A pattern in the engine's words.
+/// Translates a pattern.
 pub(crate) fn spelled(pattern: &str) -> String {
     let own = signs(pattern);
     CLASSES.iter().fold(own, |own, (class, letters)| own.replace(class, letters))
 }
 
-/// Escapes in the engine's words. Two signs that are one operator between classes of letters for the engine are two
-/// letters of a class for PostgreSQL.
+/// Translates escapes. Two characters that are an operator between classes for the engine are two members of a class
+/// for PostgreSQL.
 fn signs(pattern: &str) -> String {
     let mut made = String::with_capacity(pattern.len());
     let (mut inside, mut last, mut is_first) = (false, None, false);
@@ -87,8 +87,8 @@ fn signs(pattern: &str) -> String {
     made
 }
 
-/// What an escape means there that is another here: digits are those of ASCII, a `\b` is a backspace and `\B` a
-/// backslash, and ends of words have letters of their own.
+/// Returns the translation of an escape with another meaning in PostgreSQL: digits are those of ASCII, `\b` is a
+/// backspace and `\B` a backslash, and word boundaries have letters of their own.
 fn escape(letter: char, inside: bool) -> Option<&'static str> {
     Some(match (letter, inside) {
         ('d', false) => "[0-9]",
@@ -105,7 +105,7 @@ fn escape(letter: char, inside: bool) -> Option<&'static str> {
     })
 }
 
-/// Whether what follows a bracket is one end of a word, as in `[[:<:]]`, which is put down then.
+/// Translates a word boundary such as `[[:<:]]` after its first bracket; returns whether there was one.
 fn made_word(made: &mut String, rest: &std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     let ahead: String = rest.clone().take("[:<:]]".len()).collect();
     let own = match ahead.as_str() {

@@ -1,4 +1,5 @@
-//! `date_trunc`, also to decades, centuries and millennia, of intervals, and of times that nanoseconds don't reach.
+//! `date_trunc`, also for decades, centuries and millennia, for intervals, and for times out of the range of
+//! nanoseconds.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(super) fn date_trunc() -> ScalarUDF {
     ScalarUDF::new_from_impl(Truncated { inner: datetime::date_trunc(), signature })
 }
 
-/// `time_rounded(time, step)`: to steps of so many microseconds.
+/// `time_rounded(time, step)`: rounds to a step in microseconds.
 pub(super) fn time_rounded() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
     let returns = |types: &[DataType]| match types {
@@ -39,7 +40,7 @@ pub(super) fn time_rounded() -> ScalarUDF {
         let steps = cast(steps, &DataType::Int64)?;
         let steps = steps.as_primitive::<Int64Type>();
         let times = times.as_primitive::<TimestampMicrosecondType>().iter().zip(steps);
-        // Away from 1970 where two are as near.
+        // Halves are rounded away from 1970.
         let rounded = |micros: i64, step: i64| (micros + micros.signum() * (step / 2)) / step * step;
         let rounded = times.map(|(micros, step)| Some(rounded(micros?, step?.max(1))));
         Ok(Arc::new(rounded.collect::<TimestampMicrosecondArray>().with_data_type(to.clone())))
@@ -47,7 +48,7 @@ pub(super) fn time_rounded() -> ScalarUDF {
     RowFunction { name: "time_rounded", signature, returns, values }.function()
 }
 
-/// Around the engine's own function, which takes what it can.
+/// Wrapper of the engine's function, which handles what it can.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Truncated {
     inner: Arc<ScalarUDF>,
@@ -96,7 +97,7 @@ impl ScalarUDFImpl for Truncated {
         let Some(unit) = unit.try_as_str().flatten().map(str::to_lowercase) else {
             return exec_err!("`date_trunc` needs its unit written out, as in `date_trunc('month', x)`");
         };
-        // PostgreSQL takes the plural, too.
+        // PostgreSQL accepts the plural, too.
         let unit = if unit.ends_with("seconds") { unit.trim_end_matches('s').to_owned() } else { unit };
         let own = of.data_type();
         let is_scalar = matches!(of, ColumnarValue::Scalar(_));
@@ -109,7 +110,7 @@ impl ScalarUDFImpl for Truncated {
             DataType::Timestamp(..) => match self.inner.inner().invoke_with_args(args) {
                 Ok(cut) => return Ok(cut),
                 Err(error) if !UNITS.contains(&unit.as_str()) => return Err(error),
-                // It goes by nanoseconds.
+                // The engine's function uses nanoseconds.
                 Err(_) => cut(&values.to_array(rows)?, &unit)?,
             },
             _ => return self.inner.inner().invoke_with_args(args),
@@ -134,9 +135,9 @@ impl ScalarUDFImpl for Truncated {
     }
 }
 
-/// Units that the engine does not have, or cuts towards 1970.
+/// Units that the engine lacks, or truncates towards 1970.
 const OWN: [&str; 5] = ["decade", "century", "millennium", "millisecond", "microsecond"];
-/// Units that it has.
+/// Units that it supports.
 const UNITS: [&str; 8] = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"];
 
 fn cut(values: &ArrayRef, unit: &str) -> Result<ArrayRef> {
@@ -153,7 +154,7 @@ fn cut(values: &ArrayRef, unit: &str) -> Result<ArrayRef> {
     Ok(Arc::new(cut.with_data_type(to)))
 }
 
-/// The first moment of a unit.
+/// Returns the first moment of a unit.
 fn first(micros: i64, unit: &str, zone: Option<Tz>) -> Option<i64> {
     let utc = time(micros, MICROS)?;
     let local = zone.map_or(utc, |zone| utc + zone.offset_from_utc_datetime(&utc).fix());

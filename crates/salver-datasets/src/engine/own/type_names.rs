@@ -10,7 +10,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use super::row::RowFunction;
 use super::written::item;
 
-/// The function.
+/// Returns the function.
 pub(super) fn pg_typeof() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [values] = arrays else { return plan_err!("`pg_typeof` takes one value") };

@@ -1,4 +1,4 @@
-//! `x::numeric`, without a number of digits: as many as the value has, where its type tells.
+//! `x::numeric`, without a precision: as many digits as the value has, if its type determines that.
 
 use arrow::array::ArrayRef;
 use arrow::compute::{CastOptions, cast_with_options};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::row::RowFunction;
 
-/// The function.
+/// Returns the function.
 pub(super) fn numeric() -> ScalarUDF {
     let signature = Signature::any(1, Volatility::Immutable);
     RowFunction { name: "numeric", signature, returns, values }.function()
@@ -18,7 +18,7 @@ fn returns(types: &[DataType]) -> Result<DataType> {
     match types {
         [whole] if whole.is_integer() => Ok(DataType::Decimal128(20, 0)),
         [decimal] if decimal.is_decimal() => Ok(decimal.clone()),
-        // What has a point somewhere: ten digits are kept behind it.
+        // Floats and texts keep ten fractional digits.
         [other] if other.is_floating() || other.is_string() || other.is_null() => Ok(DataType::Decimal128(38, 10)),
         _ => plan_err!("a number is cast to `numeric`, or a text"),
     }

@@ -1,4 +1,4 @@
-//! Values as text, as PostgreSQL writes them: what a cast to text gives, and `||`, `concat` and `format`.
+//! Formats values as text as PostgreSQL does, for casts to text, `||`, `concat` and `format`.
 
 mod moments;
 mod numbers;
@@ -18,7 +18,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use super::row::RowFunction;
 pub(super) use moments::time;
 
-/// The function that gives the text of a value.
+/// Returns the function that formats a value.
 pub(in crate::engine) fn written() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [values] = arrays else { return plan_err!("one value is written") };
@@ -28,7 +28,7 @@ pub(in crate::engine) fn written() -> ScalarUDF {
     RowFunction { name: "written", signature, returns: |_| Ok(DataType::Utf8), values }.function()
 }
 
-/// The function that gives the texts of the values of a list.
+/// Returns the function that formats the elements of a list.
 pub(in crate::engine) fn written_each() -> ScalarUDF {
     let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
         let [values] = arrays else { return plan_err!("one list is written") };
@@ -45,7 +45,7 @@ fn list_of_texts() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)))
 }
 
-/// Whether the text of these values is another than the kernels make of them.
+/// Returns whether the text of these values differs from that of the kernels.
 pub(in crate::engine) fn differs(data_type: &DataType) -> bool {
     use DataType::{Date32, Date64, Duration, Interval, Struct, Time32, Time64, Timestamp};
     data_type.is_floating()
@@ -56,7 +56,7 @@ pub(in crate::engine) fn differs(data_type: &DataType) -> bool {
         || item(data_type).is_some()
 }
 
-/// The type of what is in a list.
+/// Returns the type of the elements of a list.
 pub(in crate::engine) fn item(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => Some(item.data_type()),
@@ -70,7 +70,7 @@ pub(super) fn lists(values: &ArrayRef) -> Result<ListArray> {
     Ok(cast(values, &list)?.as_list::<i32>().clone())
 }
 
-/// The texts of values, as casts show them: of a boolean it is the word.
+/// Formats values as casts do: a boolean is a word.
 pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     match values.data_type() {
         DataType::Boolean => Ok(cast(values, &DataType::Utf8)?.as_string::<i32>().clone()),
@@ -78,7 +78,7 @@ pub(super) fn texts(values: &ArrayRef) -> Result<StringArray> {
     }
 }
 
-/// The texts of values, as they are shown in others.
+/// Formats values as parts of others.
 fn shown(values: &ArrayRef) -> Result<StringArray> {
     let writer = writer(values)?;
     let mut texts = StringBuilder::with_capacity(values.len(), values.len() * 16);
@@ -95,10 +95,10 @@ fn shown(values: &ArrayRef) -> Result<StringArray> {
     Ok(texts.finish())
 }
 
-/// Writes the value of a row, which is not null, behind a text.
+/// Function that appends the value of a row, which is not null, to a text.
 pub(super) type Writer = Box<dyn Fn(usize, &mut String) -> Result<()>>;
 
-/// What writes the values of an array, as `concat` and lists show them: of a boolean it is one letter.
+/// Returns a writer of the values of an array, as in `concat` and lists: a boolean is one letter.
 pub(super) fn writer(values: &ArrayRef) -> Result<Writer> {
     Ok(match values.data_type() {
         DataType::Boolean => {
@@ -163,14 +163,14 @@ pub(super) fn writer(values: &ArrayRef) -> Result<Writer> {
     })
 }
 
-/// Whether a value is null: those of no type say so of none.
+/// Returns whether a value is null; arrays of type null don't report their own nulls.
 pub(super) fn is_null(values: &ArrayRef, row: usize) -> bool {
     values.data_type() == &DataType::Null || values.is_null(row)
 }
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// The time between two, which PostgreSQL counts in days and hours.
+/// Returns a writer of the difference of two times, which PostgreSQL counts in days and hours.
 fn duration(values: &ArrayRef) -> Result<Writer> {
     let duration = DataType::Duration(TimeUnit::Microsecond);
     let values = cast(values, &duration)?.as_primitive::<DurationMicrosecondType>().clone();
@@ -184,7 +184,7 @@ fn duration(values: &ArrayRef) -> Result<Writer> {
     }))
 }
 
-/// `{1,NULL,"a b"}`.
+/// Returns a writer of lists: `{1,NULL,"a b"}`.
 fn array(values: &ArrayRef) -> Result<Writer> {
     let lists = lists(values)?;
     let items = Arc::clone(lists.values());
@@ -218,7 +218,7 @@ fn array(values: &ArrayRef) -> Result<Writer> {
     }))
 }
 
-/// `(1,,"a b")`.
+/// Returns a writer of rows: `(1,,"a b")`.
 fn record(values: &ArrayRef) -> Result<Writer> {
     let fields = values.as_struct().columns().to_vec();
     let writers = fields.iter().map(writer).collect::<Result<Vec<_>>>()?;
@@ -248,7 +248,7 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t'..='\r')
 }
 
-/// A text in double quotes, with what must stand before its signs.
+/// Writes a text in double quotes, with the given escapes before its characters.
 fn quote(own: &str, before: impl Fn(char) -> Option<char>, text: &mut String) {
     text.push('"');
     for c in own.chars() {

@@ -1,5 +1,5 @@
-//! `timezone(zone, time)`, which is `time at time zone zone`: a time with a zone becomes the time that clocks show
-//! there, and a time without one is such a time and becomes the moment.
+//! `timezone(zone, time)`, which is `time at time zone zone`: a timestamp with a zone becomes the local time there, and
+//! one without a zone is taken as such a local time and becomes a moment.
 
 mod abbreviations;
 
@@ -16,7 +16,7 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 pub(crate) use self::abbreviations::offset_of;
 use super::row::RowFunction;
 
-/// The function.
+/// Returns the function.
 pub(super) fn timezone() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
     RowFunction { name: "timezone", signature, returns, values }.function()
@@ -27,7 +27,7 @@ const UNIT: TimeUnit = TimeUnit::Microsecond;
 fn returns(types: &[DataType]) -> Result<DataType> {
     match types {
         [_, DataType::Timestamp(_, None) | DataType::Null] => Ok(DataType::Timestamp(UNIT, Some("UTC".into()))),
-        // What has no type or no time of day is a moment, as in PostgreSQL.
+        // Untyped values and dates are moments, as in PostgreSQL.
         [_, DataType::Timestamp(_, Some(_)) | DataType::Date32 | DataType::Date64] => {
             Ok(DataType::Timestamp(UNIT, None))
         }
@@ -68,8 +68,8 @@ fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     Ok(Arc::new(moved.with_data_type(to.clone())))
 }
 
-/// The zone of a name. Of an offset, as in `+02:00`, the sign is that of POSIX: `+` is west of Greenwich. A name that
-/// is an abbreviation is one, even where there is a region of that name.
+/// Returns the zone of a name. An offset such as `+02:00` has the sign of POSIX: `+` is west of Greenwich. An
+/// abbreviation takes precedence over a region of the same name.
 fn zone_of(name: &str) -> Result<Tz> {
     if let Some(offset) = offset_of(name) {
         return Ok(offset.parse()?);
@@ -85,8 +85,8 @@ fn zone_of(name: &str) -> Result<Tz> {
     }
 }
 
-/// Seconds east of Greenwich when clocks show a time: when they do so twice, the second time; when never, what held
-/// before they were put forward.
+/// Returns the offset of a local time in seconds east of Greenwich: for an ambiguous time the later one, for a skipped
+/// time the one before the change.
 fn offset_at(zone: Tz, clock: &NaiveDateTime) -> i32 {
     match zone.offset_from_local_datetime(clock) {
         MappedLocalTime::Single(offset) | MappedLocalTime::Ambiguous(_, offset) => offset.fix().local_minus_utc(),

@@ -1,4 +1,4 @@
-//! The operator that looks at the width of rows on their way into another.
+//! Operator that checks the width of rows before another operator.
 
 use std::fmt;
 use std::pin::Pin;
@@ -20,28 +20,28 @@ use futures::{Stream, StreamExt};
 use super::{NARROW_ROWS, is_wide};
 use crate::engine::functions::{Allowance, held_bytes, shown, span, too_large, widest};
 
-/// Columns that are held against the memory of queries between operators.
+/// Size from which a column is accounted to the memory of queries between operators, in bytes.
 const LARGE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What the rows go into.
+/// Consumer of the rows.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
-    /// Anything, a few rows at a time.
+    /// Any operator, with a few rows at a time.
     Anything,
-    /// Anything: they were made by an operator that gives up what it held of the memory of queries with them.
+    /// Any operator; the rows come from one that releases its reservation for them.
     Reader,
     /// A join, which may repeat every row for a whole batch.
     Join,
     /// `unnest` of the lists in these columns, which repeats the other columns for every element.
     Unnest(Vec<usize>),
-    /// Window functions: so many that may give the widest value they see for each row, and so many that may give all
-    /// values for each.
+    /// Window functions: the number of those that may return the widest value of their frame for each row, and of those
+    /// that may return all values for each.
     Window { whole: bool, picks: u64, collects: u64, given: Arc<Given> },
-    /// Whoever reads what windows gave.
+    /// Consumer of the rows that windows returned.
     WindowReader(Arc<Given>),
 }
 
-/// How many rows windows gave in each partition: those that went in and did not come out wait in them.
+/// Number of rows that windows have returned in each partition: the difference to the rows they have read is buffered.
 #[derive(Debug)]
 pub(super) struct Given(Vec<AtomicU64>);
 
@@ -67,7 +67,7 @@ impl Given {
     }
 }
 
-/// Looks at the width of rows.
+/// Operator that checks the width of rows.
 #[derive(Debug)]
 pub(super) struct WideRowsExec {
     input: Arc<dyn ExecutionPlan>,
@@ -155,7 +155,7 @@ impl ExecutionPlan for WideRowsExec {
     }
 }
 
-/// What has gone by.
+/// Statistics of the rows so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     rows: u64,
@@ -166,7 +166,7 @@ struct Seen {
 struct WideRows {
     input: SendableRecordBatchStream,
     next: Next,
-    /// Those whose values may be of any size.
+    /// Columns whose values may have any size.
     columns: Vec<usize>,
     batch_rows: usize,
     reserved: MemoryReservation,
@@ -210,7 +210,7 @@ impl WideRows {
         })?;
         for row in 0..batch.num_rows() {
             let list = lists.iter().map(|column| span(batch.column(*column), row, row + 1)).sum::<u64>();
-            // An element has a byte at least, but for nulls and nothing.
+            // An element has at least a byte, unless it is null or empty.
             let all = list.saturating_mul(width(row)).max(list.saturating_mul(8));
             if all > self.allowance.column_bytes_max() {
                 let elements = lists.iter().map(|column| elements(batch.column(*column), row)).max().unwrap_or(0);
@@ -235,7 +235,7 @@ impl WideRows {
         let made = seen.widest.saturating_mul(picks).saturating_add(seen.bytes.saturating_mul(collects));
         let made = made.saturating_mul(at_once);
         let seen = *seen;
-        // The rows that wait are put together once more, with every batch that comes.
+        // The buffered rows are concatenated again with every batch.
         let waiting = seen.rows.saturating_sub(given.unwrap_or(0));
         let waiting = (seen.bytes / seen.rows.max(1)).saturating_mul(waiting).saturating_mul(2);
         let all = if given.is_none() { waiting.saturating_add(made) } else { waiting };
@@ -258,7 +258,7 @@ impl WideRows {
         Ok(())
     }
 
-    /// The batch with its large columns held against the memory of queries.
+    /// Accounts the large columns of a batch to the memory of queries.
     fn hold(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let large = |column: &usize| held_bytes(batch.column(*column)) >= LARGE_BYTES;
         let large: Vec<usize> = self.columns.iter().copied().filter(large).collect();
@@ -273,7 +273,7 @@ impl WideRows {
         Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
     }
 
-    /// The first rows of a batch; the others wait.
+    /// Returns the first rows of a batch; the others are kept.
     fn cut(&mut self, batch: RecordBatch) -> RecordBatch {
         if self.batch_rows > NARROW_ROWS || batch.num_rows() <= self.batch_rows {
             return batch;
@@ -283,7 +283,7 @@ impl WideRows {
     }
 }
 
-/// The elements of a row's list, those of lists in it counted too.
+/// Returns the number of elements of a row's list, including those of nested lists.
 fn elements(list: &dyn Array, row: usize) -> u64 {
     crate::engine::functions::leaves(list, row, row + 1)
 }

@@ -1,5 +1,5 @@
-//! A bound on the columns of the tables that a statement reads. Planning takes them along from step to step, whether
-//! they are named or not, and compares each of those that a `*` stands for with all the others.
+//! Limit on the columns of the tables that a statement reads. Planning carries them from step to step, referenced or
+//! not, and compares each column of a `*` with all others.
 
 use std::ops::ControlFlow;
 
@@ -10,15 +10,14 @@ use salver_model::limits::{SQL_COLUMNS_MAX, SQL_STARRED_MAX};
 use salver_model::ports::Tables;
 use salver_model::{Code, Error, Result};
 
-/// Checks a statement in which names are those of the catalog. One table that is read once may have any number of
-/// columns.
+/// Checks a statement with resolved names. A single table that is read once may have any number of columns.
 ///
 /// # Errors
-/// `InvalidSql` when several have too many together.
+/// `InvalidSql` when several tables have too many together.
 pub(in super::super) fn columns(statement: &Statement, tables: &dyn Tables) -> Result<()> {
     let mut seen = Seen { tables, relations: 0, columns: 0, most: 0, stars: Vec::new() };
     let _ = Visit::visit(statement, &mut seen);
-    // What a subquery gives is about as wide as the widest table.
+    // A subquery returns about as many columns as the widest table.
     let width = |(known, derived): &(usize, usize)| known.saturating_add(derived.saturating_mul(seen.most));
     let pairs = seen.stars.iter().map(width).fold(0_usize, |all, own| all.saturating_add(own.saturating_mul(own)));
     let starred = pairs > SQL_STARRED_MAX * SQL_STARRED_MAX && (seen.relations > 1 || seen.stars.len() > 1);
@@ -38,18 +37,18 @@ pub(in super::super) fn columns(statement: &Statement, tables: &dyn Tables) -> R
 
 struct Seen<'t> {
     tables: &'t dyn Tables,
-    /// Tables of the catalog, each as often as it is read.
+    /// Number of tables of the catalog, counting each as often as it is read.
     relations: usize,
-    /// Their columns.
+    /// Number of their columns.
     columns: usize,
-    /// Those of the widest.
+    /// Number of columns of the widest table.
     most: usize,
-    /// For each `*`: columns of tables that it stands for, and of how many subqueries.
+    /// For each `*`: the number of table columns that it stands for, and of subqueries.
     stars: Vec<(usize, usize)>,
 }
 
 impl Seen<'_> {
-    /// How many columns a table of the catalog has.
+    /// Returns the number of columns of a table of the catalog.
     fn width(&self, name: &ObjectName) -> Option<usize> {
         let last = name.0.last().and_then(ObjectNamePart::as_ident)?;
         let table = self.tables.table(&last.value).ok().flatten()?;

@@ -1,4 +1,4 @@
-//! Bounds on how many of something a statement or one query of it has.
+//! Limits on the number of parts of a statement, or of one of its queries.
 
 use std::ops::ControlFlow;
 
@@ -8,13 +8,13 @@ use salver_model::{Code, Error, Result};
 
 use super::Flow;
 
-/// Most expressions that one query sorts or groups by: how long planning takes grows with their square.
+/// Maximum number of expressions that one query sorts or groups by: planning time grows with their square.
 const KEYS_MAX: usize = 400;
 
-/// Most groupings that `cube`, `rollup` and `grouping sets` make together.
+/// Maximum number of grouping sets of `cube`, `rollup` and `grouping sets` together.
 const GROUPING_SETS_MAX: usize = 1_024;
 
-/// Tables and queries that are read.
+/// Checks the number of tables and queries that are read.
 pub(super) fn relations(count: usize) -> Result<()> {
     if count <= SQL_RELATIONS_MAX {
         return Ok(());
@@ -26,7 +26,7 @@ pub(super) fn relations(count: usize) -> Result<()> {
     .with_hint("split it, or read one table in place of many"))
 }
 
-/// What `cube`, `rollup` and `grouping sets` make of the groups of a query.
+/// Checks the number of grouping sets of a query.
 pub(super) fn grouping_sets(groups: &[Expr]) -> Flow {
     if groupings(groups) <= GROUPING_SETS_MAX {
         return ControlFlow::Continue(());
@@ -35,7 +35,7 @@ pub(super) fn grouping_sets(groups: &[Expr]) -> Flow {
     ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("group by fewer columns")))
 }
 
-/// How many groupings a list of expressions stands for.
+/// Returns the number of grouping sets that a list of expressions stands for.
 fn groupings(groups: &[Expr]) -> usize {
     groups.iter().fold(1, |sets, group| {
         let own = match group {
@@ -48,7 +48,7 @@ fn groupings(groups: &[Expr]) -> usize {
     })
 }
 
-/// Expressions that one query sorts or groups by.
+/// Checks the number of expressions that one query sorts or groups by.
 pub(super) fn keys(count: usize) -> Flow {
     if count <= KEYS_MAX {
         return ControlFlow::Continue(());
@@ -57,7 +57,7 @@ pub(super) fn keys(count: usize) -> Flow {
     ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("sort or group by fewer")))
 }
 
-/// Columns or arguments of one list.
+/// Checks the number of columns or arguments of one list.
 pub(super) fn items(count: usize) -> Flow {
     if count <= SQL_ITEMS_MAX {
         return ControlFlow::Continue(());

@@ -1,4 +1,4 @@
-//! How long names and numbers are.
+//! Limits on the length of names and numbers.
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, TableFactor};
 use datafusion::sql::sqlparser::tokenizer::Token;
@@ -15,7 +15,7 @@ pub(super) fn token(token: &Token) -> Result<()> {
     }
 }
 
-/// Checks the names of an expression; some can be written as texts, too.
+/// Checks the names of an expression, of which some can also be written as texts.
 pub(super) fn of_expr(expr: &Expr) -> Result<()> {
     match expr {
         Expr::Identifier(ident) => named(ident),
@@ -30,7 +30,7 @@ pub(super) fn of_object(name: &ObjectName) -> Result<()> {
     name.0.iter().filter_map(ObjectNamePart::as_ident).try_for_each(named)
 }
 
-/// Checks what a table is called in its statement.
+/// Checks the alias of a table.
 pub(super) fn of_table(table: &TableFactor) -> Result<()> {
     let (TableFactor::Table { alias: Some(alias), .. }
     | TableFactor::Derived { alias: Some(alias), .. }

@@ -1,24 +1,24 @@
-//! How deep brackets and types nest in the text of a statement, before it is parsed.
+//! Limits on the nesting of brackets and types in the text of a statement, before it is parsed.
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 use salver_model::limits::SQL_DEPTH_MAX;
 use salver_model::{Code, Error, Result};
 
-/// Words behind which `<` begins the type of what is inside, and no comparison.
+/// Keywords after which `<` opens the type of the elements and is no comparison.
 const NESTED_TYPES: [&str; 6] = ["ARRAY", "LIST", "MAP", "NULLABLE", "STRUCT", "TABLE"];
-/// What is open at a place in the text.
+/// Brackets that are open at a position in the text.
 #[derive(Default)]
 pub(super) struct Nesting {
     brackets: usize,
     types: usize,
-    /// `[1][2][3]` or `[][][]` so far.
+    /// Number of brackets in `[1][2][3]` or `[][][]` so far.
     indexes: usize,
     after_index: bool,
     after_type: bool,
 }
 
 impl Nesting {
-    /// Goes on behind a token.
+    /// Processes the next token.
     pub(super) fn see(&mut self, token: &Token) -> Result<()> {
         let begins_type = std::mem::take(&mut self.after_type);
         let goes_on = std::mem::take(&mut self.after_index);
@@ -48,13 +48,13 @@ impl Nesting {
     }
 }
 
-/// What a statement is refused with that nests too deep.
+/// Returns the error for a statement that is nested too deep.
 pub(in crate::sql) fn too_deep() -> Error {
     Error::new(Code::InvalidSql, format!("the statement nests deeper than {SQL_DEPTH_MAX} levels"))
         .with_hint("use `WITH` to name its parts")
 }
 
-/// What a statement is refused with that the parser can't go deeper into.
+/// Returns the error for a statement whose nesting exceeds the parser's.
 pub(in crate::sql) fn too_deep_to_read() -> Error {
     Error::new(
         Code::InvalidSql,
@@ -65,6 +65,6 @@ pub(in crate::sql) fn too_deep_to_read() -> Error {
 
 /// Levels of a statement around the first bracket, and of a word within the last.
 const LEVELS_AROUND: usize = 8;
-/// The parser's own levels, so that what is counted here is what bounds a statement. Not more: where words have two
-/// meanings the parser's time doubles with each level.
+/// Maximum depth of the parser, so that the limits here are what bounds a statement. It must not be higher: where
+/// keywords are ambiguous, the parser's time doubles with each level.
 pub(in crate::sql) const PARSER_LEVELS_MAX: usize = SQL_DEPTH_MAX + LEVELS_AROUND;

@@ -1,4 +1,4 @@
-//! `WHERE` as the filter of a query: only comparisons whose meaning in the engine is the same to the last bit.
+//! Converts `WHERE` to the filter of a query: only comparisons with exactly the same meaning in the engine.
 
 use arrow::datatypes::{DataType, Field};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value as SqlValue};
@@ -6,12 +6,12 @@ use salver_model::{Comparison, Filter, Value};
 
 use super::Scope;
 
-/// Whole numbers up to this are the same number as a float.
+/// Bound up to which integers are exact floats.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
-/// Whole numbers up to this are the same number as a short float.
+/// Bound up to which integers are exact 32-bit floats.
 const EXACT_IN_SHORT_FLOAT: u64 = 1 << 24;
 
-/// The condition as a filter.
+/// Converts the condition to a filter.
 pub(super) fn filter(expr: &Expr, scope: &Scope<'_>) -> Option<Filter> {
     Some(match expr {
         Expr::Nested(inner) => filter(inner, scope)?,
@@ -46,7 +46,7 @@ pub(super) fn filter(expr: &Expr, scope: &Scope<'_>) -> Option<Filter> {
     })
 }
 
-/// The parts of `a and b and c`, which the parser nests as deep as it is long.
+/// Returns the operands of `a and b and c`, which the parser nests as deep as the chain is long.
 fn chain(expr: &Expr, joined_by: &BinaryOperator, scope: &Scope<'_>) -> Option<Vec<Filter>> {
     let mut parts = Vec::new();
     let mut rest = expr;
@@ -105,7 +105,7 @@ fn flipped(op: Comparison) -> Comparison {
     }
 }
 
-/// The literal, where comparing it with the field's values needs no rule of the engine's own.
+/// Returns the literal if comparing it with the field's values needs no coercion by the engine.
 fn literal(expr: &Expr, field: &Field) -> Option<Value> {
     let value = match expr {
         Expr::Nested(inner) => return literal(inner, field),
@@ -142,7 +142,7 @@ fn literal(expr: &Expr, field: &Field) -> Option<Value> {
     same.then_some(value)
 }
 
-/// Digits as the engine reads them: whole numbers as such, everything else as a float.
+/// Parses digits like the engine: integers as such, everything else as a float.
 fn number(digits: &str, negative: bool) -> Option<Value> {
     let is_whole = digits.bytes().all(|b| b.is_ascii_digit());
     if !is_whole {
@@ -153,7 +153,7 @@ fn number(digits: &str, negative: bool) -> Option<Value> {
     Some(Value::Int(if negative { -i } else { i }))
 }
 
-/// `2026-01-31`, and nothing that could be read in more than one way.
+/// Returns whether the text is a date such as `2026-01-31`, and can't be read in another way.
 fn is_plain_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 10

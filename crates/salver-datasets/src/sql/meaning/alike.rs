@@ -1,4 +1,4 @@
-//! Columns that have one name: the second `i` is `i_1`, so that rows of JSON have both.
+//! Columns with duplicate names: the second `i` is renamed to `i_1`, so that JSON rows contain both.
 
 use std::ops::ControlFlow;
 
@@ -10,8 +10,8 @@ use super::calls::simple;
 use super::{quoted, take};
 use crate::sql::names::fold;
 
-/// Gives columns of one name names of their own; with `all`, those without a name too, because the engine may have one
-/// name for several.
+/// Gives columns with duplicate names unique ones. With `all`, also names columns without a name, because the engine
+/// may generate the same name for several.
 pub(super) fn name(select: &mut Select, all: bool) {
     let has_rest = select
         .projection
@@ -32,10 +32,10 @@ pub(super) fn name(select: &mut Select, all: bool) {
         let name = cut(whole);
         let is_column = matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_)));
         let is_named = matches!(item, SelectItem::ExprWithAlias { .. });
-        // A column may be among those of `*`.
+        // The column may be one of those of `*`.
         let is_first = !(all && has_rest && is_column) && taken.insert(name.clone());
         let own = match is_first {
-            // As in PostgreSQL a long name is cut: what is asked for is compared with all there are.
+            // As in PostgreSQL a long name is truncated; it is compared with all others.
             true if is_long => name,
             true if !all || is_column || is_named => continue,
             true => name,
@@ -47,7 +47,7 @@ pub(super) fn name(select: &mut Select, all: bool) {
     }
 }
 
-/// The name with the first number behind it that no other has.
+/// Appends the first number to a name that makes it unique.
 pub(in crate::sql) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let free = (1_usize..).map(|number| format!("{name}_{number}")).find(|other| !is_taken(other));
     free.unwrap_or_else(|| name.to_owned())
@@ -58,7 +58,7 @@ fn cut(mut name: String) -> String {
     name
 }
 
-/// Names all columns, and all casts by what they are to.
+/// Names all columns, and all casts by their target type.
 pub(super) struct Namer;
 
 impl VisitorMut for Namer {

@@ -1,11 +1,11 @@
-//! Arrays that are written as texts: `'{1,2}'::int[]` is `array[1, 2]::int[]`.
+//! Array literals as text: `'{1,2}'::int[]` becomes `array[1, 2]::int[]`.
 
 use datafusion::sql::sqlparser::ast::{Array, ArrayElemTypeDef, DataType, Expr, TypedString, Value};
 use salver_model::Error;
 
 use super::{refused, take};
 
-/// Deepest nesting of an array that is written as a text.
+/// Maximum nesting of an array literal.
 const DEPTH_MAX: usize = 6;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -48,7 +48,7 @@ fn written(value: &Value) -> Result<Option<Expr>, Box<Error>> {
     }
 }
 
-/// What stands in brackets at the beginning of a text; what is behind it is left.
+/// Parses the brackets at the beginning of a text, and leaves the rest.
 fn read(rest: &mut &str, depth: usize) -> Option<Expr> {
     *rest = rest.strip_prefix('{').filter(|_| depth <= DEPTH_MAX)?.trim_start();
     let mut elem = Vec::new();
@@ -73,7 +73,7 @@ fn read(rest: &mut &str, depth: usize) -> Option<Expr> {
     }
 }
 
-/// An item in quotes.
+/// Parses a quoted element.
 fn quoted(rest: &mut &str) -> Option<String> {
     let mut item = String::new();
     let mut signs = rest.char_indices().skip(1);
@@ -90,7 +90,7 @@ fn quoted(rest: &mut &str) -> Option<String> {
     None
 }
 
-/// An item without quotes, which may be null.
+/// Parses an unquoted element, which may be null.
 fn plain(rest: &mut &str) -> Option<Expr> {
     let mut item = String::new();
     let mut signs = rest.char_indices();

@@ -1,4 +1,4 @@
-//! Functions that have another name here, or none but can be said with others.
+//! Functions that have another name in the engine, or that can be expressed by others.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
@@ -8,7 +8,7 @@ use salver_model::Error;
 
 use super::{expression, refused, take};
 
-/// PostgreSQL's name of a function, and the engine's.
+/// Names of functions in PostgreSQL and in the engine.
 const NAMES: [(&str, &str); 11] = [
     ("array_remove", "array_remove_all"),
     ("array_replace", "array_replace_all"),
@@ -23,13 +23,13 @@ const NAMES: [(&str, &str); 11] = [
     ("char_length", "character_length"),
 ];
 
-/// Functions that give numbers without a sign there, which divide and subtract otherwise than `bigint`.
+/// Functions that return unsigned integers in the engine, which divide and subtract differently from `bigint`.
 const COUNTS: [&str; 8] =
     ["approx_distinct", "array_length", "array_position", "cardinality", "dense_rank", "ntile", "rank", "row_number"];
 
-/// Functions in other words.
+/// Functions with their number of arguments and their replacement in SQL.
 const WORDS: &[(&str, usize, &str)] = &[
-    // What is empty has no dimensions.
+    // An empty array has no dimensions.
     (
         "array_dims",
         1,
@@ -101,7 +101,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     }
 }
 
-/// The name of a function that is called by it alone, in lower case.
+/// Returns the unqualified name of a function, in lower case.
 pub(super) fn name_of(function: &Function) -> Option<String> {
     match function.name.0.as_slice() {
         [ObjectNamePart::Identifier(name)] if name.quote_style.is_none() => Some(name.value.to_lowercase()),
@@ -109,7 +109,7 @@ pub(super) fn name_of(function: &Function) -> Option<String> {
     }
 }
 
-/// A call that has nothing but arguments.
+/// Creates a call with nothing but arguments.
 pub(super) fn simple(name: &str, arguments: Vec<Expr>) -> Function {
     let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
     Function {
@@ -124,10 +124,10 @@ pub(super) fn simple(name: &str, arguments: Vec<Expr>) -> Function {
     }
 }
 
-/// The parts of an interval, in the order in which they are taken.
+/// Parts of an interval, in the order of the arguments.
 const INTERVAL: [&str; 7] = ["years", "months", "weeks", "days", "hours", "mins", "secs"];
 
-/// `make_interval(days => 10)` with all its parts in their order.
+/// Rewrites `make_interval(days => 10)` to have all parts in their order.
 fn intervals(function: &mut Function) -> Result<(), Box<Error>> {
     let FunctionArguments::List(list) = &function.args else { return Ok(()) };
     let zero = || Expr::value(Value::Number("0".to_owned(), false));
@@ -153,7 +153,7 @@ fn intervals(function: &mut Function) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The arguments of a call that has nothing else.
+/// Returns the arguments of a call that has nothing else.
 pub(super) fn arguments(function: &Function) -> Option<Vec<Expr>> {
     let Function {
         parameters: FunctionArguments::None,
@@ -177,7 +177,7 @@ pub(super) fn arguments(function: &Function) -> Option<Vec<Expr>> {
     list.args.iter().map(argument).collect()
 }
 
-/// `mode() within group (order by x)` as `mode(x)`: an aggregate of our own that needs no order.
+/// Rewrites `mode() within group (order by x)` to `mode(x)`: an aggregate of our own that needs no order.
 fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     let [key] = function.within_group.as_slice() else {
@@ -204,7 +204,7 @@ fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// A window has its order behind `over`.
+/// Refuses an aggregate over a window with an order outside of `over`.
 fn ordered_window(function: &Function) -> Result<(), Box<Error>> {
     let FunctionArguments::List(list) = &function.args else { return Ok(()) };
     if list.clauses.iter().any(|clause| matches!(clause, FunctionArgumentClause::OrderBy(_))) {

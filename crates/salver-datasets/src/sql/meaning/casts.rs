@@ -1,4 +1,4 @@
-//! Casts to text of a length, to numbers of no length, to times and bytes; and times in zones.
+//! Casts to text with a length, to `numeric` without a precision, to times and to bytes; and times in zones.
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
@@ -31,7 +31,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                     let (digits, zoned) = (*digits, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
                     return moment(expr, digits, zoned, tries);
                 }
-                // A text is read as bytes are written.
+                // Texts are decoded as byte literals are.
                 DataType::Bytea => {
                     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
                     *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
@@ -48,7 +48,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 return Err(refused(format!("a text of {length} characters is too long"), "cast to `text`"));
             };
             *data_type = DataType::Varchar(None);
-            // Blanks that fill up count nowhere but where the text is shown.
+            // Padding blanks matter only where the text is shown.
             let words = if blank { format!("rtrim(left(__1, {length}))") } else { format!("left(__1, {length})") };
             texts::as_text(expr, &words)?;
         }
@@ -73,7 +73,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The number that a text is, as it would be written without quotes.
+/// Returns a text that contains a number as a numeric literal.
 fn number(value: &Value) -> Option<Expr> {
     let Value::SingleQuotedString(text) = value else { return None };
     let digits = text.trim();
@@ -88,7 +88,7 @@ fn number(value: &Value) -> Option<Expr> {
     expression(&format!("({digits}{point})"), Vec::new()).ok()
 }
 
-/// Most digits of a number that is written out.
+/// Maximum digits of a numeric literal.
 const DIGITS_MAX: usize = 37;
 
 fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -104,7 +104,7 @@ fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Times have microseconds, which reach over all years; moments are kept as those of Greenwich.
+/// Rewrites a cast to a timestamp: it has microseconds, which cover all years, and with a zone it is kept in UTC.
 fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
     let zone = if zoned { "Some(\"UTC\")" } else { "None" };

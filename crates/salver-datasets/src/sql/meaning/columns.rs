@@ -1,6 +1,6 @@
-//! Subqueries where a value is computed, and not a condition asked: in columns, groups, orders, and in what goes into
-//! functions. The engine has `exists` in conditions only; here it becomes a number of rows (`in` does so in the
-//! engine's plan, where its columns are known).
+//! Subqueries that are values and not conditions: in projections, groups, orders, and arguments of functions. The
+//! engine supports `exists` in conditions only; here it becomes a count of rows (`in` is rewritten in the engine's
+//! plan, where its columns are known).
 
 use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Select, SelectItem, SetExpr};
 use salver_model::Error;
@@ -12,7 +12,7 @@ use super::plain::is_plain;
 use super::subqueries;
 use super::{expression, quoted};
 
-/// Those of a `select`.
+/// Rewrites the subqueries of a `select`.
 pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     for item in &mut select.projection {
         match item {
@@ -34,7 +34,7 @@ pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
         }
     }
     if let Some(having) = &mut select.having {
-        // It is a condition itself.
+        // This is a condition itself.
         outside_queries(having, &mut |expr| {
             if matches!(expr, Expr::Function(_)) { counted(expr).map(drop) } else { Ok(()) }
         })?;
@@ -42,7 +42,7 @@ pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Those of an `order by`.
+/// Rewrites the subqueries of an `order by`.
 pub(super) fn of_order(order: Option<&mut OrderBy>) -> Result<(), Box<Error>> {
     if let Some(OrderByKind::Expressions(keys)) = order.map(|order| &mut order.kind) {
         for key in keys {
@@ -52,7 +52,7 @@ pub(super) fn of_order(order: Option<&mut OrderBy>) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// What a column is called that has no name: as PostgreSQL calls it, or as it is written.
+/// Returns the name of an unnamed column: PostgreSQL's, or its SQL.
 fn name(expr: &Expr) -> Ident {
     match expr {
         Expr::Exists { negated: false, .. } => quoted("exists"),
@@ -61,7 +61,7 @@ fn name(expr: &Expr) -> Ident {
     }
 }
 
-/// Writes them as numbers of rows; whether there were any.
+/// Rewrites the subqueries to counts of rows; returns whether there were any.
 fn counted(expr: &mut Expr) -> Result<bool, Box<Error>> {
     let mut found = false;
     outside_queries(expr, &mut |expr| {
@@ -79,7 +79,7 @@ fn counted(expr: &mut Expr) -> Result<bool, Box<Error>> {
     Ok(found)
 }
 
-/// Whether an expression is written with `exists`, `in` or numbers of rows when it is rewritten.
+/// Returns whether an expression is rewritten to one with `exists`, `in` or counts of rows.
 fn becomes_another(expr: &Expr) -> bool {
     match expr {
         Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => matches!(**right, Expr::Subquery(_)),

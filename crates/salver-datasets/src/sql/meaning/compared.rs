@@ -5,7 +5,7 @@ use salver_model::Error;
 
 use super::{refused, take};
 
-/// Most columns of a row that is compared.
+/// Maximum columns of a row that is compared.
 const COLUMNS_MAX: usize = 32;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -54,7 +54,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The columns of a row.
+/// Returns the columns of a row.
 pub(in crate::sql) fn row(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Tuple(columns) if columns.len() > 1 => Some(columns),
@@ -79,7 +79,7 @@ fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }
 }
 
-/// Joins conditions into a tree of little depth.
+/// Combines conditions into a balanced tree.
 fn balanced(mut parts: Vec<Expr>, op: &BinaryOperator) -> Expr {
     match parts.len() {
         0 | 1 => parts.pop().unwrap_or_else(|| {
@@ -98,7 +98,7 @@ fn compare(one: &[Expr], op: &BinaryOperator, other: &[Expr]) -> Expr {
     let compared = match op {
         Eq => balanced(pairs().map(|(a, b)| binary(a, Eq, b)).collect(), &And),
         NotEq => balanced(pairs().map(|(a, b)| binary(a, NotEq, b)).collect(), &Or),
-        // The first columns that differ decide.
+        // The first columns that differ determine the result.
         _ => {
             let strict = if matches!(op, Gt | GtEq) { Gt } else { Lt };
             let last = one.len() - 1;

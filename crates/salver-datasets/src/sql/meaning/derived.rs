@@ -1,4 +1,4 @@
-//! Queries as the table of another, which makes one value of their rows or looks at each.
+//! Subqueries as derived tables, for an aggregate over their rows or a condition on each.
 
 use datafusion::sql::sqlparser::ast::{Expr, Query, SelectItem, SetExpr, TableFactor};
 use salver_model::Error;
@@ -6,13 +6,13 @@ use salver_model::Error;
 use super::expression;
 use super::plain::is_plain;
 
-/// What a query is called whose rows are looked at. One name for all of them makes alike what is written alike, as
-/// columns and groups are; each of them is the only one where its name is used.
+/// Alias of a derived table. The same name for all of them keeps equal expressions equal, such as columns and groups;
+/// each is the only one in its scope.
 pub(super) const ROWS: &str = "__salver_rows";
 
-/// One value of a query: `words` over its only column `v`.
+/// Computes one value from a query: `words` over its only column `v`.
 pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
-    // What names columns of the query around it may do so behind its `where`, and not in a table of another.
+    // Outer columns can be referenced in a `where`, but not in a derived table.
     if let Some(item) = only_item(query) {
         let mut query = query.clone();
         if let SetExpr::Select(select) = &mut *query.body {
@@ -32,7 +32,7 @@ pub(super) fn value(words: &str, query: &Query) -> Result<Expr, Box<Error>> {
     Ok(made)
 }
 
-/// What a query gives, if it is one value for each row that it reads.
+/// Returns the projection of a query that is one value for each row that it reads.
 fn only_item(query: &Query) -> Option<Expr> {
     let SetExpr::Select(select) = &*query.body else { return None };
     let is_whole =
@@ -47,7 +47,7 @@ fn only_item(query: &Query) -> Option<Expr> {
     }
 }
 
-/// Puts a query in the place of the `select 1` that the first table of an `exists` reads.
+/// Replaces the `select 1` in the first table of an `exists` or a subquery by a query.
 pub(super) fn put(made: &mut Expr, query: &Query) {
     match made {
         Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => put(inner, query),

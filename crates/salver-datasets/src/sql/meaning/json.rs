@@ -1,5 +1,5 @@
-//! Operators on JSON: `->` and `#>` give JSON, `->>` and `#>>` text, and the paths of the latter are written as
-//! PostgreSQL's arrays.
+//! Operators on JSON: `->` and `#>` return JSON, `->>` and `#>>` text; the paths of `#>` and `#>>` are PostgreSQL's
+//! arrays.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 use salver_model::Error;
@@ -27,7 +27,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         let is_text = op == HashLongArrow && number + 1 == steps;
         let get = if is_text { "json_as_text" } else { "json_get_json" };
         let name = Expr::value(Value::SingleQuotedString(step.clone()));
-        // Of an array it is the position, of an object the key.
+        // A number is the position in an array, or the key of an object.
         found = match step.parse::<i64>() {
             Ok(position) => {
                 expression(&format!("coalesce({get}(__1, {position}), {get}(__1, __2))"), vec![found, name])?
@@ -39,7 +39,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The steps of `'{a,b,0}'` or `array['a', 'b']`.
+/// Returns the steps of `'{a,b,0}'` or `array['a', 'b']`.
 fn path(expr: &Expr) -> Option<Vec<String>> {
     let text = |value: &Expr| match value {
         Expr::Value(value) => match &value.value {

@@ -1,5 +1,5 @@
-//! JSON that is made of values. Text that is JSON itself is told by how it is written: what another of these functions
-//! makes, what `->` gives, and what is cast to `json`. All else becomes a string.
+//! JSON from values. Text that is JSON itself is recognized by its expression: the result of another of these functions
+//! or of `->`, or a cast to `json`. Everything else becomes a string.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, SelectItem, SetExpr,
@@ -10,7 +10,7 @@ use salver_model::Error;
 use super::calls::{name_of, simple};
 use super::{expression, refused, take};
 
-/// Functions that make JSON of values.
+/// Functions that create JSON from values.
 const MAKERS: [&str; 12] = [
     "array_to_json",
     "json_agg",
@@ -25,11 +25,11 @@ const MAKERS: [&str; 12] = [
     "to_json",
     "to_jsonb",
 ];
-/// Functions that take JSON out of JSON.
+/// Functions that extract JSON from JSON.
 const GIVERS: [&str; 5] =
     ["json_array_elements", "json_extract_path", "json_get_json", "jsonb_array_elements", "jsonb_extract_path"];
 
-/// Before what is inside is put into other words, as long as it is as it was written.
+/// Rewrites an expression before its children, while these are as they were written.
 pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Function(function) = expr else { return Ok(()) };
     let Some(name) = name_of(function).filter(|name| MAKERS.contains(&name.as_str())) else { return Ok(()) };
@@ -73,7 +73,7 @@ pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// An aggregate of values as one of their texts, with its order, its filter and its window.
+/// Rewrites an aggregate of values to one of their JSON texts, and keeps its order, its filter and its window.
 fn gathered(function: &mut Function, words: &str) -> Result<(), Box<Error>> {
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     let parts = list.args.drain(..).filter_map(|argument| match argument {
@@ -90,7 +90,7 @@ fn text(own: &str) -> Expr {
     Expr::value(Value::SingleQuotedString(own.to_owned()))
 }
 
-/// The fields of `row(1, 'x')` under the names that they have in JSON.
+/// Returns the fields of `row(1, 'x')` with their names in JSON.
 fn fields(expr: &Expr) -> Option<Vec<Expr>> {
     let values: Vec<Expr> = match expr {
         Expr::Tuple(values) => values.clone(),
@@ -101,7 +101,7 @@ fn fields(expr: &Expr) -> Option<Vec<Expr>> {
     Some(values.into_iter().enumerate().flat_map(named).collect())
 }
 
-/// Whether an expression gives JSON, by how it is written.
+/// Returns whether an expression is JSON, by its form.
 fn is_json(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_json(inner),

@@ -1,5 +1,5 @@
-//! The columns of `using` in right and full joins: the one that both sides have is that of the side which is there. The
-//! engine takes the left one, which is null where the left side is missing. In a `where` it takes neither, in no join.
+//! Columns of `using` in right and full joins: the merged column is that of the side that exists. The engine takes the
+//! left one, which is null if the left side is missing. In a `where` it resolves neither, whatever the join.
 
 use std::ops::ControlFlow;
 
@@ -13,16 +13,16 @@ use salver_model::Error;
 use super::outside::outside_queries;
 use super::{Flow, refused};
 
-/// A column that both sides of a join have, and what it is.
+/// A merged column and its value.
 #[derive(Clone)]
 struct Merged {
     name: Ident,
     value: Expr,
-    /// Whether the engine finds it by itself but in a `where`.
+    /// Whether the engine resolves it, except in a `where`.
     is_found: bool,
 }
 
-/// Those of a `select`, written out.
+/// Writes out the merged columns of a `select`.
 pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     let mut merged = of_tables(&select.from)?;
     if merged.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     }
 }
 
-/// Those of the order of a query, but for the names of its columns.
+/// Writes out the merged columns in the order of a query, except for names of its projection.
 pub(super) fn of_order(query: &mut Query) -> Result<(), Box<Error>> {
     let SetExpr::Select(select) = &*query.body else { return Ok(()) };
     let Some(OrderByKind::Expressions(keys)) = query.order_by.as_mut().map(|order| &mut order.kind) else {
@@ -74,7 +74,7 @@ pub(super) fn of_order(query: &mut Query) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Whether a query has a column of this name.
+/// Returns whether a query has a column of this name.
 fn is_column(name: &Ident, projection: &[SelectItem]) -> bool {
     projection.iter().any(|item| match item {
         SelectItem::Wildcard(_) => true,
@@ -85,7 +85,7 @@ fn is_column(name: &Ident, projection: &[SelectItem]) -> bool {
     })
 }
 
-/// Whether two names are one.
+/// Returns whether two names are equal.
 pub(super) fn is_same(one: &Ident, other: &Ident) -> bool {
     match (one.quote_style, other.quote_style) {
         (Some(_), Some(_)) => one.value == other.value,
@@ -123,7 +123,7 @@ impl datafusion::sql::sqlparser::ast::VisitorMut for Names<'_> {
     }
 }
 
-/// `*` with the columns in the place of those of the left side.
+/// Replaces the columns of the left side in a `*`.
 fn replace(options: &mut WildcardAdditionalOptions, merged: &[Merged]) {
     let items = merged.iter().map(|column| {
         let (expr, column_name) = (column.value.clone(), column.name.clone());
@@ -135,7 +135,7 @@ fn replace(options: &mut WildcardAdditionalOptions, merged: &[Merged]) {
     }
 }
 
-/// The columns that joins of these tables merge.
+/// Returns the columns that the joins of these tables merge.
 fn of_tables(tables: &[TableWithJoins]) -> Result<Vec<Merged>, Box<Error>> {
     let mut merged = Vec::new();
     for table in tables {
@@ -158,7 +158,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
             }
             JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
                 not_again(constraint, &merged)?;
-                // Behind other joins it is theirs.
+                // After other joins, the column is that of those.
                 if number == 0 {
                     found(constraint, &table.relation, &mut merged);
                 }
@@ -172,7 +172,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
                 for name in columns.iter().filter_map(only) {
                     let right = column(&join.relation, name)?;
                     let value = if keeps_left {
-                        // Which of several tables has it is not known here.
+                        // The table with this column is not known here.
                         let left = if number == 0 { Some(&table.relation) } else { None };
                         let left = left.map_or_else(|| Err(unknown(name)), |left| column(left, name))?;
                         super::expression("coalesce(__1, __2)", vec![left, right])?
@@ -194,7 +194,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
     Ok(merged)
 }
 
-/// Adds what a join merges that the engine finds, as the columns of a side that has them in every row.
+/// Adds the merged columns that the engine resolves, as columns of a side that is never missing.
 fn found(constraint: &JoinConstraint, side: &TableFactor, merged: &mut Vec<Merged>) {
     let JoinConstraint::Using(columns) = constraint else { return };
     for name in columns.iter().filter_map(only) {
@@ -206,7 +206,7 @@ fn found(constraint: &JoinConstraint, side: &TableFactor, merged: &mut Vec<Merge
     }
 }
 
-/// Those of joins in parentheses.
+/// Returns the merged columns of joins in parentheses.
 fn within(factor: &TableFactor) -> Result<Vec<Merged>, Box<Error>> {
     match factor {
         TableFactor::NestedJoin { table_with_joins, alias: None } => of_joins(table_with_joins),
@@ -214,7 +214,7 @@ fn within(factor: &TableFactor) -> Result<Vec<Merged>, Box<Error>> {
     }
 }
 
-/// Refuses to join by a column that is merged already: the engine would take the left one of it.
+/// Refuses to join by a column that is merged already, because the engine would take the left one.
 fn not_again(constraint: &JoinConstraint, merged: &[Merged]) -> Result<(), Box<Error>> {
     let again = match constraint {
         JoinConstraint::Using(columns) => {
@@ -243,7 +243,7 @@ fn only(name: &ObjectName) -> Option<&Ident> {
     }
 }
 
-/// What a table is called by its columns.
+/// Returns the qualifier of a table's columns.
 pub(super) fn name_of(factor: &TableFactor) -> Option<Ident> {
     match factor {
         TableFactor::Table { alias: Some(alias), .. }
@@ -256,7 +256,7 @@ pub(super) fn name_of(factor: &TableFactor) -> Option<Ident> {
     }
 }
 
-/// The column of a table.
+/// Returns the column of a table.
 fn column(factor: &TableFactor, name: &Ident) -> Result<Expr, Box<Error>> {
     match name_of(factor) {
         Some(table) => Ok(Expr::CompoundIdentifier(vec![table, name.clone()])),

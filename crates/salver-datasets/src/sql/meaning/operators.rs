@@ -1,4 +1,4 @@
-//! Operators that the engine says with functions, fields of rows, and fields of times.
+//! Operators that the engine has as functions, fields of rows, and fields of times.
 
 use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Ident, Subscript, UnaryOperator, Value};
 use salver_model::Error;
@@ -17,7 +17,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let parts = vec![take(left), take(right)];
             *expr = expression("starts_with(__1, __2)", parts)?;
         }
-        // The engine would read the sign as that of the first part alone.
+        // The engine would apply the sign to the first part only.
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if matches!(**inner, Expr::Interval(_)) => {
             **inner = Expr::Nested(Box::new(take(inner)));
         }
@@ -43,7 +43,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let inner = take(inner);
             *expr = expression(words, vec![inner])?;
         }
-        // The planner does not look for the names in a literal in the queries around it.
+        // The planner does not resolve names in an array literal in the outer queries.
         Expr::Array(array) if array.elem.iter().any(names_columns) => {
             *expr = Expr::Function(simple("make_array", std::mem::take(&mut array.elem)));
         }
@@ -51,7 +51,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let field = Expr::value(Value::SingleQuotedString(field.to_string().to_lowercase()));
             *expr = Expr::Function(simple("extract", vec![field, take(of)]));
         }
-        // `(place).city` is what `place.city` is where no table has the name.
+        // `(place).city` is the same as `place.city` if no table has that name.
         Expr::CompoundFieldAccess { root, access_chain } => {
             access_chain.iter_mut().for_each(bounded);
             let Some(mut path) = path(root) else { return Ok(()) };
@@ -68,7 +68,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// `[2:]` as `[2:2147483647]`, which is past the end of every list.
+/// Rewrites `[2:]` to `[2:2147483647]`, which is past the end of every list.
 fn bounded(access: &mut AccessExpr) {
     let number = |digits: &str| Some(Expr::value(Value::Number(digits.to_owned(), false)));
     if let AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, .. }) = access {
@@ -77,7 +77,7 @@ fn bounded(access: &mut AccessExpr) {
     }
 }
 
-/// The column that stands in parentheses.
+/// Returns the column in parentheses.
 fn path(root: &Expr) -> Option<Vec<Ident>> {
     let Expr::Nested(inner) = root else { return None };
     match &**inner {

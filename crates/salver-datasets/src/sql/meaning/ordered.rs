@@ -1,4 +1,4 @@
-//! What a query is ordered by where it is no expression of its own: names of what it gives, and `order by all`.
+//! Sort keys of a query that refer to its projection: column names, and `order by all`.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, GroupByExpr, Ident, ObjectNamePart, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
@@ -9,8 +9,9 @@ use super::merged::{self, is_same};
 use super::outside::outside_queries;
 use super::refused;
 
-/// Names as positions, of columns that have none here and one in PostgreSQL: `x::text` is an `x`, `count(*)` a `count`.
-/// They come before those of what is read, so that `select x::text ... order by x` goes by texts.
+/// Replaces names by positions, for columns that have no name here but one in PostgreSQL: `x::text` is named `x`,
+/// `count(*)` is named `count`. These take precedence over columns of the input, so that
+/// `select x::text ... order by x` sorts by text.
 pub(super) fn by_names(query: &mut Query) {
     let mut body = &*query.body;
     while let SetExpr::SetOperation { left, .. } = body {
@@ -23,7 +24,7 @@ pub(super) fn by_names(query: &mut Query) {
             && let Some(number) = place(asked, &select.projection)
         {
             key.expr = match select.projection.get(number - 1) {
-                // Where rows are grouped, a position is looked for among the groups.
+                // In a grouped query, the engine looks for a position among the groups.
                 Some(SelectItem::UnnamedExpr(expr)) if is_grouped(select) => expr.clone(),
                 _ => position(number),
             };
@@ -35,8 +36,8 @@ fn is_grouped(select: &Select) -> bool {
     !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty())
 }
 
-/// Columns in expressions that a query is ordered by, of which a column of its own has the name: an expression is over
-/// what is read, and only a name alone is one of what is given. The engine takes what is given for both.
+/// Qualifies columns in sort expressions that have the same name as a column of the projection. An expression refers to
+/// the input, and only a bare name refers to the projection; the engine resolves both in the projection.
 pub(super) fn by_expressions(query: &mut Query) -> Result<(), Box<Error>> {
     let (SetExpr::Select(select), Some(order)) = (&*query.body, &mut query.order_by) else { return Ok(()) };
     let OrderByKind::Expressions(keys) = &mut order.kind else { return Ok(()) };
@@ -52,7 +53,7 @@ pub(super) fn by_expressions(query: &mut Query) -> Result<(), Box<Error>> {
     if hidden.is_empty() {
         return Ok(());
     }
-    // Where rows are grouped, what they are ordered by is a group.
+    // In a grouped query, sort keys are groups.
     let table = match select.from.as_slice() {
         [only] if only.joins.is_empty() && is_grouped(select) => merged::name_of(&only.relation),
         _ => None,
@@ -80,7 +81,7 @@ pub(super) fn by_expressions(query: &mut Query) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Whether an expression reads a column of this name.
+/// Returns whether an expression reads a column of this name.
 fn reads(expr: &Expr, name: &Ident) -> Result<bool, Box<Error>> {
     let mut found = false;
     outside_queries(&mut expr.clone(), &mut |part| {
@@ -90,7 +91,7 @@ fn reads(expr: &Expr, name: &Ident) -> Result<bool, Box<Error>> {
     Ok(found)
 }
 
-/// The position of the only column of this name, if it is one that the engine calls otherwise.
+/// Returns the position of the only column of this name, if the engine names it differently.
 fn place(asked: &Ident, projection: &[SelectItem]) -> Option<usize> {
     let mut found = None;
     for (index, item) in projection.iter().enumerate() {
@@ -112,7 +113,7 @@ fn place(asked: &Ident, projection: &[SelectItem]) -> Option<usize> {
     }
 }
 
-/// What PostgreSQL calls a column that has no alias (`FigureColname` in its `parse_target.c`).
+/// Returns PostgreSQL's name for a column without an alias (`FigureColname` in its `parse_target.c`).
 fn name(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Identifier(name) => Some(name),
@@ -127,7 +128,7 @@ fn position(number: usize) -> Expr {
     Expr::value(Value::Number(number.to_string(), false))
 }
 
-/// `order by all` as the positions of all columns.
+/// Rewrites `order by all` to the positions of all columns.
 pub(super) fn by_all(query: &mut Query) -> Result<(), Box<Error>> {
     let Some(order) = &mut query.order_by else { return Ok(()) };
     let OrderByKind::All(options) = &order.kind else { return Ok(()) };

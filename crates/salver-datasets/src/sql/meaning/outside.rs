@@ -1,4 +1,4 @@
-//! Goes over the parts of an expression that are not of queries within it.
+//! Visitor of an expression without its subqueries.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use salver_model::Error;
 
 use super::Flow;
 
-/// Gives every part of an expression to `change`, the inner ones first, but for those in queries.
+/// Calls `change` for every part of an expression, bottom-up, except for those in subqueries.
 pub(super) fn outside_queries(
     expr: &mut Expr,
     change: &mut dyn FnMut(&mut Expr) -> Result<(), Box<Error>>,
@@ -19,7 +19,7 @@ pub(super) fn outside_queries(
 }
 
 struct Outside<'c> {
-    /// How many queries are around what is being visited.
+    /// Number of subqueries around the current part.
     queries: usize,
     change: &'c mut dyn FnMut(&mut Expr) -> Result<(), Box<Error>>,
 }

@@ -1,5 +1,5 @@
-//! Regular expressions: those of SQL, which the engine takes for its own, and the sign for any character, which in
-//! PostgreSQL stands for the end of a line as well.
+//! Regular expressions: those of SQL, which the engine takes for its own, and `.`, which in PostgreSQL also matches a
+//! line break.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, Value};
 use salver_model::Error;
@@ -8,7 +8,7 @@ use super::calls::{arguments, name_of, simple};
 use super::{expression, refused, take};
 use crate::engine::spelled;
 
-/// Functions that take a pattern second, and where they take their flags.
+/// Functions whose second argument is a pattern, and the position of their flags.
 const FLAGS: [(&str, usize); 6] = [
     ("regexp_like", 2),
     ("regexp_match", 2),
@@ -33,7 +33,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         Expr::BinaryOp { op: PGRegexMatch | PGRegexNotMatch | PGRegexIMatch | PGRegexNotIMatch, right, .. } => {
             across_lines(right)?;
         }
-        // Where a position would stand, a text is a pattern.
+        // A text in the place of a position is a pattern.
         Expr::Substring { expr: value, substring_from: Some(from), substring_for: None, .. }
             if written(from).is_some() =>
         {
@@ -65,7 +65,7 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
             }
             let by_lines = own.contains(['n', 'm']);
             if name != "regexp_split_to_array" {
-                // What the engine calls `m` is the half of it, and the other half is what it does anyway.
+                // The engine's `m` is one half of PostgreSQL's, and the other half is its default.
                 let own: String = own.chars().filter(|flag| !"nmcs".contains(*flag)).collect();
                 *flags = text(&if by_lines { own + "m" } else { own });
             }
@@ -88,7 +88,7 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// A pattern whose `.` is any character, also the end of a line.
+/// Makes `.` in a pattern match line breaks too.
 fn across_lines(pattern: &mut Expr) -> Result<(), Box<Error>> {
     in_its_words(pattern)?;
     match written(pattern) {
@@ -102,7 +102,7 @@ fn across_lines(pattern: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// A pattern in the words of the engine.
+/// Translates a pattern to the engine's syntax.
 fn in_its_words(pattern: &mut Expr) -> Result<(), Box<Error>> {
     *pattern = match written(pattern) {
         Some(own) => text(&spelled(&own)),
@@ -111,7 +111,7 @@ fn in_its_words(pattern: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// A dollar sign means nothing in what is put in the place of a match, and `\&` is the match.
+/// Translates a replacement: a dollar sign has no meaning, and `\&` is the match.
 fn replacement(with: &mut Expr) -> Result<(), Box<Error>> {
     match written(with) {
         Some(own) if own.contains("\\\\") => Err(refused(
@@ -134,7 +134,7 @@ fn replacement(with: &mut Expr) -> Result<(), Box<Error>> {
     }
 }
 
-/// Groups have one digit; a digit behind that is one of the text.
+/// Translates references to groups, which have one digit; a digit after that is text.
 fn groups(with: &str) -> String {
     let mut made = String::with_capacity(with.len());
     let mut signs = with.chars().peekable();
@@ -155,7 +155,7 @@ fn text(own: &str) -> Expr {
     Expr::value(Value::SingleQuotedString(own.to_owned()))
 }
 
-/// A text that is written out.
+/// Returns the text of a literal.
 fn written(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => value.value.clone().into_string(),

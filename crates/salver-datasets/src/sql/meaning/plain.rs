@@ -1,4 +1,5 @@
-//! Whether a query gives one row for each that it reads, so that what is computed of its rows may be computed in it.
+//! Checks whether a query returns one row for each that it reads, so that expressions over its rows can be computed in
+//! it.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Function, GroupByExpr, Select, Selec
 
 use super::rows::list_of;
 
-/// Whether a query gives a row for each that it reads.
+/// Returns whether a query returns a row for each that it reads.
 pub(super) fn is_plain(select: &Select) -> bool {
     let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
     let calls = |expr: &Expr| expr.visit(&mut Calls).is_break();
@@ -24,13 +25,13 @@ pub(super) fn is_plain(select: &Select) -> bool {
         })
 }
 
-/// Finds calls of aggregates and windows, and of functions that give rows.
+/// Visitor that finds calls of aggregates, window functions, and set-returning functions.
 struct Calls;
 
-/// Aggregates that have other names here, and functions that give rows.
+/// Aggregates that have other names here, and set-returning functions.
 const OTHERS: [&str; 7] = ["every", "listagg", "mode", "percentile_disc", "regexp_matches", "unnest", "variance"];
 
-/// Whether a function gives one value for each row that it reads.
+/// Returns whether a function returns one value for each row.
 fn is_of_rows(function: &Function) -> bool {
     static AGGREGATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let names = |of: &Arc<AggregateUDF>| {

@@ -1,5 +1,4 @@
-//! What stands in queries around their expressions: `fetch first`, `table t`, samples of tables, and columns that have
-//! one name.
+//! Parts of queries besides expressions: `fetch first`, `table t`, samples of tables, and duplicate column names.
 
 use datafusion::sql::sqlparser::ast::{
     CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SetExpr, TableAlias,
@@ -13,7 +12,7 @@ use crate::sql::grammar::Grammar;
 
 pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
-        // How it is computed is the engine's choice.
+        // The engine decides how it is evaluated.
         cte.materialized = None;
     }
     if let Some(fetch) = query.fetch.take() {
@@ -45,8 +44,8 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     ordered::by_all(query)
 }
 
-/// A column of `values` in which one is cast to a float has floats; the engine would make decimals of fifteen digits
-/// of them, where others are written with a point.
+/// Casts the decimal literals in a column of `values` to floats if another value is cast to a float; the engine would
+/// coerce all of them to decimals of fifteen digits.
 fn floats(rows: &mut [Parens<Vec<Expr>>]) {
     let columns = rows.first().map_or(0, |row| row.content.len());
     for column in 0..columns {
@@ -77,7 +76,7 @@ fn is_float(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether an expression is a number that is written with a point or an exponent.
+/// Returns whether an expression is a literal with a decimal point or an exponent.
 fn is_decimal(expr: &Expr) -> bool {
     match expr {
         Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits.contains(['.', 'e', 'E'])),
@@ -103,7 +102,7 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
     columns::of_select(select)
 }
 
-/// A sample of a table as a query that takes each row or not.
+/// Rewrites a sample of a table to a query that takes rows at random.
 fn sample(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     let (sample, alias) = match factor {
         TableFactor::Table { sample, alias, name, .. } => {

@@ -1,4 +1,4 @@
-//! Arrays of what a query gives: `array(select x from t order by y)`.
+//! Arrays of the rows of a query: `array(select x from t order by y)`.
 
 use datafusion::sql::sqlparser::ast::{Expr, OrderByKind, Query, SelectItem, SetExpr};
 use salver_model::Error;
@@ -7,10 +7,10 @@ use super::derived::{ROWS, put, value};
 use super::plain::is_plain;
 use super::{expression, refused};
 
-/// `array(select x from t order by y)`.
+/// Rewrites `array(select x from t order by y)` to an aggregate.
 pub(super) fn array(query: Box<Query>) -> Result<Expr, Box<Error>> {
     let mut query = query;
-    // The order is the aggregate's, where it can be; one of a subquery is not kept.
+    // The aggregate gets the order where possible; the order of a derived table is not kept.
     if let Some(order) = &query.order_by
         && let OrderByKind::Expressions(keys) = &order.kind
         && query.limit_clause.is_none()
@@ -40,8 +40,8 @@ pub(super) fn array(query: Box<Query>) -> Result<Expr, Box<Error>> {
     Ok(made)
 }
 
-/// Puts the keys of a query's order beside its only column `v`. Of each, the name of its column where it has one, and
-/// how it is written in an order.
+/// Adds the sort keys of a query to its only column `v`. Returns for each the name of its column, if it has one, and
+/// its form in an `order by`.
 fn beside(query: &mut Query) -> Result<Vec<(Option<String>, String)>, Box<Error>> {
     let wrong = || refused("an array of these rows can't be in this order", "order by the value itself, or its alias");
     let keys = match query.order_by.as_ref().map(|order| &order.kind) {
@@ -69,7 +69,7 @@ fn beside(query: &mut Query) -> Result<Vec<(Option<String>, String)>, Box<Error>
         columns.push(SelectItem::UnnamedExpr(key.expr.clone()));
     }
     if !columns.is_empty() {
-        // Rows that are given once each would be others with another column.
+        // Distinct rows would change with another column.
         let SetExpr::Select(select) = &mut *query.body else { return Err(wrong()) };
         if select.distinct.is_some() {
             return Err(wrong());
@@ -82,7 +82,7 @@ fn beside(query: &mut Query) -> Result<Vec<(Option<String>, String)>, Box<Error>
     Ok(made)
 }
 
-/// An array that is empty and not null where there are no rows.
+/// Returns an array that is empty instead of null for no rows.
 fn filled(array: &str) -> String {
     format!("coalesce({array}, make_array())")
 }

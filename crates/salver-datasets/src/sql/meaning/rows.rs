@@ -1,5 +1,5 @@
-//! Functions that give rows. In a list of columns each row of them is a row, as is each item of `unnest`; in `from`
-//! they may take columns of what stands before them.
+//! Set-returning functions. In a projection each of their rows becomes a row, as does each element of `unnest`; in
+//! `from` they may reference columns of the tables before them.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use super::outside::outside_queries;
 use super::{expression, quoted, refused};
 use crate::sql::names::fold;
 
-/// Functions that give rows, and lists of these.
+/// Set-returning functions, and the functions that return the same rows as a list.
 const LISTS: [(&str, &str); 8] = [
     ("generate_series", "generate_series"),
     ("string_to_table", "string_to_array"),
@@ -26,18 +26,18 @@ const LISTS: [(&str, &str); 8] = [
     ("generate_subscripts", "generate_subscripts"),
 ];
 
-/// The function that gives the rows of another as a list.
+/// Returns the function that returns the rows of another as a list.
 pub(super) fn list_of(name: &str) -> Option<&'static str> {
     LISTS.iter().find(|(theirs, _)| *theirs == name).map(|(_, list)| *list)
 }
 
-/// The columns of a query, with a row for each that their functions give.
+/// Rewrites a column of a projection to return a row for each row of its function.
 pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
     let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return Ok(()) };
     outside_queries(expr, &mut |expr| {
         let Expr::Function(function) = expr else { return Ok(()) };
         let Some(name) = name_of(function) else { return Ok(()) };
-        // Rows of rows are what a list of a list would be: `unnest(generate_series(1, 3))` says the same once.
+        // Rows of rows equal the elements of a nested list: `unnest(generate_series(1, 3))` is the same as one of them.
         if name == "unnest"
             && let Some([Expr::Function(inner)]) = arguments(function).as_deref()
             && name_of(inner).as_deref() == Some("unnest")
@@ -52,7 +52,7 @@ pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
     })
 }
 
-/// The call that gives the list of a function's rows.
+/// Returns the call for the list of a function's rows.
 fn items(list: &str, function: &Function) -> Result<Expr, Box<Error>> {
     let Some(arguments) = arguments(function) else {
         return Err(refused(format!("`{}` takes values only", function.name), "write its arguments in their order"));
@@ -65,12 +65,12 @@ fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
         return expression("\"generate_series\"(1, array_length(__1))", arguments);
     }
     let places: Vec<String> = (1..=arguments.len()).map(|number| format!("__{number}")).collect();
-    // In quotes, so that it is not taken for rows once more.
+    // The name is quoted, so that it is not rewritten again.
     expression(&format!("\"{list}\"({})", places.join(", ")), arguments)
 }
 
-/// A table of rows that a function gives: a query that is computed anew for each row before it, where it takes columns
-/// of these, or where it is one that the engine has as a list only.
+/// Rewrites a table function to a lateral subquery if it references columns of the tables before it, or if the engine
+/// has it as a list only.
 pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     let (lists, alias, name, ordinality) = match factor {
         TableFactor::UNNEST { array_exprs, alias, with_ordinality, with_offset: false, .. } => {
@@ -81,7 +81,7 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
         }
         TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
             let Some(found) = rows(name, &args.args, *with_ordinality)? else {
-                // The column has the name of the table, when that is all that is written.
+                // The column takes the name of the table if nothing else is given.
                 if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty())
                     && name.to_string().eq_ignore_ascii_case("generate_series")
                 {
@@ -106,7 +106,7 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The list of a table function that can't stand as it is.
+/// Returns the list of a table function that must be rewritten.
 fn rows(name: &ObjectName, args: &[FunctionArg], always: bool) -> Result<Option<Expr>, Box<Error>> {
     let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else { return Ok(None) };
     let name = fold(name);
@@ -127,7 +127,7 @@ fn values(args: &[FunctionArg]) -> Option<Vec<Expr>> {
     args.iter().map(value).collect()
 }
 
-/// `lateral (select unnest(list) as x) as u`.
+/// Creates `lateral (select unnest(list) as x) as u`.
 fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bool) -> Result<TableFactor, Box<Error>> {
     let own = alias.as_ref().map_or_else(|| name.to_owned(), |alias| fold(&alias.name));
     let given: Vec<String> = alias.iter().flat_map(|alias| &alias.columns).map(|column| fold(&column.name)).collect();
@@ -161,7 +161,7 @@ fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bo
     Ok(TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None })
 }
 
-/// Whether an expression is a number that is written out.
+/// Returns whether an expression is a numeric literal.
 fn is_number(expr: &Expr) -> bool {
     match expr {
         Expr::Value(value) => matches!(value.value, Value::Number(..)),
@@ -170,7 +170,7 @@ fn is_number(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an expression names a column.
+/// Returns whether an expression references a column.
 pub(super) fn names_columns(expr: &Expr) -> bool {
     expr.visit(&mut Columns).is_break()
 }

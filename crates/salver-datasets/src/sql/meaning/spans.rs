@@ -1,5 +1,5 @@
-//! Intervals as PostgreSQL reads them: `1 day 02:00`, `1 month - 1 day`, `P1Y2M3DT4H`, `2 weeks ago`. The engine reads
-//! only numbers with their units, so that is what they become.
+//! Interval literals in PostgreSQL's syntax: `1 day 02:00`, `1 month - 1 day`, `P1Y2M3DT4H`, `2 weeks ago`. The engine
+//! reads only numbers with units, so all are rewritten to these.
 
 use datafusion::sql::sqlparser::ast::{DataType, Expr, Interval, TypedString, Value};
 use salver_model::Error;
@@ -42,7 +42,7 @@ struct Span {
     micros: i64,
 }
 
-/// The units by the beginnings of their names, in months, days or microseconds.
+/// Units by the prefixes of their names, in months, days or microseconds.
 const UNITS: &[(&[&str], Span)] = &[
     (&["millennium", "millennia", "mil", "mils"], months(12_000)),
     (&["century", "centuries", "c", "cent"], months(1_200)),
@@ -71,7 +71,7 @@ const fn micros(micros: i64) -> Span {
 }
 
 impl Span {
-    /// Adds a number of units; a fraction of one goes to the next smaller, with 30 days to a month.
+    /// Adds a number of units; a fraction is carried to the next smaller unit, with 30 days to a month.
     fn add(&mut self, count: f64, unit: &Self) -> Option<()> {
         let months = unit.months as f64 * count;
         let days = unit.days as f64 * count;
@@ -92,7 +92,7 @@ fn unit(word: &str) -> Option<&'static Span> {
     UNITS.iter().find(|(names, _)| names.contains(&word)).map(|(_, unit)| unit)
 }
 
-/// Reads an interval; `None` for what is left to the engine, also to be refused.
+/// Parses an interval; `None` if it is left to the engine, which may refuse it.
 fn read(text: &str) -> Option<Span> {
     let lower = text.trim().to_ascii_lowercase();
     if let Some(rest) = lower.strip_prefix('p') {
@@ -129,7 +129,7 @@ fn read(text: &str) -> Option<Span> {
         let (word, behind) = behind.split_at(end);
         rest = behind.trim_start();
         match word {
-            // A number alone is seconds at the end, and days before a time.
+            // A number without a unit is seconds at the end, and days before a time.
             "" if rest.is_empty() => span.add(count, &micros(1_000_000))?,
             "" if rest.contains(':') => span.add(count, &days(1))?,
             word => span.add(count, unit(word)?)?,
@@ -141,7 +141,7 @@ fn read(text: &str) -> Option<Span> {
     Some(span)
 }
 
-/// `years-months` in months, and what is behind it.
+/// Parses `years-months` into months; returns them with the rest.
 fn of_years<'t>(years: &str, behind: &'t str) -> Option<(i64, &'t str)> {
     let rest = behind.strip_prefix('-')?;
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -149,7 +149,7 @@ fn of_years<'t>(years: &str, behind: &'t str) -> Option<(i64, &'t str)> {
     Some((years.parse::<i64>().ok()? * 12 + months.parse::<i64>().ok()?, after.trim_start()))
 }
 
-/// `hours:minutes:seconds` in microseconds.
+/// Parses `hours:minutes:seconds` into microseconds.
 fn clock(text: &str) -> Option<f64> {
     let parts: Vec<f64> = text.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
     match parts.as_slice() {
@@ -159,7 +159,7 @@ fn clock(text: &str) -> Option<f64> {
     }
 }
 
-/// `1y2m3dt4h5m6s`, behind its `p`.
+/// Parses `1y2m3dt4h5m6s` after its `p`.
 fn iso(text: &str) -> Option<Span> {
     let mut span = Span::default();
     let (date, time) = text.split_once('t').unwrap_or((text, ""));

@@ -1,4 +1,4 @@
-//! Spans that overlap, and groups of all rows.
+//! `overlaps`, `between symmetric`, and groups of all rows.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, GroupByExpr, TypedString};
 use salver_model::Error;
@@ -7,7 +7,7 @@ use super::compared::row;
 use super::{expression, refused, take};
 use crate::sql::grammar::SYMMETRIC;
 
-/// `(a, b) overlaps (c, d)`, in which the second of two may be how long it is from the first.
+/// Rewrites `(a, b) overlaps (c, d)`, in which the second of two may be the distance from the first.
 pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } = expr else { return Ok(()) };
     let (Some([a, b]), Some([c, d])) = (row(left), row(right)) else {
@@ -22,7 +22,7 @@ pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
         end => Ok(end.clone()),
     };
     let parts = vec![a.clone(), end(a, b)?, c.clone(), end(c, d)?];
-    // The lesser of two is the first; of which one alone is known, it is that, and the other is not known.
+    // The lesser of two is the start; if only one is known, it is the start and the end is unknown.
     let first = |a: &str, b: &str| format!("(case when {a} > {b} or {a} is null then {b} else {a} end)");
     let last = |a: &str, b: &str| format!("(case when {a} > {b} then {a} when {a} <= {b} then {b} end)");
     let (s1, e1) = (first("__1", "__2"), last("__1", "__2"));
@@ -36,7 +36,7 @@ pub(super) fn overlaps(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// `x between symmetric a and b` as `x between a and b or x between b and a`.
+/// Rewrites `x between symmetric a and b` to `x between a and b or x between b and a`.
 pub(super) fn symmetric(expr: &mut Expr) {
     let Expr::BinaryOp { left: between, op: BinaryOperator::Custom(op), .. } = expr else { return };
     if let (SYMMETRIC, Expr::Between { expr: value, low, high, .. }) = (op.as_str(), &**between) {
@@ -47,7 +47,7 @@ pub(super) fn symmetric(expr: &mut Expr) {
     }
 }
 
-/// `group by ()`, which is one group of all rows, beside others nothing.
+/// Rewrites `group by ()`, which is one group of all rows, and has no effect beside other groups.
 pub(super) fn groups(groups: &mut GroupByExpr) {
     let GroupByExpr::Expressions(exprs, _) = groups else { return };
     let is_all = |expr: &Expr| matches!(expr, Expr::Tuple(parts) if parts.is_empty());

@@ -1,4 +1,4 @@
-//! Subqueries in expressions: `any` and `all`, rows that are looked for, the first row of a query.
+//! Subqueries in expressions: `any` and `all`, `in` with rows, and the first row of a query.
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArguments, LimitClause, OrderByKind, Query, SelectItem, SetExpr,
@@ -20,7 +20,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         **right = Expr::Subquery(query);
     }
     match expr {
-        // What is written out is looked for as numbers and texts are compared.
+        // The elements of an array literal are compared like single values.
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if written_out(right).is_some() => {
             let list = written_out(right).unwrap_or_default();
             *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: false }));
@@ -29,7 +29,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let list = written_out(right).unwrap_or_default();
             *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: true }));
         }
-        // Of a list the engine knows `all` with its nulls.
+        // The engine evaluates `all` of a list with nulls correctly.
         Expr::AnyOp { left, compare_op, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
             let Some(compare_op) = opposite(compare_op) else { return Ok(()) };
             let (left, right) = (Box::new(take(left)), Box::new(take(right)));
@@ -58,7 +58,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             }
             return rewrite(expr);
         }
-        // Where false and null are not the same.
+        // Here false and null differ.
         Expr::UnaryOp { op: UnaryOperator::Not, .. }
         | Expr::IsNull(_)
         | Expr::IsNotNull(_)
@@ -85,8 +85,8 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Whether there is a row does not hang on their order, nor on how many are asked for; but for how many are skipped,
-/// which the engine passes over.
+/// Drops the order and the limit of an `exists`, which don't affect it; an offset does, but the engine ignores it, so
+/// the rows are counted.
 fn exists(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Exists { subquery, negated } = expr else { return Ok(()) };
     let skipped = skipped(subquery);
@@ -101,7 +101,7 @@ fn exists(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// The query of `array(select ...)`, whose values are looked at one by one.
+/// Returns the query of `array(select ...)`, whose values are compared one by one.
 fn array_of(expr: &Expr) -> Option<Box<Query>> {
     match expr {
         Expr::Nested(inner) => array_of(inner),
@@ -114,7 +114,8 @@ fn array_of(expr: &Expr) -> Option<Box<Query>> {
     }
 }
 
-/// The values of an array that is written out, which are no arrays; `None` of any other expression and an empty one.
+/// Returns the elements of an array literal, if none is an array; `None` for any other expression and for an empty
+/// array.
 fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
     match expr {
         Expr::Nested(inner) => written_out(inner),
@@ -127,7 +128,7 @@ fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
     }
 }
 
-/// The comparison that is false where this one is true, but for `=`, which is looked up.
+/// Returns the negated comparison, except for `=`, which becomes an `in`.
 fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     match op {
@@ -144,7 +145,7 @@ fn any(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<E
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let holds = match op {
         Eq => return Ok(Expr::InSubquery { expr: Box::new(left), subquery: query, negated: false }),
-        // True of one that is less than another.
+        // True if the value is less than the greatest.
         Lt | LtEq => format!("__1 {op} __4"),
         Gt | GtEq => format!("__1 {op} __3"),
         NotEq => "__1 <> __3 or __1 <> __4".to_owned(),
@@ -165,8 +166,8 @@ fn all(left: Expr, op: &BinaryOperator, query: Box<Query>) -> Result<Expr, Box<E
     decided(&format!("when __2 = 0 then true when not ({holds}) then false"), &holds, left, &query)
 }
 
-/// What is known first, then null where a null might decide, then whether it holds. There stand `__1` for the left
-/// side, `__2` for the number of rows, `__3` for the least value, `__4` for the greatest and `__5` for the nulls.
+/// Combines the certain results, then null if a null might decide, then the comparison. `__1` stands for the left side,
+/// `__2` for the number of rows, `__3` for the least value, `__4` for the greatest and `__5` for the nulls.
 fn decided(known: &str, holds: &str, left: Expr, query: &Query) -> Result<Expr, Box<Error>> {
     let parts = vec![
         left,
@@ -178,7 +179,7 @@ fn decided(known: &str, holds: &str, left: Expr, query: &Query) -> Result<Expr, 
     expression(&format!("(case {known} when __5 > 0 then null else {holds} end)"), parts)
 }
 
-/// A row that is looked for in a query of as many columns, as a condition: false may stand for unknown.
+/// Rewrites `in` of a row and a query with as many columns, as a condition: it may be false instead of unknown.
 fn row_in(columns: Vec<Expr>, query: &Query, negated: bool) -> Result<Expr, Box<Error>> {
     let (own, equal) = row_words(&columns, query)?;
     let found = if negated { format!("({equal}) is not false") } else { equal };
@@ -189,7 +190,7 @@ fn row_in(columns: Vec<Expr>, query: &Query, negated: bool) -> Result<Expr, Box<
     Ok(made)
 }
 
-/// The names of the columns of a query that a row is looked for in, and the words in which they equal the row.
+/// Returns the column names of the query of such an `in`, and the SQL by which they equal the row.
 fn row_words(columns: &[Expr], query: &Query) -> Result<(String, String), Box<Error>> {
     let is_wild = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
     if let SetExpr::Select(select) = &*query.body
@@ -203,8 +204,8 @@ fn row_words(columns: &[Expr], query: &Query) -> Result<(String, String), Box<Er
     Ok((own.join(", "), equal.join(" and ")))
 }
 
-/// A row that is looked for in a query, as a value: unknown where it is not found, and would be if a null were another
-/// value. Any other expression stays.
+/// Rewrites `in` of a row and a query, as a value: it is unknown if the row is not found, but would be if a null had
+/// another value. Other expressions are left as they are.
 pub(super) fn row_as_value(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::InSubquery { expr: value, subquery, negated } = expr else { return Ok(()) };
     let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
@@ -222,7 +223,7 @@ pub(super) fn row_as_value(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Whether a row is looked for in a query, in whatever parentheses.
+/// Returns whether an expression is `in` of a row and a query, in any parentheses.
 fn is_row_in(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_row_in(inner),
@@ -238,8 +239,8 @@ fn innermost(expr: &mut Expr) -> &mut Expr {
     }
 }
 
-/// The only row of `select x from t ... order by y limit 1`, or the one behind an `offset`, as an aggregate, which the
-/// engine can look up for each row of the query around it.
+/// Rewrites `select x from t ... order by y limit 1`, also with an `offset`, to an aggregate, which the engine can
+/// decorrelate.
 fn first(query: &mut Query) {
     let is_one = |limit: &Expr| match limit {
         Expr::Value(value) => matches!(&value.value, Value::Number(digits, _) if digits == "1"),
@@ -260,7 +261,7 @@ fn first(query: &mut Query) {
     let keys = match query.order_by.as_ref().map(|order| &order.kind) {
         None => String::new(),
         Some(OrderByKind::Expressions(keys)) => {
-            // A position or an alias is no expression of the rows.
+            // A position or an alias is no expression over the rows.
             if keys.iter().any(|key| matches!(&key.expr, Expr::Value(_))) {
                 return;
             }
@@ -285,7 +286,7 @@ fn first(query: &mut Query) {
     }
 }
 
-/// A whole number that is written out.
+/// Returns the value of an integer literal.
 fn whole(expr: &Expr) -> Option<u32> {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -296,7 +297,7 @@ fn whole(expr: &Expr) -> Option<u32> {
     }
 }
 
-/// How many rows a query skips, where it has an offset and a limit above 0 at most.
+/// Returns the number of rows that a query skips, if it has an offset and at most a limit above 0.
 fn skipped(query: &Query) -> Option<u32> {
     let Some(LimitClause::LimitOffset { limit, offset: Some(offset), limit_by }) = &query.limit_clause else {
         return None;
@@ -305,7 +306,7 @@ fn skipped(query: &Query) -> Option<u32> {
     if is_some && limit_by.is_empty() { whole(&offset.value) } else { None }
 }
 
-/// How many rows a query has.
+/// Returns a subquery that counts the rows of a query.
 fn number_of_rows(mut query: Box<Query>) -> Result<Expr, Box<Error>> {
     if query.with.is_none()
         && let SetExpr::Select(select) = &mut *query.body
@@ -317,7 +318,7 @@ fn number_of_rows(mut query: Box<Query>) -> Result<Expr, Box<Error>> {
     value("count(*)", &query)
 }
 
-/// Whether a query has a limit above 0 at most.
+/// Returns whether a query has neither an offset nor a limit of 0.
 fn is_limited_to_some(query: &Query) -> bool {
     match &query.limit_clause {
         None => true,

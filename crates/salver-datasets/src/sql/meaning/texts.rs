@@ -1,5 +1,5 @@
-//! Literals that the engine reads in another way: numbers with an exponent, times far away, patterns of `like` with an
-//! escape of their own.
+//! Literals that the engine reads differently: numbers with an exponent, times out of the range of nanoseconds, and
+//! patterns of `like` with an escape of their own.
 
 use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, TypedString, Value, ValueWithSpan};
 use salver_model::Error;
@@ -7,21 +7,21 @@ use salver_model::Error;
 use super::{expression, take};
 use crate::engine::offset_of;
 
-/// Most digits of a number that is written out.
+/// Maximum digits of a numeric literal.
 const DIGITS_MAX: usize = 70;
-/// Most digits behind the point of a decimal.
+/// Maximum fractional digits of a decimal.
 const FRACTION_MAX: i64 = 37;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(digits, false), .. }) if digits.contains(['e', 'E']) => {
             match written_out(digits) {
-                // Also one without a point is no whole number.
+                // Even without a point it is no integer.
                 Some(plain) if !plain.contains('.') => {
                     *expr = expression(&format!("({plain}::decimal({}, 0))", plain.len()), Vec::new())?;
                 }
                 Some(plain) => *digits = plain,
-                // Too large or too small for a decimal.
+                // The number is too large or too small for a decimal.
                 None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             if escape == "\\" {
                 return Ok(());
             }
-            // One that is not written out is matched by a function of its own.
+            // A computed pattern is matched by a function of its own.
             let Expr::Value(value) = &**pattern else { return Ok(()) };
             let Some(text) = text_of(value) else { return Ok(()) };
             **pattern = Expr::value(Value::SingleQuotedString(escaped(&text, &escape)));
@@ -60,7 +60,7 @@ fn text_of(value: &ValueWithSpan) -> Option<String> {
     }
 }
 
-/// `1.5e3` as `1500`; `None` where that has too many digits.
+/// Expands `1.5e3` to `1500`; `None` if that has too many digits.
 fn written_out(number: &str) -> Option<String> {
     let (digits, exponent) = number.split_once(['e', 'E'])?;
     let exponent: i64 = exponent.parse().ok()?;
@@ -82,7 +82,7 @@ fn written_out(number: &str) -> Option<String> {
     (plain.len() <= DIGITS_MAX).then_some(plain)
 }
 
-/// The engine's type of times in microseconds, which reach over all years; its own are nanoseconds.
+/// Returns the engine's type of timestamps in microseconds, which cover all years; its default is nanoseconds.
 fn moment(data_type: &DataType) -> Option<&'static str> {
     match data_type {
         DataType::Timestamp(None, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => Some("None"),
@@ -92,7 +92,7 @@ fn moment(data_type: &DataType) -> Option<&'static str> {
 }
 
 fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
-    // Nanoseconds that were written are kept.
+    // Explicit nanoseconds are kept.
     let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
@@ -102,7 +102,8 @@ fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
     expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
 }
 
-/// `12:00 CET` as `12:00+01:00`: the engine would take the abbreviation for a region that has summer time.
+/// Rewrites `12:00 CET` to `12:00+01:00`: the engine would take the abbreviation for a region with daylight saving
+/// time.
 fn with_offset(text: &str) -> String {
     let (time, word) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
     match offset_of(word) {
@@ -111,7 +112,7 @@ fn with_offset(text: &str) -> String {
     }
 }
 
-/// `12:00+02` as `12:00`: a time without a zone passes the offset over.
+/// Rewrites `12:00+02` to `12:00`: a time without a zone ignores the offset.
 fn without_offset(text: &str) -> &str {
     let Some(clock) = text.find(':') else { return text };
     let end = text[clock..].find(['+', '-']).map_or(text.len(), |at| clock + at);
@@ -119,7 +120,7 @@ fn without_offset(text: &str) -> &str {
     bare.strip_suffix(['Z', 'z']).unwrap_or(bare)
 }
 
-/// `2024-01-31 12:00` with the seconds that it does not tell.
+/// Adds the missing seconds to `2024-01-31 12:00`.
 fn with_seconds(text: &str) -> String {
     let Some(at) = text.find([' ', 'T']).filter(|at| *at >= 8) else { return text.to_owned() };
     let (date, time) = text.split_at(at + 1);
@@ -129,7 +130,7 @@ fn with_seconds(text: &str) -> String {
     format!("{date}{clock}{seconds}{zone}")
 }
 
-/// A pattern with a backslash as its escape.
+/// Rewrites a pattern to use a backslash as its escape.
 fn escaped(pattern: &str, escape: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern.chars();
@@ -146,7 +147,7 @@ fn escaped(pattern: &str, escape: &str) -> String {
     written
 }
 
-/// An expression out of its place, for those that are put around it.
+/// Wraps an expression in the SQL of `words`.
 pub(super) fn as_text(expr: &mut Expr, words: &str) -> Result<(), Box<Error>> {
     let inner = take(expr);
     *expr = expression(words, vec![inner])?;

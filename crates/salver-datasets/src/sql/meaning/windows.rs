@@ -1,5 +1,5 @@
-//! Windows that stand on another: `over (w rows 1 preceding)`, and `w2 as (w order by k)`. The engine passes the name
-//! over, and with it the partition and the order.
+//! Windows that refer to another: `over (w rows 1 preceding)`, and `w2 as (w order by k)`. The engine ignores the name,
+//! and with it the partition and the order.
 
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, NamedWindowDefinition, NamedWindowExpr, OrderByKind, Query, Select, SelectItem, SetExpr, WindowSpec,
@@ -11,10 +11,10 @@ use super::merged::is_same;
 use super::outside::outside_queries;
 use super::refused;
 
-/// Most expressions that are written out for the names of windows in one query.
+/// Maximum expressions that are copied for named windows in one query.
 const COPIES_MAX: usize = 4_000;
 
-/// Writes out those of a query.
+/// Writes out the named windows of a query.
 pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
     let SetExpr::Select(select) = &mut *query.body else { return Ok(()) };
     let mut windows = Windows::of(select)?;
@@ -27,7 +27,7 @@ pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Writes out those in the columns of a `select`.
+/// Writes out the named windows in the columns of a `select`.
 pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     let mut windows = Windows::of(select)?;
     for item in &mut select.projection {
@@ -44,7 +44,7 @@ struct Windows {
 }
 
 impl Windows {
-    /// Those that a `select` names, each written out by those before it.
+    /// Returns the named windows of a `select`, each completed by those before it.
     fn of(select: &mut Select) -> Result<Self, Box<Error>> {
         let mut windows = Self { known: Vec::new(), copies: 0 };
         for NamedWindowDefinition(name, window) in &mut select.named_window {
@@ -66,7 +66,7 @@ impl Windows {
         })
     }
 
-    /// Puts into a window what it has from the one that it names.
+    /// Adds the parts that a window inherits from the one that it names.
     fn complete(&mut self, spec: &mut WindowSpec) -> Result<(), Box<Error>> {
         let Some(name) = spec.window_name.take() else { return Ok(()) };
         let Some((_, base)) = self.known.iter().find(|(own, _)| is_same(own, &name)) else {

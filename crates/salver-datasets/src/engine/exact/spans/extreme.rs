@@ -10,7 +10,7 @@ use super::lengths;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 
-/// The function, which passes nulls over.
+/// Returns the function, which ignores nulls.
 pub(super) fn function(is_least: bool) -> ScalarUDF {
     ScalarUDF::new_from_impl(Extreme { is_least, signature: Signature::variadic_any(Volatility::Immutable) })
 }

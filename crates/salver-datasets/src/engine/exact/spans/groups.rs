@@ -1,4 +1,4 @@
-//! Groups of intervals, `distinct` and joins by them: those of one length are one, and the first that came stands for
+//! `group by`, `distinct` and joins on intervals: intervals of the same length are equal, and the first one represents
 //! them.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn is_interval(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Interval(_))
 }
 
-/// A node that puts together what is alike.
+/// Rewrites a node that groups equal values.
 pub(in crate::engine::exact) fn node(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Aggregate(aggregate) => grouped(aggregate),
@@ -40,7 +40,7 @@ pub(in crate::engine::exact) fn node(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-/// Groups by how long intervals are, with the first of each group beside it, and the columns as they were.
+/// Groups by the length of intervals, takes the first interval of each group, and restores the columns.
 fn grouped(aggregate: Aggregate) -> Result<LogicalPlan> {
     let rows = Arc::clone(aggregate.input.schema());
     let by_interval = |expr: &Expr| expr.get_type(&rows).is_ok_and(|own| is_interval(&own));

@@ -11,9 +11,9 @@ use salver_model::{Code, Error};
 use super::super::written::time;
 use super::Field;
 
-/// Values that have fields.
+/// Values with fields.
 pub(super) enum Source {
-    /// Times since 1970, in microseconds, and whether they have a time of day; with the zone where clocks show them.
+    /// Microseconds since 1970, of timestamps and dates, with the zone for local time if there is one.
     Moments(Int64Array, Option<Tz>),
     /// Microseconds since midnight.
     Clocks(Int64Array),
@@ -21,11 +21,11 @@ pub(super) enum Source {
 }
 
 const DAY_MICROS: i64 = 86_400_000_000;
-/// The Julian day of the first of 1970.
+/// Julian day of 1970-01-01.
 const JULIAN_OF_EPOCH: i64 = 2_440_588;
 
 impl Source {
-    /// Refuses a field that values of a type have not.
+    /// Refuses a field that values of a type don't have.
     pub(super) fn check(field: Field, of: &DataType, of_extract: bool) -> Result<()> {
         use Field::{
             Dow, Doy, Epoch, Hour, IsoDow, IsoYear, Julian, Microseconds, Milliseconds, Minute, Second, Timezone,
@@ -86,7 +86,7 @@ impl Source {
         })
     }
 
-    /// A field of each value, with so many digits behind the point.
+    /// Returns a field of each value, with this number of fractional digits.
     pub(super) fn parts(&self, field: Field, scale: i8) -> Result<Vec<Option<i128>>> {
         match self {
             Self::Moments(values, zone) => {
@@ -114,7 +114,7 @@ impl Source {
     }
 }
 
-/// Fields of a time of day; seconds and the like with all their digits.
+/// Returns a field of a time of day; seconds and their fractions with all digits.
 fn of_day(field: Field, micros: i64) -> i128 {
     i128::from(match field {
         Field::Hour => micros / 3_600_000_000,
@@ -126,10 +126,10 @@ fn of_day(field: Field, micros: i64) -> i128 {
 fn of_moment(field: Field, local: &NaiveDateTime, micros: i64, offset: i32, scale: i8) -> i128 {
     let date = local.date();
     let of_midnight = i64::from(local.num_seconds_from_midnight()) * 1_000_000 + i64::from(local.nanosecond() / 1_000);
-    // There is no year 0: the one before 1 is -1.
+    // There is no year 0: the year before 1 is -1.
     let counted = |year: i32| i64::from(if year > 0 { year } else { year - 1 });
     let year = i64::from(date.year());
-    // The first of so many years begins with 1, and the one before it ends with -1.
+    // A century begins with year 1, and the one before year 1 ends with year -1.
     let of_years = |years: i64| if year > 0 { (year + years - 1) / years } else { -((years - year) / years) };
     i128::from(match field {
         Field::Century => of_years(100),

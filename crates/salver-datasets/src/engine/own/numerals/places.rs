@@ -1,19 +1,19 @@
-//! The places of a pattern by which numbers are written.
+//! Places of a pattern for numbers.
 
 use datafusion::common::{Result, exec_err};
 
-/// Where the sign goes.
+/// Position of the sign.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Before the first digit, where it is a minus.
+    /// Before the first digit, if negative.
     Close,
-    /// Before the first digit, also where it is a plus.
+    /// Before the first digit, also if positive.
     Leading,
-    /// Behind the last digit.
+    /// After the last digit.
     Trailing,
-    /// Where the pattern has it.
+    /// At a place in the pattern.
     Placed,
-    /// In angle brackets.
+    /// Angle brackets, if negative.
     Brackets,
 }
 
@@ -26,11 +26,11 @@ pub(super) enum Place {
     Text(String),
 }
 
-/// The places of a pattern, whether it writes nothing but the number, and where that has its sign.
+/// Parses a pattern into its places, whether blanks and zeros are omitted, and the position of the sign.
 pub(super) fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
     let mut places = Vec::new();
     let (mut bare, mut sign) = (false, Sign::Close);
-    // Of how many digits an `S` stands behind.
+    // The number of digits before an `S`.
     let (mut digits, mut signed_at) = (0, None);
     let mut has_point = false;
     let mut rest = pattern;
@@ -48,7 +48,7 @@ pub(super) fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
                 places.push(Place::Sign('+'));
             }
             "PR" => (sign, length) = (Sign::Brackets, 2),
-            // It has no meaning.
+            // It is ignored.
             "SP" => length = 2,
             "RN" | "TH" | "EE" => {
                 return unknown(&upper, pattern);
@@ -64,7 +64,7 @@ pub(super) fn parse(pattern: &str) -> Result<(Vec<Place>, bool, Sign)> {
                 }
                 ',' | 'G' | 'g' => places.push(Place::Comma),
                 'S' | 's' => signed_at = Some(digits),
-                // They have no meaning.
+                // They are ignored.
                 'B' | 'b' | 'C' | 'c' => {}
                 'V' | 'v' | 'L' | 'l' => {
                     return unknown(&first.to_string(), pattern);
@@ -96,7 +96,7 @@ fn unknown<T>(word: &str, pattern: &str) -> Result<T> {
     exec_err!("`to_char` does not know `{word}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM")
 }
 
-/// A text in quotes, behind the first of them, and how long it is with the second.
+/// Returns a quoted text after its first quote, and its length with the second.
 fn quoted(rest: &str) -> (String, usize) {
     let mut text = String::new();
     let mut signs = rest.char_indices();

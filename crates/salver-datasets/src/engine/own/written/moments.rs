@@ -1,4 +1,4 @@
-//! Dates, times and intervals as text.
+//! Formats dates, times and intervals.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use datafusion::common::{Result, exec_err};
 
 use super::Writer;
 
-/// What writes times of a unit, in a zone or none.
+/// Returns a writer of times of a unit, with or without a zone.
 pub(super) fn writer(values: &ArrayRef, unit: TimeUnit, zone: Option<&str>) -> Result<Writer> {
     let zone = zone.map(str::parse::<Tz>).transpose()?;
     let ticks = cast(values, &DataType::Int64)?.as_primitive::<Int64Type>().clone();
@@ -33,7 +33,7 @@ pub(super) fn writer(values: &ArrayRef, unit: TimeUnit, zone: Option<&str>) -> R
     }))
 }
 
-/// The time that a number of ticks since 1970 stands for.
+/// Returns the time for a number of ticks since 1970.
 pub(in crate::engine::own) fn time(ticks: i64, unit: TimeUnit) -> Option<NaiveDateTime> {
     let time = match unit {
         TimeUnit::Second => DateTime::from_timestamp_secs(ticks),
@@ -44,7 +44,7 @@ pub(in crate::engine::own) fn time(ticks: i64, unit: TimeUnit) -> Option<NaiveDa
     time.map(|time| time.naive_utc())
 }
 
-/// A date by its days since 1970.
+/// Writes a date by its days since 1970.
 pub(super) fn date(days: i32, text: &mut String) -> Result<()> {
     let Some(date) = NaiveDate::from_epoch_days(days) else {
         return exec_err!("a date is too far away to be written");
@@ -55,7 +55,7 @@ pub(super) fn date(days: i32, text: &mut String) -> Result<()> {
 }
 
 fn day(date: NaiveDate, text: &mut String) {
-    // There is no year 0: the one before 1 is 1 BC.
+    // There is no year 0: the year before 1 is 1 BC.
     let year = if date.year() > 0 { date.year() } else { 1 - date.year() };
     let _ = write!(text, "{year:04}-{:02}-{:02}", date.month(), date.day());
 }
@@ -66,7 +66,7 @@ fn era(date: NaiveDate, text: &mut String) {
     }
 }
 
-/// A time of day, with as many digits of a second as it has.
+/// Writes a time of day, with as many fractional digits as it has.
 pub(super) fn clock(nanos: u64, text: &mut String) {
     let seconds = nanos / 1_000_000_000;
     let _ = write!(text, "{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -89,7 +89,7 @@ fn east(offset: i32, text: &mut String) {
     }
 }
 
-/// `1 year 2 mons -3 days +04:05:06`.
+/// Writes an interval: `1 year 2 mons -3 days +04:05:06`.
 pub(super) fn interval(interval: IntervalMonthDayNano, text: &mut String) {
     let IntervalMonthDayNano { months, days, nanoseconds } = interval;
     let begin = text.len();

@@ -1,6 +1,6 @@
-//! Floats as text: the fewest digits that read back as the same number, with an exponent where PostgreSQL has one.
+//! Formats floats: the fewest digits that parse to the same number, with an exponent where PostgreSQL has one.
 
-/// A float of 64 bits.
+/// Writes a 64-bit float.
 pub(super) fn double(x: f64, text: &mut String) {
     let halves = || Some([neighbour64(x, -1)?, x.abs() as u128, neighbour64(x, 1)?]);
     let digits = |digits: usize| format!("{x:.digits$e}");
@@ -8,7 +8,7 @@ pub(super) fn double(x: f64, text: &mut String) {
     text.push_str(&shown(x, format!("{x:e}"), 15, halves, digits, reads_back));
 }
 
-/// A float of 32 bits.
+/// Writes a 32-bit float.
 pub(super) fn single(x: f32, text: &mut String) {
     let halves = || Some([neighbour32(x, -1)?, x.abs() as u128, neighbour32(x, 1)?]);
     let digits = |digits: usize| format!("{x:.digits$e}");
@@ -16,7 +16,7 @@ pub(super) fn single(x: f32, text: &mut String) {
     text.push_str(&shown(x.into(), format!("{x:e}"), 6, halves, digits, reads_back));
 }
 
-/// The whole numbers that a float may be are counted up to here.
+/// Bound up to which floats are converted to integers.
 const WHOLE_MAX: f64 = 1e38;
 
 fn neighbour64(x: f64, step: i64) -> Option<u128> {
@@ -43,7 +43,7 @@ fn shown(
         return if x > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let mut scientific = shortest;
-    // PostgreSQL takes no digits that lie in the middle between two floats, though they read back as the even one.
+    // PostgreSQL avoids digits halfway between two floats, although they parse to the even one.
     if let Some(around) = around()
         && is_between(&scientific, around)
     {
@@ -71,7 +71,7 @@ fn shown(
     }
 }
 
-/// Whether a number is in the middle between the float it was made of and one beside it.
+/// Returns whether a number is halfway between its float and a neighbor.
 fn is_between(scientific: &str, [below, own, above]: [u128; 3]) -> bool {
     let value = || {
         let (mantissa, exponent) = scientific.trim_start_matches('-').split_once('e')?;

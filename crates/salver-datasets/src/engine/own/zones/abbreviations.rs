@@ -1,8 +1,8 @@
-//! Abbreviations of time zones. They are fixed offsets, with summer time and without: `CET` is an hour east of
-//! Greenwich in July too, and not what clocks show in Berlin.
+//! Abbreviations of time zones, with fixed offsets for standard and for summer time: `CET` is an hour east of Greenwich
+//! in July too, unlike local time in Berlin.
 
-/// Minutes east of Greenwich, and the abbreviations that stand for them: the set `Default` of PostgreSQL, without
-/// those that had another offset in other years.
+/// Minutes east of Greenwich, and the abbreviations for them: PostgreSQL's set `Default`, without those whose offset
+/// has changed over the years.
 const ABBREVIATIONS: &[(i32, &[&str])] = &[
     (-600, &["HST", "TAHT"]),
     (-570, &["MART"]),
@@ -42,7 +42,7 @@ const ABBREVIATIONS: &[(i32, &[&str])] = &[
     (825, &["CHADT"]),
 ];
 
-/// The offset of an abbreviation in any case, as in `+01:00`.
+/// Returns the offset of an abbreviation in any case, such as `+01:00`.
 pub(crate) fn offset_of(name: &str) -> Option<String> {
     let found = ABBREVIATIONS.iter().find(|(_, names)| names.iter().any(|own| own.eq_ignore_ascii_case(name)));
     found.map(|(minutes, _)| {
