@@ -50,28 +50,28 @@ pub(crate) use run::{Answer, Cancel, Started};
 pub(crate) use session::{CATALOG, SCHEMA};
 pub(crate) use work::Work;
 
-/// Memory for resident datasets and running queries when the machine does not tell how much it has.
+/// Memory for resident datasets and running queries if the machine's memory is unknown.
 const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// How long a thread that decodes stays without work.
+/// Time after which an idle decoder thread ends.
 const DECODER_KEPT_FOR: Duration = Duration::from_secs(10);
 
-/// How to run the engine.
+/// Options of the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Memory for resident datasets and running queries together, in bytes; 0 takes half of the machine's memory.
     pub memory_bytes_max: u64,
-    /// Where sorts and joins spill, and where converted files are kept.
+    /// Directory that sorts and joins spill to, and that holds converted files.
     pub data_dir: PathBuf,
     /// Threads for queries; 0 takes as many as there are cores.
     pub threads: usize,
-    /// Disk for what queries spill, all together, in bytes; 0 takes half of what is free.
+    /// Disk space for the spill files of all queries together, in bytes; 0 takes half of the free space.
     pub spill_bytes_max: u64,
-    /// Longest work on the rows of one query, in milliseconds; 0 is no bound. Whoever asks bounds the wait;
-    /// this counts also what is made ahead of a slow reader.
+    /// Longest time to produce the rows of one query, in milliseconds; 0 is no limit. The caller limits how long it
+    /// waits; this limit also counts the time to produce rows ahead of a slow reader.
     pub query_ms_max: u64,
-    /// Whether the process is the engine's alone: queries are ended then when the process has in memory what
-    /// `memory_bytes_max` does not explain.
+    /// Whether the engine is the only large user of memory in the process. If so, queries are cancelled when the
+    /// process uses more memory than `memory_bytes_max` accounts for.
     pub owns_process: bool,
 }
 
@@ -84,19 +84,19 @@ pub struct Engine {
     frugal: SessionState,
     narrow: SessionState,
     budget: Arc<Budget>,
-    /// `None` where the process is not the engine's alone.
+    /// `None` if the engine shares the process.
     pressure: Option<Pressure>,
     query_ms_max: u64,
     data_dir: PathBuf,
-    /// Where exports decode: on as many threads as there are for queries, and always the same, because every thread
-    /// keeps memory of its own for what it may need again.
+    /// Runtime on which exports are decoded: it has as many threads as run queries, and keeps them, because every
+    /// thread caches freed memory.
     decoding: Option<Runtime>,
     decoders: usize,
-    /// Who may make the first rows of an answer.
+    /// Permits to produce the first rows of a result.
     beginning: Arc<Semaphore>,
-    /// What decoders may take, in KiB, while they wait.
+    /// Memory, in KiB, that decoders may hold while they wait for a slow reader.
     waiting_decoders: Arc<Semaphore>,
-    /// How many files may be kept open for exports.
+    /// Permits for files that are kept open for exports.
     held_files: Arc<Semaphore>,
     /// The files whose functions statements may call.
     functions: RwLock<Files>,
@@ -106,7 +106,7 @@ impl Engine {
     /// Starts an engine: its threads, its memory pool and its spill directory.
     ///
     /// # Errors
-    /// When the directory can't be made or threads can't be started.
+    /// If the directory can't be created or threads can't be started.
     pub fn new(options: &EngineOptions) -> Result<Arc<Self>> {
         std::fs::create_dir_all(&options.data_dir).map_err(|error| {
             Error::internal(format!("can't make the data directory `{}`", options.data_dir.display()))
@@ -121,7 +121,7 @@ impl Engine {
             0 => machine_memory_bytes().map_or(FALLBACK_MEMORY_BYTES, |bytes| bytes / 2),
             bytes => bytes,
         };
-        // Half is for rows that stay, half for queries that run: neither can starve the other.
+        // One half is for resident rows, the other for running queries, so that neither can starve the other.
         let query_bytes = memory_bytes - memory_bytes / 2;
         let environment = session::environment(query_bytes, threads, &options.data_dir, options.spill_bytes_max)?;
         let pressure = options.owns_process.then(|| Pressure::new(memory_bytes));
@@ -157,74 +157,74 @@ impl Engine {
         }))
     }
 
-    /// What the process may have in memory, in bytes, before queries are ended for it; no bound where the process is
-    /// not the engine's alone.
+    /// Returns the memory, in bytes, that the process may use before queries are cancelled; unlimited if the engine
+    /// shares the process.
     #[must_use]
     pub fn process_bytes_max(&self) -> u64 {
         self.pressure.as_ref().map_or(u64::MAX, Pressure::bytes_max)
     }
 
-    /// From now on `relief` is asked to let go of memory that nobody works with, before a query is ended because the
-    /// process has too much. It says whether there was any.
+    /// Sets the function that is called to release unused memory before a query is cancelled for the process's memory
+    /// use. `relief` returns whether it released any.
     pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {
         if let Some(pressure) = &self.pressure {
             pressure.relieve_with(Box::new(relief));
         }
     }
 
-    /// From now on statements may call the functions of these files.
+    /// Sets the files whose functions statements may call.
     pub fn set_functions(&self, files: &[Arc<dyn Functions>]) {
         *self.functions.write().unwrap_or_else(PoisonError::into_inner) = files.into();
     }
 
-    /// The files whose functions statements may call.
+    /// Returns the files whose functions statements may call.
     pub(crate) fn functions(&self) -> Files {
         Arc::clone(&self.functions.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The memory that resident datasets share.
+    /// Returns the memory budget that resident datasets share.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Where files that belong to this server may be kept.
+    /// Returns the directory for files that belong to this server.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// The places for files that are kept open for exports.
+    /// Returns the permits for files that are kept open for exports.
     pub(crate) fn held_files(&self) -> &Arc<Semaphore> {
         &self.held_files
     }
 
-    /// How many threads decode for exports.
+    /// Returns the number of threads that decode for exports.
     pub(crate) fn decoders(&self) -> usize {
         self.decoders
     }
 
-    /// The room, in KiB, for decoders that wait for whoever reads them.
+    /// Returns the memory permits, in KiB, of decoders that wait for a slow reader.
     pub(crate) fn waiting_decoders(&self) -> &Arc<Semaphore> {
         &self.waiting_decoders
     }
 
-    /// The session for plans that may use every core.
+    /// Returns the session for plans that may use every core.
     pub(crate) fn session(&self) -> &SessionState {
         &self.session
     }
 
-    /// The session for plans whose rows must come in the order of the source: one partition.
+    /// Returns the session for plans that must keep the order of the source: one partition.
     pub(crate) fn ordered(&self) -> &SessionState {
         &self.ordered
     }
 
-    /// The session for plans that ran out of memory: small batches, and sorts and joins that spill.
+    /// Returns the session for plans that ran out of memory: small batches, and sorts and joins that spill.
     pub(crate) fn frugal(&self) -> &SessionState {
         &self.frugal
     }
 
-    /// The session for plans whose rows are too wide to go many at a time.
+    /// Returns the session for plans with rows too wide for batches of the usual size.
     pub(crate) fn narrow(&self) -> &SessionState {
         &self.narrow
     }
@@ -236,13 +236,13 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // The last holder may be a task of another runtime, where waiting for threads is not allowed.
+        // The last reference may be dropped inside another runtime, where blocking on threads is not allowed.
         self.decoding.take().into_iter().for_each(Runtime::shutdown_background);
         self.lanes.shut_down();
     }
 }
 
-/// The machine's memory in bytes, or the container's bound where that is lower.
+/// Returns the machine's memory in bytes, or the container's limit if that is lower.
 fn machine_memory_bytes() -> Option<u64> {
     let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

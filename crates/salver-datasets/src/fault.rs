@@ -1,5 +1,5 @@
-//! Which failures of the engine are the client's, and what the client may read of them. Causes go to the log; paths
-//! and the engine's own words about its insides never go out.
+//! Maps errors of the engine to errors for the client: which of them are the client's fault, and what the message says.
+//! Causes are logged; paths and the engine's internals are never sent.
 
 mod instead;
 
@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 use salver_model::{Code, Error, suggest};
 
-/// A failure while a plan ran.
+/// Maps an error of execution.
 pub(crate) fn execution(error: DataFusionError) -> Error {
     let error = match ours(error) {
         Ok(ours) => return ours,
@@ -20,7 +20,7 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
         return shared.with_source(error);
     }
     let (code, message, hint) = match error.find_root() {
-        // It comes as a failure to write a file, too.
+        // It also occurs as a failure to write a file.
         root if root.to_string().contains("used disk space during the spilling") => (
             Code::OutOfMemory,
             "the query spills more to disk than is left of `limits.spill_bytes_max`".to_owned(),
@@ -56,7 +56,7 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
     Error::new(code, message).with_hint(hint).with_source(error)
 }
 
-/// A failure while a plan was made. `columns` are those the statement could have meant.
+/// Maps an error of planning.
 pub(crate) fn planning(error: DataFusionError) -> Error {
     let error = match ours(error) {
         Ok(ours) => return ours,
@@ -67,7 +67,7 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
     }
     let made = match error.find_root() {
         DataFusionError::SchemaError(schema, _) => return schema_error(schema).with_source(error),
-        // A check of the engine failed that shows the plan.
+        // Failed internal checks have the plan in their message.
         DataFusionError::Plan(message) if !message.starts_with("Plan: [") => {
             Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
         }
@@ -88,7 +88,7 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
     made.with_source(error)
 }
 
-/// Whether a plan was not made because the engine gave two expressions one name.
+/// Returns whether planning failed because the engine gave two expressions the same name.
 pub(crate) fn is_of_names(error: &DataFusionError) -> bool {
     match error.find_root() {
         DataFusionError::SchemaError(schema, _) => matches!(
@@ -100,19 +100,19 @@ pub(crate) fn is_of_names(error: &DataFusionError) -> bool {
     }
 }
 
-/// A kernel that failed on a query's own values.
+/// Maps the error of an Arrow kernel that failed on a query's own values.
 pub(crate) fn arrow(error: ArrowError) -> Error {
     execution(error.into())
 }
 
-/// A panic of a library, caught at the border of a task.
+/// Maps a panic of a library, caught at the boundary of a task.
 pub(crate) fn panic(panic: &(dyn Any + Send)) -> Error {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_default();
-    // Buffers that would be larger than their offsets can count, or than there are addresses.
+    // Buffers larger than their offset type, or than the address space, allows.
     let error = if OVERFLOWS.iter().any(|overflow| text.contains(overflow)) {
         Error::new(Code::QueryTooLarge, "the query makes more of a column than fits into one batch")
             .with_hint("ask for smaller values, or for fewer of them at once")
@@ -123,12 +123,12 @@ pub(crate) fn panic(panic: &(dyn Any + Send)) -> Error {
     error.with_source(format!("panic: {text}"))
 }
 
-/// A task that did not come to its end.
+/// Maps the error of a task that was aborted.
 pub(crate) fn stopped(error: tokio::task::JoinError) -> Error {
     Error::internal("the query was stopped before its end").with_source(error)
 }
 
-/// How libraries say in a panic that something is too large to be counted.
+/// Texts in the panics of libraries for a size that overflows.
 const OVERFLOWS: [&str; 2] = ["overflow", "illegal offset range"];
 
 const CHECK_VALUES: &str =
@@ -142,7 +142,7 @@ fn unreadable() -> (Code, String, &'static str) {
     )
 }
 
-/// Salver's own error, below those of libraries that it went through.
+/// Returns Salver's own error from the chain of sources.
 fn beneath(error: &DataFusionError) -> Option<&Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
@@ -154,7 +154,7 @@ fn beneath(error: &DataFusionError) -> Option<&Error> {
     None
 }
 
-/// Salver's own error, when that is what passed through the engine.
+/// Returns Salver's own error if it was passed through the engine.
 fn ours(error: DataFusionError) -> Result<Error, DataFusionError> {
     match error {
         DataFusionError::External(inner) => match inner.downcast::<Error>() {
@@ -164,7 +164,7 @@ fn ours(error: DataFusionError) -> Result<Error, DataFusionError> {
                 Err(inner) => Err(DataFusionError::External(inner)),
             },
         },
-        // Whoever waits for the same partitions is told the same, so it is not to be had whole.
+        // All consumers of shared partitions get the same error, so it can't be moved out.
         DataFusionError::Shared(shared) => match shared.find_root() {
             DataFusionError::External(inner) => match inner.downcast_ref::<Error>() {
                 Some(ours) => Ok(ours.shared()),
@@ -221,7 +221,8 @@ fn arrow_message(error: &ArrowError) -> String {
     }
 }
 
-/// The hint in a planner's message: of functions only where it names one that is near, or there is a better word.
+/// Returns the hint in a planner's message. For an unknown function, a replacement takes precedence, and a name that is
+/// not similar is dropped.
 fn hint_of(message: &str) -> Option<String> {
     let meant = message.lines().nth(1).filter(|line| line.starts_with("Did you mean"));
     let near = || meant.map(|line| line.replace('\'', "`").replace("Did", "did"));
@@ -238,14 +239,14 @@ fn hint_of(message: &str) -> Option<String> {
 
 const NO_FUNCTION: &str = "docs/sql.md says what there is; functions of your own are written in files of R or Python";
 
-/// What is said of a subquery that can't be told apart from the query around it.
+/// Message and hint for a correlated subquery that can't be decorrelated.
 const OUTER: (&str, &str) = (
     "a subquery names columns of the query around it where it can't be computed for all rows at once",
     "write it as a join; for the first rows of each, number them in a subquery, as in `select ..., row_number() over \
      (partition by k order by x) as n`, and filter by `n`",
 );
 
-/// What the engine says of what it can't do, what is said of it, and what to write instead.
+/// Texts in the engine's messages about unsupported features, the message for each, and the alternative.
 const LACKING: [(&str, &str, &str); 3] = [
     (
         "retract_batch",
@@ -265,7 +266,7 @@ const LACKING: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What the engine can't do, and what to write instead.
+/// Returns the message for an unsupported feature, and the alternative.
 fn lacking(message: &str) -> (String, &'static str) {
     match LACKING.iter().find(|(theirs, ..)| message.contains(theirs)) {
         Some((_, own, instead)) => ((*own).to_owned(), instead),
@@ -279,7 +280,7 @@ fn names_outer(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// What a planner says of a call whose arguments fit none of a function's readings.
+/// Rewrites a planner's error about arguments that match none of a function's signatures.
 fn unfit(message: &str) -> Option<Error> {
     let is_unfit = message.contains("No function matches") || message.contains("failed to match any signature");
     let (_, rest) = message.rsplit_once("argument types '").filter(|_| is_unfit)?;
@@ -295,14 +296,14 @@ fn unfit(message: &str) -> Option<Error> {
     Some(Error::new(Code::InvalidSql, message).with_hint(hint))
 }
 
-/// A message up to where it shows a structure of the program.
+/// Returns a message up to the debug output of a data structure.
 fn without_insides(message: &str) -> String {
     let line = first_line(message);
     let end = line.find(['{', '(']).filter(|at| line[*at..].contains("{") || line[*at..].contains("Some("));
     line[..end.unwrap_or(line.len())].trim_end_matches([' ', ':']).to_owned()
 }
 
-/// The part of a message that is for people: no backtrace, no appeal to report bugs.
+/// Returns the readable part of a message: no backtrace, no request to report a bug.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.split(". This issue was likely caused").next().unwrap_or(line);
