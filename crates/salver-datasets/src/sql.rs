@@ -1,5 +1,5 @@
-//! SQL: text to a statement that only reads, and that to rows. A statement that says no more than a query of one
-//! dataset is lowered to one and skips the engine; the rest is planned by it.
+//! Runs SQL: parses text into a statement that only reads, and executes it. A statement that a query of one dataset can
+//! express is lowered to that and skips the engine; the engine plans all others.
 
 mod bounds;
 mod catalog;
@@ -34,10 +34,10 @@ use redact::Paths;
 
 /// Longest text that is tried on the caller's own thread, in bytes.
 const NOW_BYTES_MAX: usize = 2 * 1024;
-/// Most words and operators of it, and so the deepest tree that the caller's stack sees.
+/// Most words and operators of it, which also limits the depth of the tree on the caller's stack.
 const NOW_WORDS_MAX: usize = 256;
 
-/// What a statement became.
+/// A prepared statement.
 enum Prepared {
     Lowered(Box<Lowered>),
     Planned(Box<Planned>),
@@ -78,7 +78,7 @@ impl SqlEngine for Engine {
         }
         let attempt = AssertUnwindSafe(|| {
             let statement = parse::parse_within(query, NOW_WORDS_MAX).ok()?;
-            // A failure is better told by the engine, which knows the text.
+            // The engine gives better error messages, because it knows the text.
             lower::lower(&statement, &**tables)?.read_now().filter(Result::is_ok)
         });
         std::panic::catch_unwind(attempt).unwrap_or(None)
@@ -86,7 +86,8 @@ impl SqlEngine for Engine {
 }
 
 impl Engine {
-    /// Whether a statement calls a function that the engine does not have itself, so that files are worth a look.
+    /// Returns whether a statement calls a function that the engine does not have, so that user functions must be
+    /// loaded.
     #[must_use]
     pub fn lacks_function(&self, query: &SqlQuery) -> bool {
         let looks = || parse::parse(query).is_ok_and(|statement| calls::are_in(&statement, self.session()));
@@ -110,7 +111,7 @@ async fn prepare(
         return Ok(Prepared::Lowered(Box::new(lowered)));
     }
     meaning::rewrite(&mut statement)?;
-    // What was put into other words may be more of them.
+    // Rewriting may have made the statement larger.
     bounds::check_rewritten(&statement)?;
     let named = names::resolve(&mut statement, &*tables)?;
     bounds::columns(&statement, &*tables)?;
@@ -130,8 +131,7 @@ async fn prepare(
         planned => planned.map_err(place)?,
     };
     let plan = namesakes::told_apart(plan).map_err(fault::planning)?;
-    // What is listed changes with tables that are not there yet, and so have no version that could tell; nor has user
-    // code one.
+    // Listings change with tables that do not exist yet, and so have no version; neither has user code.
     let repeatable = !explains
         && !lists
         && !calls.are_there()
@@ -144,7 +144,7 @@ async fn prepare(
     Ok(Prepared::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths, calls })))
 }
 
-/// Whether the plan's functions give the same for the same rows at any time.
+/// Returns whether the plan's functions always return the same for the same rows.
 fn is_repeatable(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
     let mut repeatable = true;
     plan.apply_with_subqueries(|node| {
