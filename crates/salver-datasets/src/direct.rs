@@ -1,5 +1,5 @@
-//! Runs a query over rows in memory on the caller's thread, without planner, task or channel. It handles neither
-//! grouped nor distinct queries, and depends on neither files, SQL nor the engine.
+//! Runs a query over rows in memory, without planner, task or channel. It handles neither grouped nor distinct queries,
+//! and depends on neither files, SQL nor the engine.
 
 mod evaluate;
 mod order;

@@ -70,8 +70,8 @@ pub struct EngineOptions {
     /// Longest time to produce the rows of one query, in milliseconds; 0 is no limit. The caller limits how long it
     /// waits; this limit also counts the time to produce rows ahead of a slow reader.
     pub query_ms_max: u64,
-    /// Whether the engine is the only large user of memory in the process. If so, queries are cancelled when the
-    /// process uses more memory than `memory_bytes_max` accounts for.
+    /// Whether the process is dedicated to the engine. If so, queries are cancelled when the process uses more memory
+    /// than `memory_bytes_max` accounts for.
     pub owns_process: bool,
 }
 

@@ -68,7 +68,7 @@ impl From<Error> for Stop {
 /// Receiver of the batches of a file.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<(), Stop>;
 
-/// How to read a file, in addition to its dataset's settings.
+/// Options to read a file, in addition to its dataset's settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     /// The dataset's columns. A file may lack some, and its types are converted to these.

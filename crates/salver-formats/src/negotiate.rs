@@ -31,7 +31,7 @@ const NAMES: [(&str, Format, &str); 21] = [
     ("text/x-csv", Format::Csv, "text/x-csv; charset=utf-8"),
 ];
 
-/// How closely a media range matches a name; the most specific range applies (RFC 9110, section 12.5.1).
+/// Specificity of the match of a media range with a name; the most specific range applies (RFC 9110, section 12.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// `*/*`.

@@ -21,8 +21,7 @@ pub(super) struct Recut {
     cuts: Cuts,
 }
 
-/// Divides `held` into `parts` partitions of equal size; returns it unchanged if it does not know its partitions'
-/// sizes.
+/// Divides `held` into `parts` partitions of equal size; keeps its own partitions if their sizes are unknown.
 pub(super) fn recut(held: Arc<dyn Held>, parts: usize) -> Arc<dyn Held> {
     let mut starts = vec![0];
     let mut rows = 0;
@@ -119,7 +118,7 @@ impl Held for Recut {
     }
 }
 
-/// A snapshot whose partitions are of unknown size: rows that are skipped are read all the same.
+/// A snapshot whose partitions are of unknown size: skipped rows are read and dropped.
 #[derive(Debug)]
 struct Unmeasured(Arc<dyn Held>);
 

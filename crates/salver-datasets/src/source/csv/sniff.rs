@@ -42,7 +42,8 @@ pub(super) fn delimiter(head: Head<'_>, dialect: Dialect) -> u8 {
     best.unwrap_or(b',')
 }
 
-/// Returns the quote of `dialect`, unless `'` encloses fields and it does not, or it is only an ordinary character.
+/// Returns the quote of `dialect`, or `'` if that is clearly the quote; `None` if the dialect's quote is an ordinary
+/// character.
 pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     let usual = score(head, dialect);
     let by_apostrophe = Dialect { quote: Some(b'\''), ..dialect };
@@ -131,7 +132,7 @@ fn score(head: Head<'_>, dialect: Dialect) -> Score {
     Score { even: even * 100 / (block.rows() - first), before: Reverse(first), width }
 }
 
-/// Returns whether a quote is opened that is never closed, or only on a later line, without being a valid field.
+/// Returns whether a quote is opened that is never closed, or only on a later line, with uneven records as the result.
 fn is_torn(head: Head<'_>, dialect: Dialect) -> bool {
     let block = records(head, dialect, RECORDS);
     let Some(view) = block.view().filter(|_| block.rows() > 0) else { return true };
