@@ -45,7 +45,7 @@ impl Day {
     }
 }
 
-/// `1970-01-02`
+/// Writes a date, `1970-01-02`.
 #[inline(always)]
 pub(crate) fn date(bytes: &mut [u8], at: usize, days: i32, last: &mut Day) -> Option<usize> {
     let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < DAYS_MAX)?;

@@ -17,7 +17,7 @@ pub(super) const fn eight_digits(value: u64) -> u64 {
     tens | (twos - 10 * tens) << 8
 }
 
-/// `12`
+/// Writes an unsigned integer, `12`.
 #[inline(always)]
 pub(crate) fn unsigned(bytes: &mut [u8], at: usize, value: u64) -> Option<usize> {
     if value < EIGHT {
@@ -33,7 +33,7 @@ pub(crate) fn unsigned(bytes: &mut [u8], at: usize, value: u64) -> Option<usize>
     all_eight(bytes, at, low)
 }
 
-/// `-12`
+/// Writes a signed integer, `-12`.
 #[inline(always)]
 pub(crate) fn signed(bytes: &mut [u8], at: usize, value: i64) -> Option<usize> {
     byte(bytes, at, b'-')?;
