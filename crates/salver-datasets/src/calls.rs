@@ -1,7 +1,8 @@
-//! Functions of files in statements: which one a name means, given to the session as a scalar function.
+//! User functions in SQL: resolves each function call of a statement to a function of a file and registers that with
+//! the session as a scalar function.
 //!
-//! A name is looked up when a statement is prepared, so that what a file offers counts as it is at that moment. What
-//! the engine has itself comes before what files have.
+//! Names are resolved when a statement is prepared, against the interface that each file has at that moment. The
+//! engine's own functions take precedence.
 
 mod called;
 mod shape;
@@ -27,22 +28,22 @@ use crate::fault;
 /// The files whose functions statements may call.
 pub(crate) type Files = Arc<[Arc<dyn Functions>]>;
 
-/// The functions of files that a statement calls. Calls that are under way end when this is dropped.
+/// The user functions that a statement calls. Dropping this cancels the calls that are running.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// There are any, which listen at the other end.
+    /// Sender whose receivers are the registered functions; `None` if the statement calls none.
     alive: Option<watch::Sender<()>>,
-    /// A name that nobody knows, and what to say of it.
+    /// The first unknown name, and the hint for it.
     unknown: Option<(String, Option<String>)>,
 }
 
 impl Calls {
-    /// Whether the statement calls user code.
+    /// Returns whether the statement calls user functions.
     pub(crate) fn are_there(&self) -> bool {
         self.alive.is_some()
     }
 
-    /// An error of planning, which knows only the engine's own functions, with what is known of files.
+    /// Adds the hint for an unknown function to a planning error; the planner knows only the engine's own functions.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if let Some((name, Some(hint))) = &self.unknown
             && error.message.starts_with(&format!("Invalid function '{name}'"))
@@ -52,7 +53,7 @@ impl Calls {
         error
     }
 
-    /// The rows, which keep the calls alive.
+    /// Ties the calls to the rows: they are cancelled when the stream is dropped.
     pub(crate) fn hold(self, batches: Batches) -> Batches {
         match (self.alive, batches) {
             (Some(alive), Batches::Stream(rows)) => Batches::Stream(Box::pin(rows.map(move |batch| {
@@ -64,11 +65,11 @@ impl Calls {
     }
 }
 
-/// Gives the session the functions of `files` that the statement calls.
+/// Registers the functions of `files` that the statement calls with the session.
 ///
 /// # Errors
-/// `InvalidSql` for a name that means several, or a function that statements can't call; `MethodNotAllowed` for one
-/// that may change something, where the statement is to be safe (RFC 9110, section 9.2.1).
+/// `InvalidSql` for an ambiguous name or a function that can't be called in SQL; `MethodNotAllowed` for a function that
+/// may have side effects, if the statement has to be safe (RFC 9110, section 9.2.1).
 pub(crate) fn register(
     statement: &mut Statement,
     state: &mut SessionState,
@@ -85,7 +86,7 @@ pub(crate) fn register(
     }
 }
 
-/// Whether the statement calls functions that the session does not have.
+/// Returns whether the statement calls functions that the engine itself does not have.
 pub(crate) fn are_in(statement: &Statement, state: &SessionState) -> bool {
     let found = visit_expressions(statement, |expr| match expr {
         Expr::Function(function) => match function.name.0.as_slice() {
@@ -119,7 +120,7 @@ impl VisitorMut for Registrar<'_> {
 }
 
 impl Registrar<'_> {
-    /// The name under which the session has the function of a file that is called `name`; `None` when it is of none.
+    /// Registers the function that `name` refers to and returns its name in the session; `None` if no file has it.
     fn meant(&mut self, name: &ObjectName) -> Result<Option<String>> {
         let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
         if parts.len() < name.0.len() || matches!(parts[..], [only] if is_own(self.state, only)) {
@@ -161,7 +162,7 @@ impl Registrar<'_> {
     }
 }
 
-/// Whether the engine has a function of this name itself.
+/// Returns whether the engine itself has a function of this name.
 fn is_own(state: &SessionState, name: &Ident) -> bool {
     let name = if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() };
     state.scalar_functions().get(&name).is_some_and(|function| !function.inner().is::<Called>())
@@ -169,7 +170,7 @@ fn is_own(state: &SessionState, name: &Ident) -> bool {
         || state.window_functions().contains_key(&name)
 }
 
-/// A function in what its file offers.
+/// A function, by its file and its endpoint in the file's interface.
 struct Found<'a> {
     file: &'a Arc<dyn Functions>,
     interface: Arc<Interface>,
@@ -181,7 +182,7 @@ impl Found<'_> {
         &self.interface.endpoints[self.endpoint].function
     }
 
-    /// Whether its file lets GET call it.
+    /// Returns whether GET may call it: it is pure, or has a route for GET.
     fn is_safe(&self) -> bool {
         let mut own = self.interface.endpoints.iter().filter(|offered| offered.function == self.function());
         let is_get = |route: &(String, String)| matches!(route.0.as_str(), "GET" | "*");
@@ -193,7 +194,7 @@ impl Found<'_> {
     }
 }
 
-/// The functions whose name, alone or behind that of their file, is one that is meant.
+/// Returns the functions whose name or qualified name (`file.function`) satisfies `is_meant`.
 fn find(files: &Files, is_meant: impl Fn(&str) -> bool) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     for file in files.iter() {
@@ -201,7 +202,7 @@ fn find(files: &Files, is_meant: impl Fn(&str) -> bool) -> Vec<Found<'_>> {
         if interface.application {
             continue;
         }
-        // A function that stands at several paths is offered several times.
+        // A function with several routes has several endpoints.
         let mut seen: Vec<&str> = Vec::new();
         for (endpoint, offered) in interface.endpoints.iter().enumerate() {
             let function = offered.function.as_str();
@@ -217,7 +218,7 @@ fn find(files: &Files, is_meant: impl Fn(&str) -> bool) -> Vec<Found<'_>> {
     found
 }
 
-/// What to say of a function that nobody knows: a file that is not there may have it, or it is spelt another way.
+/// Returns the hint for an unknown function: a file that is unavailable may have it, or a similar name exists.
 fn unknown(files: &Files, name: &str) -> Option<String> {
     let missing = files.iter().find(|file| file.interface().is_err());
     if let Some(error) = missing.and_then(|file| file.interface().err()) {

@@ -1,9 +1,9 @@
-//! Where the parts of held rows begin and end.
+//! The boundaries of the partitions of a table's rows.
 
 use std::ops::Range;
 
-/// Parts of the same length. Nothing but the number of rows decides where they are cut: a position in a part outlives
-/// what is held, and must mean the same row when the rows are kept in another way by then.
+/// Partitions of equal size. The boundaries depend on the number of rows only: a position in a partition may outlive
+/// the way the rows are stored, and must then refer to the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cuts {
     rows: u64,
@@ -11,17 +11,17 @@ pub(crate) struct Cuts {
 }
 
 impl Cuts {
-    /// `rows` rows in `parts` parts; in fewer when there are not so many rows, and in one at least.
+    /// Divides `rows` rows into `parts` partitions: at most one per row, and at least one.
     pub(crate) fn new(rows: u64, parts: usize) -> Self {
         Self { rows, parts: u64::try_from(parts).unwrap_or(u64::MAX).clamp(1, rows.max(1)) }
     }
 
-    /// How many parts.
+    /// Returns the number of partitions.
     pub(crate) fn parts(self) -> usize {
         usize::try_from(self.parts).unwrap_or(usize::MAX)
     }
 
-    /// The rows of a part; none of one that is not there.
+    /// Returns the rows of a partition; an empty range if it does not exist.
     pub(crate) fn part(self, part: usize) -> Range<u64> {
         let at = |part: u64| cut(self.rows, part, self.parts);
         match u64::try_from(part) {
@@ -30,21 +30,21 @@ impl Cuts {
         }
     }
 
-    /// The rows of a part behind its first `skip`, and no more than `limit`.
+    /// Returns the rows of a partition after its first `skip`, and at most `limit`.
     pub(crate) fn behind(self, part: usize, skip: u64, limit: Option<u64>) -> Range<u64> {
         let Range { start, end } = self.part(part);
         let start = start.saturating_add(skip).min(end);
         start..limit.map_or(end, |limit| start.saturating_add(limit).min(end))
     }
 
-    /// How many rows a part has.
+    /// Returns the number of rows of a partition.
     pub(crate) fn count(self, part: usize) -> u64 {
         let rows = self.part(part);
         rows.end - rows.start
     }
 }
 
-/// `rows * part / parts`, of which the product may be larger than a `u64`; the result is not.
+/// Computes `rows * part / parts`. The product may exceed a `u64`; the result does not.
 fn cut(rows: u64, part: u64, parts: u64) -> u64 {
     u64::try_from(u128::from(rows) * u128::from(part) / u128::from(parts)).unwrap_or(u64::MAX)
 }

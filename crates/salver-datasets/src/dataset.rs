@@ -19,7 +19,7 @@ use crate::provider::ResidentProvider;
 use crate::residency::{Content, Loaded, Reservation, SourceFile};
 use crate::{plan, resolve};
 
-/// Values that may be looked at on the caller's own thread; more are looked at on the engine's.
+/// Most values that are examined on the caller's own thread; beyond that the engine's threads do it.
 const NOW_VALUES_MAX: u64 = 60_000;
 
 /// Rows from files, held at one version.
@@ -32,7 +32,7 @@ pub struct Dataset {
     reservation: Option<Arc<Reservation>>,
 }
 
-/// Where the rows are.
+/// The storage of the rows.
 #[derive(Debug)]
 enum Place {
     Resident(Arc<Resident>),
@@ -40,10 +40,10 @@ enum Place {
 }
 
 impl Dataset {
-    /// Makes a dataset of what was loaded for `spec`, and indexes it.
+    /// Makes a dataset of the loaded content of `spec`, and indexes it.
     ///
     /// # Errors
-    /// When `spec` declares a key of columns that do not exist, or a file has vanished since.
+    /// If `spec` declares a key with columns that do not exist, or a file has vanished since it was loaded.
     pub fn new(spec: &DatasetSpec, loaded: Loaded, engine: &Arc<Engine>) -> Result<Self> {
         let Loaded { content, version, rows, memory_bytes, source, file, reservation } = loaded;
         let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &content;
@@ -61,7 +61,7 @@ impl Dataset {
                 let places = Arc::clone(engine.held_files());
                 let held = Arc::new(Files::new(&schema, &files, &partition_columns, kept, places)?);
                 let table = ParquetTable::new(&schema, &files, &partition_columns, Arc::clone(&held))?;
-                // Now, while nobody waits.
+                // Computed here, before the first request waits for it.
                 held.head();
                 Place::Parquet { table: Arc::new(table), files: held }
             }
@@ -85,7 +85,7 @@ impl Dataset {
         Ok(Self { about, rows: place, file, engine: Arc::clone(engine), reservation })
     }
 
-    /// The directories of its files, as plans of the engine write them.
+    /// Returns the directories of its files, as they appear in the engine's plans.
     pub(crate) fn directories(&self) -> Vec<String> {
         match &self.rows {
             Place::Resident(_) => Vec::new(),
@@ -93,7 +93,7 @@ impl Dataset {
         }
     }
 
-    /// The dataset as a table of the engine.
+    /// Returns the dataset as a table of the engine.
     pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
         match &self.rows {
             Place::Resident(resident) => {
@@ -178,7 +178,7 @@ impl Table for Dataset {
     }
 }
 
-/// Refuses a condition on groups where there are none.
+/// Refuses `having` in a query that has neither groups nor aggregates.
 pub(crate) fn check_having(query: &Query) -> Result<()> {
     match query.having {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Reads files through whatever they are compressed with, told from their first bytes.
+//! Opens compressed files; the compression is detected from a file's first bytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,13 +6,14 @@ use std::path::Path;
 
 /// Bytes read from disk at once.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Most memory an xz file may ask for to be read; the highest preset needs 65 MiB.
+/// Most memory that decoding an xz file may take; the highest preset needs 65 MiB.
 const XZ_MEMORY_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// A file that unpacks to more than this and to more than [`BOMB_RATIO`] times its size is taken for a trap.
+/// A file that decompresses to more than this and to more than [`BOMB_RATIO`] times its size is refused as a
+/// decompression bomb.
 const BOMB_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 const BOMB_RATIO: u64 = 1_000;
 
-/// What a file is compressed with.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     /// Nothing.
@@ -28,7 +29,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// By the first bytes of a file.
+    /// Detects the compression from the first bytes of a file.
     pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
@@ -40,20 +41,20 @@ impl Compression {
         }
     }
 
-    /// By the first bytes of the file at `path`.
+    /// Detects the compression from the first bytes of the file at `path`.
     pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
         Ok(Self::of(&head(path)?))
     }
 }
 
-/// The first bytes of a file, up to 16.
+/// Reads the first bytes of a file, up to 16.
 pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(16);
     File::open(path)?.take(16).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Opens a file for reading what is in it.
+/// Opens a file for reading its decompressed content.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     let compression = Compression::of_file(path)?;
     let file = File::open(path)?;

@@ -1,5 +1,5 @@
-//! Answers a query from rows in memory, without planner, task or channel. It knows nothing of files, of SQL or of the
-//! engine; grouped and distinct queries are not its work.
+//! Runs a query over rows in memory, without planner, task or channel. It handles neither grouped nor distinct queries,
+//! and depends on neither files, SQL nor the engine.
 
 mod evaluate;
 mod order;
@@ -23,40 +23,40 @@ pub(crate) use rows::Found;
 pub(crate) use select::Pick;
 use select::Seen;
 
-/// Rows of a dataset in memory, with what helps to find them.
+/// The rows of a dataset in memory, with their indexes.
 #[derive(Debug)]
 pub(crate) struct Resident {
     /// Chunks of [`CHUNK_ROWS`] rows, the last may be shorter.
     pub(crate) chunks: Vec<RecordBatch>,
-    /// How many rows.
+    /// Number of rows.
     pub(crate) rows: u64,
-    /// Finds rows by key.
+    /// Index by key.
     pub(crate) key: Option<KeyIndex>,
-    /// Ranges of values by chunk.
+    /// Minimum and maximum of each column by chunk.
     pub(crate) zones: Zones,
 }
 
 impl Resident {
-    /// The chunk of a position, and the row in it.
+    /// Returns the chunk of a position, and the row in it.
     pub(crate) fn locate(position: u64) -> (u32, u32) {
         ((position / CHUNK_ROWS as u64) as u32, (position % CHUNK_ROWS as u64) as u32)
     }
 
-    /// The position of a row of a chunk.
+    /// Returns the position of a row of a chunk.
     pub(crate) fn position(chunk: u32, row: u32) -> u64 {
         u64::from(chunk) * CHUNK_ROWS as u64 + u64::from(row)
     }
 }
 
-/// A checked query, and where to look for its rows.
+/// A checked query, and the rows that it has to look at.
 pub(crate) struct Plan {
     resolved: Resolved,
-    /// The positions of rows that may pass, when the key tells them.
+    /// The positions of the rows that may match, if the key index gives them.
     candidates: Option<Vec<u32>>,
 }
 
 impl Plan {
-    /// Looks the key up, when the filter has it.
+    /// Plans a query; looks the key up if the filter determines it.
     pub(crate) fn of(resident: &Resident, resolved: Resolved) -> Self {
         let candidates = match (&resolved.filter, &resident.key) {
             (Some(filter), Some(key)) => select::candidates(key, filter),
@@ -65,7 +65,8 @@ impl Plan {
         Self { resolved, candidates }
     }
 
-    /// How many values there are to look at, at most: those that are tested and sorted by, and those handed out.
+    /// Returns an upper bound of the number of values to examine: those filtered and sorted by, and those of the
+    /// result.
     pub(crate) fn cost(&self, resident: &Resident) -> u64 {
         let resolved = &self.resolved;
         let is_page = resolved.sort.is_empty() && resolved.filter.is_none();
@@ -74,7 +75,7 @@ impl Plan {
             None => resolved.schema.fields().len(),
         } as u64;
         if is_page {
-            // Whole chunks are handed out as they are.
+            // Chunks are returned as slices, without a copy.
             return columns;
         }
         let rows = self.candidates.as_ref().map_or(resident.rows, |candidates| candidates.len() as u64);
@@ -83,7 +84,7 @@ impl Plan {
         rows.saturating_mul(looks).saturating_add(handed_out.saturating_mul(columns)).max(columns)
     }
 
-    /// Finds the rows.
+    /// Runs the query.
     pub(crate) fn run(
         self,
         resident: &Arc<Resident>,
@@ -118,7 +119,7 @@ impl Plan {
     fn in_source_order(&self, resident: &Resident, cancel: &Cancel) -> Result<Page> {
         let resolved = &self.resolved;
         let start = resolved.after.unwrap_or(0);
-        // One more than the page holds, to know whether another follows.
+        // One more than the page holds, to learn whether another page follows.
         let enough = match resolved.limit {
             Some(limit) if !resolved.count => limit.saturating_add(resolved.offset).saturating_add(1),
             _ => u64::MAX,
@@ -138,14 +139,14 @@ impl Plan {
 
 /// The rows of one page.
 pub(crate) struct Page {
-    /// Which rows, in order.
+    /// The rows, in order.
     pub(crate) found: Found,
-    /// How many.
+    /// Number of rows.
     pub(crate) len: u64,
     /// Whether more rows follow.
     pub(crate) more: bool,
     /// One more than the position of the last row.
     pub(crate) end: u64,
-    /// How many rows match; only when it was asked for.
+    /// Number of rows that match; only set if the query asks for it.
     pub(crate) total: u64,
 }

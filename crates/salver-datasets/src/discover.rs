@@ -1,4 +1,4 @@
-//! What `salver serve DIRECTORY` serves: every supported file of a directory as a dataset.
+//! Finds the datasets of `salver serve DIRECTORY`: every supported file of a directory is one.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,15 @@ use crate::location::{
     files_below, format_of_path, is_compression, is_link_to_hidden, is_skipped, partition_of, unreadable,
 };
 
-/// The directory in which streams are kept that name none, beside the configuration: its files are not datasets.
+/// The default directory of streams, beside the configuration; its files are not datasets.
 const STREAMS: &str = "salver-data";
 
-/// A dataset for each supported file directly in `dir`, and one for each directory in it whose files all have one
-/// format; sorted by name. Behind them, why directories in it were left out that can't be read.
+/// Returns a dataset for each supported file directly in `dir`, and one for each of its directories whose files all
+/// have the same format; sorted by name. The second list has an error for each directory that was skipped because it
+/// can't be read.
 ///
 /// # Errors
-/// [`Code::Source`] when `dir` can't be listed.
+/// [`Code::Source`] if `dir` can't be listed.
 pub fn discover(dir: &Path) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
     let mut paths: Vec<PathBuf> = entries
@@ -51,7 +52,7 @@ pub fn discover(dir: &Path) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     Ok((specs, left_out))
 }
 
-/// Whether a directory is one dataset: all files below it have one format, or it is partitioned.
+/// Returns whether a directory is one dataset: all files below it have one format, or it is partitioned.
 fn is_dataset(dir: &Path) -> Result<bool> {
     let files = files_below(dir)?;
     let mut formats: Vec<_> = files.iter().filter_map(|file| format_of_path(file)).collect();
@@ -64,7 +65,7 @@ fn is_dataset(dir: &Path) -> Result<bool> {
     Ok(has_one || (is_partitioned && !formats.is_empty()))
 }
 
-/// The name without the suffixes of compression and format.
+/// Returns the file name without the suffixes of compression and format.
 fn stem(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if path.is_dir() {
@@ -77,7 +78,7 @@ fn stem(path: &Path) -> String {
     name.rsplit_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned())
 }
 
-/// The stem; with the format behind it when the stem is taken, and a number when that is.
+/// Returns the stem; if it is taken, the stem with the format appended, then with a number.
 fn free_name(stem: &str, path: &Path, taken: &mut HashSet<String>) -> String {
     let mut clean: String = stem.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned();
     while clean.len() > salver_model::limits::NAME_BYTES_MAX - 16 {

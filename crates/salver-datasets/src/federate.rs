@@ -1,5 +1,5 @@
-//! Any entry as a table of the engine: what the engine wants of it is asked through its port, with columns, filter and
-//! limit handed down.
+//! Tables of other backends in the engine: the engine reads an entry through its port, with projection, filter and
+//! limit pushed down.
 
 mod condition;
 mod join;
@@ -21,7 +21,7 @@ pub(crate) use condition::{condition, scalar};
 use scan::PortScan;
 pub(crate) use shown::Shown;
 
-/// An entry of another backend as the engine sees it.
+/// Returns an entry of another backend as a table of the engine.
 pub(crate) fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
     Arc::new(PortProvider { table: Arc::clone(table) })
 }
@@ -42,7 +42,7 @@ impl TableProvider for PortProvider {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // Another kind of entry may compare a little differently, so the engine looks at the rows once more.
+        // Other backends may compare slightly differently, so the engine filters the rows again.
         let support = |filter: &&Expr| match condition(filter, scalar) {
             Some(_) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,

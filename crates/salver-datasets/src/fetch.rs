@@ -1,4 +1,4 @@
-//! Brings bytes that are not files onto disk: http(s) downloads and standard input.
+//! Downloads http(s) sources and standard input to disk.
 
 mod pace;
 
@@ -22,20 +22,20 @@ const CONNECT_S_MAX: u64 = 10;
 const SILENCE_S_MAX: u64 = 30;
 const REDIRECTS_MAX: u32 = 5;
 
-/// Bytes that were brought onto disk.
+/// A source that was downloaded to disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetched {
-    /// Where they are.
+    /// Path of the file.
     pub(crate) path: PathBuf,
-    /// Tells this content from another.
+    /// Version of the content.
     pub(crate) tag: Version,
-    /// The format by the media type, when the server sent one that says it.
+    /// The format by the media type, if the server sent a known one.
     pub(crate) format: Option<SourceFormat>,
-    /// The directory of `path`, deleted with its last holder.
+    /// The directory of `path`, deleted when the last reference is dropped.
     pub(crate) dir: Arc<TempDir>,
 }
 
-/// A URL without what may be secret in it: user, password and query.
+/// Returns a URL without the parts that may be secret: user, password and query.
 pub(crate) fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
@@ -60,7 +60,7 @@ pub(crate) fn download(url: &str, headers: &[(String, String)], data_dir: &Path)
     Ok(Fetched { path, tag: tag.unwrap_or(hash), format, dir })
 }
 
-/// What tells the content at `url` from another: its ETag or date when the server gives one, else its bytes.
+/// Returns the version of the content at `url`: from its ETag or date if the server sends one, else from its bytes.
 pub(crate) fn tag(url: &str, headers: &[(String, String)]) -> Result<Version> {
     let response = request("HEAD", url, headers)?;
     if response.status().is_success()
@@ -68,7 +68,7 @@ pub(crate) fn tag(url: &str, headers: &[(String, String)]) -> Result<Version> {
     {
         return Ok(tag);
     }
-    // Some servers don't know HEAD, or say nothing in its answer.
+    // Some servers don't support HEAD, or send no validators with it.
     let response = request("GET", url, headers)?;
     check_status(url, &response)?;
     if let Some(tag) = tag_of(response.headers()) {
@@ -150,18 +150,18 @@ fn format_of(headers: &HeaderMap) -> Option<SourceFormat> {
     })
 }
 
-/// Standard input can be read once, but a dataset may be loaded again.
+/// Standard input can be read only once, but a dataset may be loaded again.
 static STDIN: Mutex<Stdin> = Mutex::new(Stdin::Unread);
 
-/// What became of standard input.
+/// The state of standard input.
 enum Stdin {
     Unread,
     Kept(Fetched),
-    /// Part of it is gone; the rest must not be taken for the whole.
+    /// Part of it is lost; the rest must not be taken for the whole.
     Broken(String),
 }
 
-/// Everything on standard input, read on the first call and kept until the process ends.
+/// Returns everything on standard input, read on the first call and kept until the process ends.
 pub(crate) fn stdin(data_dir: &Path) -> Result<Fetched> {
     let mut state = STDIN.lock().unwrap_or_else(PoisonError::into_inner);
     once(&mut state, &mut io::stdin().lock(), data_dir)
@@ -179,7 +179,7 @@ fn once(state: &mut Stdin, from: &mut dyn Read, data_dir: &Path) -> Result<Fetch
     }
     let dir = Arc::new(scratch(data_dir)?);
     let path = dir.path().join("stdin");
-    // Holds when reading panics.
+    // The state if reading panics.
     *state = Stdin::Broken("reading it broke off".to_owned());
     match spool(from, &path) {
         Ok(tag) => {
@@ -194,7 +194,7 @@ fn once(state: &mut Stdin, from: &mut dyn Read, data_dir: &Path) -> Result<Fetch
     }
 }
 
-/// A new directory below `data_dir`, deleted when dropped.
+/// Creates a new directory below `data_dir`, deleted when dropped.
 pub(crate) fn scratch(data_dir: &Path) -> Result<TempDir> {
     std::fs::create_dir_all(data_dir)
         .and_then(|()| tempfile::Builder::new().prefix("dataset-").tempdir_in(data_dir))
@@ -205,7 +205,7 @@ pub(crate) fn scratch(data_dir: &Path) -> Result<TempDir> {
         })
 }
 
-/// Writes everything to a file and says what tells it from other content.
+/// Writes everything to a file and returns the version of the content.
 pub(crate) fn spool(from: &mut dyn Read, to: &Path) -> io::Result<Version> {
     let mut file = File::create(to)?;
     let tag = copy_hashed(from, &mut file)?;
@@ -236,7 +236,7 @@ fn copy_hashed(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<Version> {
 mod tests {
     use super::*;
 
-    /// Fails once, then goes on as if nothing had been.
+    /// Fails once, then goes on reading.
     struct Hiccup(u8);
 
     impl Read for Hiccup {

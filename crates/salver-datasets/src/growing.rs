@@ -1,6 +1,6 @@
-//! Rows that grow while they are served, as tables: every request holds the rows that there are when it comes, and
-//! reads them like those of any other entry. Whole rows in their own order are read without the planner; what filters,
-//! sorts or groups goes through the engine.
+//! Tables whose rows grow while they are served, such as streams. Every request gets a snapshot of the rows present at
+//! its start, and reads that like any other entry. Pages of unfiltered rows in storage order are read without the
+//! planner; filters, sorts and groups go through the engine.
 
 mod held_table;
 mod page;
@@ -20,7 +20,7 @@ use salver_model::{Query, Result, Rows, Version};
 use crate::engine::Engine;
 pub(crate) use held_table::HeldTable;
 
-/// The rows of `scan` as a table. It is described as it is now; [`Table::current`] holds it at a later time.
+/// Returns the rows of `scan` as a table. Its description is of now; [`Table::current`] takes a later snapshot.
 #[must_use]
 pub fn growing(scan: Arc<dyn Scan>, engine: &Arc<Engine>) -> Arc<dyn Table> {
     let about = scan.hold().describe().clone();

@@ -1,11 +1,11 @@
-//! Lets only reading through: an allow-list over the parsed statement. What is not on it is refused, whatever it is.
+//! Lets only statements that read through: an allow-list over the parsed statement. Anything not on it is refused.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{ObjectName, Query, Select, Statement, TableFactor, Visit, Visitor};
 use salver_model::{Code, Error, Result};
 
-/// Functions that may stand where a table does. None of them reaches files or the network.
+/// Table functions that are allowed. None of them reads files or the network.
 const TABLE_FUNCTIONS: [&str; 10] = [
     "generate_series",
     "generate_subscripts",
@@ -19,15 +19,15 @@ const TABLE_FUNCTIONS: [&str; 10] = [
     "unnest",
 ];
 
-/// Words that begin a statement which does more than read. What they begin may follow the grammar of another dialect
-/// than the parser's; it is refused for what it is all the same.
+/// First words of statements that do more than read. Such a statement is refused by this word even if the parser does
+/// not know its dialect.
 const WRITING: [&str; 24] = [
     "ALTER", "ANALYZE", "ATTACH", "BEGIN", "CALL", "COMMIT", "COPY", "CREATE", "DELETE", "DETACH", "DROP", "EXECUTE",
     "GRANT", "INSERT", "INSTALL", "LOAD", "MERGE", "PRAGMA", "PREPARE", "REVOKE", "SET", "TRUNCATE", "UPDATE",
     "VACUUM",
 ];
 
-/// Refuses a statement by its first word alone, for when it can't be parsed.
+/// Refuses a statement by its first word, for statements that can't be parsed.
 pub(crate) fn check_first_word(word: &str) -> Result<()> {
     let upper = word.to_uppercase();
     if WRITING.contains(&upper.as_str()) {
@@ -54,7 +54,7 @@ impl Visitor for Guard {
     fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<Self::Break> {
         self.depth += 1;
         match statement {
-            // An explained statement is visited on its own, one level down.
+            // The visitor visits an explained statement by itself, one level deeper.
             Statement::Query(_) | Statement::Explain { .. } => ControlFlow::Continue(()),
             Statement::ShowTables { .. } | Statement::ShowColumns { .. } | Statement::ExplainTable { .. }
                 if self.depth == 1 =>

@@ -1,9 +1,10 @@
-//! Datasets held for exports: their rows in parts, each of which can be read again and from any row on.
+//! Snapshots of datasets for exports: their rows in partitions, each of which can be read repeatedly and from any row
+//! on.
 //!
-//! Resident rows are handed out as they lie in memory. Rows in Parquet files are read directly, without a plan: of each
-//! column the page that is just needed, from files that were opened once for the version, and some columns beside
-//! others. What replaces a file under its name does not change what is held; what is written over it is noticed. Plans
-//! of the engine read the same open files (`scan`).
+//! Resident rows are returned as slices of memory. Rows in Parquet files are read directly, without a plan: of each
+//! column only the current page is in memory, the files are opened once per version, and groups of columns are decoded
+//! in parallel. A file that is replaced under its name does not change the snapshot; one that is overwritten is
+//! detected. Plans of the engine read the same open files (`scan`).
 
 mod ahead;
 mod columns;

@@ -1,8 +1,8 @@
-//! Finds the rows that have a key without looking at the others. Built once when a dataset is loaded.
+//! Hash index that finds rows by key. It is built once, when a dataset is loaded.
 //!
-//! A hash table of chains: one head for each bucket, one link for each row, eight bytes a row and no comparison while
-//! it is built. Rows of a chain stand in the order of the source. A look-up gives candidates (whose hashes share a
-//! bucket); the filter that asked decides.
+//! A hash table with chaining: one head for each bucket and one link for each row, eight bytes a row, built without
+//! comparisons. The rows of a chain are in the order of the source. A look-up returns candidates, whose hashes share a
+//! bucket; the caller's filter decides which of them match.
 
 mod hash;
 mod zones;
@@ -11,7 +11,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 
 pub(crate) use zones::Zones;
 
-/// No row.
+/// End of a chain.
 const END: u32 = u32::MAX;
 
 /// A hash index over one or more columns of a dataset.
@@ -23,7 +23,7 @@ pub(crate) struct KeyIndex {
 }
 
 impl KeyIndex {
-    /// Indexes `columns` of `chunks`; `None` when a column's type has no hash here, or there are too many rows.
+    /// Indexes `columns` of `chunks`; `None` if the type of a column can't be hashed, or there are too many rows.
     pub(crate) fn build(chunks: &[RecordBatch], columns: Vec<usize>) -> Option<Self> {
         let rows: usize = chunks.iter().map(RecordBatch::num_rows).sum();
         if columns.is_empty() || rows >= END as usize {
@@ -47,17 +47,18 @@ impl KeyIndex {
         Some(Self { columns, heads, next })
     }
 
-    /// The indexed columns.
+    /// Returns the indexed columns.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Bytes it occupies.
+    /// Returns the size of the index in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         ((self.heads.len() + self.next.len()) * size_of::<u32>()) as u64
     }
 
-    /// Adds to `found` the positions of rows whose key may be `values`: one array of one value for each indexed column.
+    /// Appends to `found` the positions of rows whose key may be `values`: an array of one value for each indexed
+    /// column.
     pub(crate) fn candidates(&self, values: &[ArrayRef], found: &mut Vec<u32>) -> Option<()> {
         let mut hash = [0_u64];
         for value in values {

@@ -1,4 +1,4 @@
-//! What type a piece of text is, and the type that holds all of several. It knows text, not files.
+//! Infers the type of text values, and merges types. It works on text, not on files.
 
 mod merge;
 mod time;
@@ -8,13 +8,13 @@ use arrow::datatypes::{DataType, TimeUnit};
 pub(crate) use merge::{is_plain_form, merge_schemas, plain};
 pub(crate) use time::{parse_date, parse_timestamp, to_nanos};
 
-/// The zone of timestamps whose text has an offset: they are kept as UTC.
+/// Time zone of timestamps whose text has an offset: they are stored in UTC.
 pub(crate) const UTC: &str = "UTC";
 
-/// What a column of text holds, as far as it was seen.
+/// Kind of the values of a text column, as far as they were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing but nulls.
+    /// Only nulls.
     Null,
     /// `true` and `false`.
     Bool,
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Int,
     /// Decimal numbers.
     Float,
-    /// `NaN`, `inf` and `-inf`, as floats are written that are no numbers.
+    /// `NaN`, `inf` and `-inf`, the floats that are not finite.
     NotFinite,
     /// `2026-01-31`.
     Date,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of one value; `text` is not empty.
+    /// Returns the kind of one value; `text` is not empty.
     pub(crate) fn of(text: &str) -> Self {
         let text = text.trim_ascii();
         let bytes = text.as_bytes();
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// The kind that holds this and what `text` is.
+    /// Returns the kind that includes both this one and that of `text`.
     pub(crate) fn with(self, text: &str) -> Self {
         match self {
             Self::Text => Self::Text,
@@ -72,7 +72,8 @@ impl Kind {
         }
     }
 
-    /// The type of a column of this kind. Nulls alone stay [`DataType::Null`], so that another file may say more.
+    /// Returns the type of a column of this kind. Nulls alone stay [`DataType::Null`], so that another file may
+    /// determine it.
     pub(crate) fn data_type(self) -> DataType {
         match self {
             Self::Null => DataType::Null,
@@ -96,7 +97,7 @@ fn of_digits(text: &str) -> Kind {
             Kind::Int => text.parse::<i64>().is_ok(),
             _ => text.parse::<f64>().is_ok_and(f64::is_finite),
         };
-        // Digits beyond 64 bits are more likely an identifier than a quantity; as text none is lost.
+        // More than 64 bits are more likely an identifier than a quantity; text keeps all digits.
         return if fits { kind } else { Kind::Text };
     }
     if bytes.len() >= 10 && bytes.get(4) == Some(&b'-') {
@@ -113,10 +114,10 @@ fn of_digits(text: &str) -> Kind {
     Kind::Text
 }
 
-/// Digits behind a `+` from which on a whole number is taken for a telephone's.
+/// Number of digits after a `+` from which an integer is taken for a telephone number.
 const PHONE_DIGITS_MIN: usize = 7;
 
-/// Whether a whole number is written like a code, whose digits all matter: `007`, `+442079460000`.
+/// Returns whether an integer is written like a code, all of whose digits matter: `007`, `+442079460000`.
 pub(crate) fn is_code(text: &str) -> bool {
     match text.as_bytes() {
         [b'-' | b'+', b'0', _, ..] | [b'0', _, ..] => true,
@@ -125,8 +126,8 @@ pub(crate) fn is_code(text: &str) -> bool {
     }
 }
 
-/// Whether it is written like a number: `-12`, `+1`, `1.5`, `.5`, `1e9`. A leading zero makes it a code ("007"), not
-/// a number.
+/// Returns the kind of text that is written like a number: `-12`, `+1`, `1.5`, `.5`, `1e9`. A leading zero makes it a
+/// code ("007"), not a number.
 fn of_number(bytes: &[u8]) -> Option<Kind> {
     let digits = bytes.strip_prefix(b"-").or_else(|| bytes.strip_prefix(b"+")).unwrap_or(bytes);
     let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -153,7 +154,7 @@ fn of_number(bytes: &[u8]) -> Option<Kind> {
     rest.is_empty().then_some(Kind::Float)
 }
 
-/// `true` or `false` in any case.
+/// Parses `true` or `false`, in any case.
 pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
         Some(true)

@@ -1,10 +1,10 @@
 //! Datasets: rows from files, held in memory or scanned from disk, and the SQL engine over the whole catalog.
 //!
-//! A request comes as a [`salver_model::Query`] of one dataset or as SQL text. `resolve` checks a query against the
+//! A request is either a [`salver_model::Query`] of one dataset or SQL text. `resolve` checks a query against the
 //! dataset's columns and converts its literals; then either `direct` answers it from memory in microseconds, or `plan`
-//! makes a plan for the engine of it. Both give the same bytes. SQL that says no more than a query can say is lowered
-//! to one; the rest goes to the engine behind a guard that lets only reading through, where `calls` gives it the
-//! functions of user code.
+//! makes a plan for the engine. Both give the same bytes. SQL that a query can express is lowered to one. The rest goes
+//! to the engine, behind a guard that refuses statements that do more than read; `calls` registers user functions for
+//! it.
 
 mod calls;
 mod chunk;

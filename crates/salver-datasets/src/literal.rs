@@ -1,5 +1,5 @@
-//! A literal of a request, converted to the type of the column it is compared with: the one place that says what a
-//! comparison of a column with a value means, so that every way a query can run means the same.
+//! Converts the literals of a request to the type of the column that they are compared with. This is the one place that
+//! defines how a column and a value compare, so that every execution path gives the same result.
 //!
 //! The conversion is exact. A number that the column's type can't hold (a fraction against an integer, a value out of
 //! range) changes the comparison and is not rounded.
@@ -21,12 +21,12 @@ use salver_model::{Code, Comparison, Error, Result, Value, hexadecimal};
 
 use number::Position;
 
-/// What a comparison comes to.
+/// A comparison after conversion of its literal.
 #[derive(Clone, Debug)]
 pub(crate) enum Literal {
-    /// Compare with this one value, of the column's type.
+    /// Compares with this one value, of the column's type.
     Scalar(Comparison, ArrayRef),
-    /// The same for every value that is not null, and null for null.
+    /// The same result for every value that is not null, and null for null.
     Constant(bool),
     /// Null for every row.
     Null,
@@ -108,7 +108,7 @@ pub(crate) fn convert(
     Ok(Literal::Scalar(op, scalar))
 }
 
-/// The comparison with a number that the column's type may not be able to hold.
+/// Returns the comparison with a number that the column's type may not be able to hold.
 fn place<T>(op: Comparison, position: Position<T>, scalar: impl FnOnce(T) -> Result<ArrayRef>) -> Result<Literal> {
     use Comparison::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     Ok(match (position, op) {
@@ -122,7 +122,7 @@ fn place<T>(op: Comparison, position: Position<T>, scalar: impl FnOnce(T) -> Res
     })
 }
 
-/// The comparison with bytes, which a column of bytes of one length may not be able to hold.
+/// Returns the comparison with bytes, which may not have the length of a fixed-size column.
 fn binary(data_type: &DataType, op: Comparison, bytes: Vec<u8>) -> Result<Literal> {
     let (op, bytes) = match data_type {
         DataType::FixedSizeBinary(size) => match fixed::compared(op, bytes, usize::try_from(*size).unwrap_or(0)) {
@@ -139,7 +139,7 @@ fn boolean(b: bool) -> ArrayRef {
     Arc::new(BooleanArray::from(vec![b]))
 }
 
-/// Text as one value of a string type.
+/// Returns text as one value of a string type.
 pub(crate) fn string(data_type: &DataType, text: &str) -> ArrayRef {
     match data_type {
         DataType::LargeUtf8 => Arc::new(LargeStringArray::from(vec![text])),
@@ -148,7 +148,7 @@ pub(crate) fn string(data_type: &DataType, text: &str) -> ArrayRef {
     }
 }
 
-/// The comparison with a float.
+/// Returns the comparison with a float.
 fn float(data_type: &DataType, op: Comparison, number: f64) -> Result<Literal> {
     if *data_type == DataType::Float32 {
         return place(op, number::single(number), |number| Ok(Arc::new(Float32Array::from(vec![number]))));
@@ -157,7 +157,7 @@ fn float(data_type: &DataType, op: Comparison, number: f64) -> Result<Literal> {
     Ok(Literal::Scalar(op, if *data_type == DataType::Float64 { number } else { cast(&number, data_type)? }))
 }
 
-/// The range of a type that is a whole number inside.
+/// Returns the range of a type that is stored as an integer.
 fn whole_bounds(data_type: &DataType) -> Option<(i128, i128)> {
     Some(match data_type {
         DataType::Int8 => (i128::from(i8::MIN), i128::from(i8::MAX)),
@@ -196,8 +196,8 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
     hexadecimal::decode(text.strip_prefix("0x").or_else(|| text.strip_prefix("\\x")).unwrap_or(text))
 }
 
-/// Every value of an `in` list as one array of the column's type, and whether a null was among them. Values the type
-/// can't hold equal nothing and are left out.
+/// Converts the values of an `in` list to one array of the column's type; also returns whether there was a null. Values
+/// that the type can't hold equal nothing and are dropped.
 pub(crate) fn convert_list(
     data_type: &DataType,
     values: &[Value],

@@ -1,4 +1,4 @@
-//! The port through which the catalog loads datasets.
+//! Implements the port through which the catalog loads datasets.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,8 +13,8 @@ use crate::dataset::Dataset;
 use crate::engine::Engine;
 use crate::residency::{self, Content};
 
-/// How often a dataset is looked after whose rows are read where they lie, when nobody asked for it to be refreshed:
-/// what is known of a file must be what is in it.
+/// Interval at which a dataset is checked for changes if its files are read in place and no refresh is configured:
+/// their metadata must match their content.
 const WATCH: Duration = Duration::from_secs(5);
 
 /// Loads one dataset from its sources.
@@ -27,7 +27,7 @@ pub struct DatasetLoader {
 }
 
 impl DatasetLoader {
-    /// A loader of what `spec` says.
+    /// Returns a loader for `spec`.
     #[must_use]
     pub fn new(spec: DatasetSpec, engine: Arc<Engine>) -> Self {
         Self { spec, engine, scans_in_place: AtomicBool::new(false), progress: OnceLock::new() }
@@ -56,7 +56,7 @@ impl Loader for DatasetLoader {
     }
 
     fn follow(&self, progress: &Arc<Progress>) {
-        // There is one entry of a name.
+        // Names are unique in the catalog, so this is set once.
         let _ = self.progress.set(Arc::clone(progress));
     }
 

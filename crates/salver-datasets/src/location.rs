@@ -1,4 +1,4 @@
-//! Which files, URLs or streams a dataset's `sources` mean. It looks at names and directories, never into files.
+//! Resolves a dataset's `sources` to files, URLs or streams. It looks at names and directories, never into files.
 
 mod walk;
 
@@ -9,10 +9,10 @@ use salver_model::{Code, Error, Result};
 
 pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 
-/// Suffixes of compressed files. What a file is compressed with is told from its bytes; the suffix is only taken off.
+/// Suffixes of compressed files. They are only removed from names; the compression is detected from the bytes.
 const COMPRESSION_SUFFIXES: [&str; 7] = ["gz", "gzip", "bz2", "xz", "zst", "zstd", "lzma"];
 
-/// Where bytes are.
+/// Origin of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A file on disk.
@@ -24,7 +24,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// It in messages, without the parts of a URL that may be secret.
+    /// Returns the name for messages, without the parts of a URL that may be secret.
     pub(crate) fn label(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -34,22 +34,22 @@ impl Origin {
     }
 }
 
-/// One thing to read.
+/// One source to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Where it is.
+    /// Its origin.
     pub(crate) origin: Origin,
-    /// Its format; `None` where the name doesn't say and the bytes must.
+    /// Its format; `None` if it must be detected from the bytes.
     pub(crate) format: Option<SourceFormat>,
     /// `key=value` directories below the dataset's root, outermost first.
     pub(crate) partitions: Vec<(String, String)>,
 }
 
-/// Everything the sources of `spec` mean, in order.
+/// Resolves the sources of `spec`, in order.
 ///
 /// # Errors
-/// [`Code::Source`] when a source matches nothing, can't be listed, or has no known format; [`Code::Forbidden`] when it
-/// is declared for another purpose.
+/// [`Code::Source`] if a source matches nothing, can't be listed, or has no known format; [`Code::Forbidden`] if it is
+/// declared for another purpose.
 pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
     let mut places = Vec::new();
     for source in &spec.sources {
@@ -65,8 +65,8 @@ pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
     Ok(places)
 }
 
-/// The places without files that are declared for another purpose: they give way where others are meant too, as in a
-/// folder, and are refused where nothing else is.
+/// Removes files that are declared for another purpose. They are skipped if other files match too, as in a directory,
+/// and refused if none do.
 fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<Place>) -> Result<Vec<Place>> {
     let file = |place: &Place| match &place.origin {
         Origin::File(path) => Some(path.clone()),
@@ -164,8 +164,8 @@ fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<Place>) -> Resul
         below.components().all(|part| !is_skipped(Path::new(part.as_os_str()))) && !walk::is_link_to_hidden(file)
     });
     files.sort();
-    // A pattern like `data/*` names directories full of everything; files that can't be read are passed over when
-    // others can.
+    // A pattern like `data/*` matches directories of mixed content; files of unknown format are skipped if others can
+    // be read.
     let readable = files.iter().any(|file| format_of_path(file).is_some());
     let before = places.len();
     for file in files {
@@ -193,13 +193,13 @@ fn partitions_of(spec: &DatasetSpec, root: &Path, file: &Path) -> Vec<(String, S
     below.components().filter_map(|part| partition_of(part.as_os_str().to_str()?)).collect()
 }
 
-/// `year=2026` as key and value.
+/// Parses `year=2026` into key and value.
 pub(crate) fn partition_of(directory: &str) -> Option<(String, String)> {
     let (key, value) = directory.split_once('=')?;
     (!key.is_empty()).then(|| (percent_decoded(key), percent_decoded(value)))
 }
 
-/// The format by the name, with a compression suffix taken off.
+/// Returns the format by the name, without a compression suffix.
 pub(crate) fn format_of_name(name: &str) -> Option<SourceFormat> {
     let (rest, suffix) = name.rsplit_once('.')?;
     if is_compression(suffix) {
@@ -208,17 +208,17 @@ pub(crate) fn format_of_name(name: &str) -> Option<SourceFormat> {
     SourceFormat::of_suffix(suffix)
 }
 
-/// The format by the file's name.
+/// Returns the format by the file's name.
 pub(crate) fn format_of_path(path: &Path) -> Option<SourceFormat> {
     format_of_name(path.file_name()?.to_str()?)
 }
 
-/// Whether the suffix is that of a compressed file.
+/// Returns whether the suffix is that of a compressed file.
 pub(crate) fn is_compression(suffix: &str) -> bool {
     COMPRESSION_SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))
 }
 
-/// The format's name in messages.
+/// Returns the format's name in messages.
 pub(crate) fn word(format: SourceFormat) -> &'static str {
     match format {
         SourceFormat::Csv => "CSV",
@@ -253,7 +253,7 @@ fn unknown_format(path: &Path) -> Error {
         .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
 }
 
-/// The error for a path that can't be read.
+/// Returns the error for a path that can't be read.
 pub(crate) fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
     let shown = path.display();
     if cause.kind() != std::io::ErrorKind::NotFound {

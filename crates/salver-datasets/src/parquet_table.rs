@@ -1,5 +1,5 @@
-//! Rows in Parquet files as the engine sees them: exactly the files that were found when the dataset was loaded, with
-//! the values of their partition columns.
+//! Parquet files as a table of the engine: exactly the files that were found when the dataset was loaded, with the
+//! values of their partition columns.
 
 use std::path::Component;
 use std::sync::Arc;
@@ -37,22 +37,22 @@ const BATCH_ROWS_MIN: usize = 4;
 /// Most rows of such a batch.
 const BATCH_ROWS_MAX: usize = 8_192;
 
-/// Files that together are one table.
+/// Files that make up one table.
 #[derive(Debug)]
 pub(crate) struct ParquetTable {
     files: Vec<PartitionedFile>,
-    /// How they are opened when a plan is made.
+    /// The files, which are opened when a plan is made.
     held: Arc<Files>,
     rows: u64,
     bytes: u64,
-    /// Bytes of a value of each column that is wide, by its place; 0 of all others.
+    /// Bytes of a value of each wide column, by its index; 0 for all others.
     value_bytes: Vec<u64>,
     plain: TableSchema,
     placed: TableSchema,
 }
 
 impl ParquetTable {
-    /// A table of `files` with the columns of `schema`, of which the last are `partition_columns`.
+    /// Returns a table of `files` with the columns of `schema`, of which the last are `partition_columns`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
@@ -83,7 +83,7 @@ impl ParquetTable {
         })
     }
 
-    /// The directories of the files, without the slash in front, as the engine writes them.
+    /// Returns the directories of the files without the leading slash, as they appear in the engine's plans.
     pub(crate) fn directories(&self) -> Vec<String> {
         let directory = |file: &PartitionedFile| {
             let path = file.object_meta.location.as_ref();
@@ -95,7 +95,7 @@ impl ParquetTable {
     }
 }
 
-/// Bytes of a value of the column, in the file where that is most; 0 where it is not wide.
+/// Returns the largest size of a column's values in any file, in bytes; 0 if the column is not wide.
 fn value_bytes(files: &[ParquetFile], column: &str) -> u64 {
     let wide = files.iter().flat_map(|file| &file.wide).filter(|wide| wide.name == column);
     wide.map(|wide| wide.value_bytes).max().unwrap_or(0)
@@ -107,7 +107,7 @@ fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + S
 }
 
 fn partitioned(number: usize, file: &ParquetFile) -> Result<PartitionedFile> {
-    // The engine's names of places have no `..`.
+    // The engine's object paths can't contain `..`.
     let path = match file.path.components().any(|part| part == Component::ParentDir) {
         true => file.path.canonicalize().map_err(|error| unreadable(file, error))?,
         false => file.path.clone(),
@@ -121,7 +121,7 @@ fn partitioned(number: usize, file: &ParquetFile) -> Result<PartitionedFile> {
     Ok(PartitionedFile::new_from_meta(meta).with_partition_values(values).with_extension(Number(number)))
 }
 
-/// A [`ParquetTable`] with its own columns, or with [`FILE`] and [`ROW`] behind them.
+/// A [`ParquetTable`] with its own columns, optionally followed by [`FILE`] and [`ROW`].
 #[derive(Debug)]
 pub(crate) struct ParquetProvider {
     table: Arc<ParquetTable>,
@@ -143,8 +143,8 @@ impl ParquetProvider {
         if self.placed { &self.table.placed } else { &self.table.plain }
     }
 
-    /// How many rows make a batch of these columns; `None` is as many as usual. Of wide rows only few do: several
-    /// batches are held while they are made, sent and not yet taken.
+    /// Returns the batch size for these columns; `None` for the default. Batches of wide rows are small, because
+    /// several of them are in memory while they are produced and sent.
     fn batch_rows(&self, projection: Option<&Vec<usize>>) -> Option<usize> {
         let value_bytes = &self.table.value_bytes;
         let row_bytes: u64 = match projection {
@@ -180,7 +180,7 @@ impl TableProvider for ParquetProvider {
         &self,
         filters: &[&Expr],
     ) -> datafusion::common::Result<Vec<TableProviderFilterPushDown>> {
-        // The optimizer hands filters to the reader later on and keeps those that the reader can't apply.
+        // The optimizer pushes filters into the reader later, and keeps those that the reader can't apply.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 
@@ -191,8 +191,8 @@ impl TableProvider for ParquetProvider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> datafusion::common::Result<Arc<dyn ExecutionPlan>> {
-        // From here on the files are read that are open now, whatever is put in their place; they are open as long as
-        // the plan lives.
+        // The plan reads the files that are open now, even if they are replaced; they stay open as long as the plan
+        // lives.
         let refused = |error| DataFusionError::External(Box::new(error));
         let opened = self.table.held.open().map_err(refused)?;
         opened.check_others().map_err(refused)?;

@@ -10,24 +10,25 @@ use crate::infer::{is_code, parse_date};
 use crate::source::declared::from_text;
 use crate::source::{Input, Outline};
 
-/// What Hive writes for null.
+/// Hive's name for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The partition columns of a dataset and their values for each file.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    /// The columns: of the types that are declared, else Int64, Date32 or Utf8.
+    /// The columns: of the declared types, else Int64, Date32 or Utf8.
     pub(crate) fields: Vec<Field>,
-    /// For each file, in their order.
+    /// The values for each file, in the order of the files.
     pub(crate) values: Vec<Vec<ScalarValue>>,
 }
 
 impl Partitions {
-    /// The partitions of `inputs`, which have these outlines; a column that all files themselves have is left to them.
+    /// Determines the partition columns of `inputs`, whose schemas are `outlines`; a column that all files contain
+    /// themselves is not one.
     ///
     /// # Errors
-    /// [`Code::Source`] when files have different keys, or a value that is not of the declared type, or when some have
-    /// a column of a key and others have none.
+    /// [`Code::Source`] if files have different keys, if a value is not of the declared type, or if only some files
+    /// contain a column with a key's name.
     pub(crate) fn of(inputs: &[Input], spec: &DatasetSpec, outlines: &[Outline]) -> Result<Self> {
         let Some(first) = inputs.first() else { return Ok(Self::default()) };
         for input in inputs {
@@ -81,7 +82,7 @@ impl Partitions {
         Ok(partitions)
     }
 
-    /// The columns for `rows` rows of a file.
+    /// Returns the partition columns for `rows` rows of a file.
     pub(crate) fn columns(&self, file: usize, rows: usize) -> Result<Vec<ArrayRef>> {
         let values = self.values.get(file).map(Vec::as_slice).unwrap_or_default();
         values.iter().map(|value| constant(value, rows)).collect()
@@ -97,7 +98,7 @@ fn text(value: &str) -> Option<&str> {
     (value != NULL && !value.is_empty()).then_some(value)
 }
 
-/// The type of texts: whole numbers, days, or what they are.
+/// Infers the type of partition values: Int64, Date32 or Utf8.
 fn guess(texts: &StringArray) -> DataType {
     let all = |fits: fn(&str) -> bool| texts.iter().flatten().all(fits);
     if texts.null_count() == texts.len() || texts.iter().flatten().any(is_padded) {
@@ -111,12 +112,12 @@ fn guess(texts: &StringArray) -> DataType {
     }
 }
 
-/// Whether an integer would lose digits that matter: `zip=01234`. In `month=01` the zero only pads.
+/// Returns whether an integer would lose significant digits: `zip=01234`. In `month=01` the zero is only padding.
 fn is_padded(text: &str) -> bool {
     text.len() > 2 && is_code(text)
 }
 
-/// A partition column of a file, for `rows` rows.
+/// Returns a partition column of a file, for `rows` rows.
 pub(crate) fn constant(value: &ScalarValue, rows: usize) -> Result<ArrayRef> {
     let column = value.to_array_of_size(rows);
     column.map_err(|cause| Error::internal("a partition's value makes no column").with_source(cause))

@@ -1,5 +1,5 @@
-//! Makes plans of queries for the engine: for rows that are not in memory, and for groups and distinct rows. What a
-//! plan answers is what `direct` would.
+//! Plans queries for the engine: over rows that are not in memory, and with groups or distinct rows. The results equal
+//! those of `direct`.
 
 mod casts;
 mod condition;
@@ -32,13 +32,13 @@ use crate::resolve::{self, Condition, Place, Resolved};
 pub(crate) use grouped::read as read_grouped;
 pub(crate) use page::cut_out;
 
-/// The name the table has in plans.
+/// Name of the table in plans.
 const TABLE: &str = "t";
-/// Columns of a table whose plans are made in microseconds.
+/// Most columns of a table whose plans take only microseconds to make.
 const COLUMNS_INLINE_MAX: usize = 64;
 
-/// Answers a plain query from rows that are not in memory. `provider` has the columns [`FILE`] and [`ROW`] behind the
-/// table's own.
+/// Runs a plain query over rows that are not in memory. `provider` has the table's own columns, followed by [`FILE`]
+/// and [`ROW`].
 pub(crate) async fn read(
     engine: &Arc<Engine>,
     provider: &Arc<dyn TableProvider>,
@@ -50,10 +50,10 @@ pub(crate) async fn read(
         true => Some(count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), None).await?),
         false => None,
     };
-    // Here a cursor counts the rows that earlier pages held.
+    // The position in a cursor is the number of rows on earlier pages.
     let skip = resolved.after.unwrap_or(0).saturating_add(resolved.offset);
     let small = resolved.limit.filter(|limit| *limit <= READY_ROWS_MAX as u64);
-    // One row more than a small page holds tells whether another page follows.
+    // One row more than a small page holds, to learn whether another page follows.
     let fetch = small.map(|limit| limit + 1).or(resolved.limit);
     let state = if resolved.sort.is_empty() { engine.ordered() } else { engine.session() };
     let make = || plain(provider, &about.schema, &resolved, skip, fetch);
@@ -85,19 +85,19 @@ pub(crate) async fn read(
     Ok(Rows { schema: answer.schema, batches: answer.batches, total, next, read, repeatable: true })
 }
 
-/// Answers a plan whose rows may come in the session's own order, as the work that was begun in `state`. One that runs
-/// out of memory is run again in the form that needs least: slower, but an answer.
+/// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory is retried in the
+/// session that needs least memory, which is slower.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<Answer> {
     let first = Work::of(state.config_options());
     match engine.execute(first.clone(), start(state, plan.clone())).await {
         Err(error) if error.code == Code::OutOfMemory => {
             let mut frugal = engine.frugal().clone();
-            // The first try has ended, and its work with it; what its threads still hold is not there for this one.
+            // The first attempt's threads must release their memory before the retry.
             first.released().await;
             let work = Work::begin(&mut frugal);
             engine.execute(work, start(frugal, plan)).await
         }
-        // Its rows are wide: a few of them at a time may be little enough.
+        // Its rows are wide: smaller batches may fit.
         Err(error) if error.code == Code::QueryTooLarge => {
             let mut narrow = engine.narrow().clone();
             first.released().await;
@@ -108,14 +108,14 @@ pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPl
     }
 }
 
-/// A session in which work begins.
+/// Returns a session in which work begins.
 fn begun(engine: &Engine) -> SessionState {
     let mut state = engine.session().clone();
     Work::begin(&mut state);
     state
 }
 
-/// Starts a plan; to be run on the engine's threads.
+/// Starts a plan; must be called on the engine's threads.
 pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
     let plan = state.optimize(&plan).map_err(fault::planning)?;
     casts::check(&plan)?;
@@ -142,8 +142,8 @@ fn plain(
         keys.extend([column(FILE).sort(true, false), column(ROW).sort(true, false)]);
         plan = plan.sort(keys)?;
     }
-    // A limit in the plan would let the reader take the row groups in whatever order is fastest, so without a sort
-    // the page is cut out of the stream.
+    // With a limit in the plan, the reader could read row groups in any order. So without a sort, the page is cut out
+    // of the stream.
     if !resolved.sort.is_empty() && (skip > 0 || fetch.is_some()) {
         plan = plan.limit(to_usize(skip), fetch.map(to_usize))?;
     }
@@ -160,7 +160,7 @@ fn plain(
     plan.project(outputs.collect::<datafusion::common::Result<Vec<_>>>()?)?.build()
 }
 
-/// The rows that pass the filter.
+/// Scans the rows that match the filter.
 fn scan(
     provider: &Arc<dyn TableProvider>,
     schema: &SchemaRef,
@@ -173,7 +173,7 @@ fn scan(
     }
 }
 
-/// How many rows pass the filter; with `beyond`, whether (1) or not (0) more than that many do.
+/// Counts the rows that match the filter; with `beyond`, returns 1 if there are more than that many, else 0.
 async fn count_rows(
     engine: &Arc<Engine>,
     provider: &Arc<dyn TableProvider>,
@@ -189,8 +189,8 @@ async fn count_rows(
     count_plan(engine, plan).await
 }
 
-/// Makes a plan over columns of `schema`, aside from the threads that answer others where there are many: for each
-/// column that is named, the planner looks through all of them.
+/// Makes a plan over columns of `schema`; for many columns inside `block_in_place`, so that other requests are not
+/// delayed: for each column reference the planner searches all columns.
 fn aside<T>(schema: &SchemaRef, make: impl FnOnce() -> T) -> T {
     let is_shared = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
     if schema.fields().len() > COLUMNS_INLINE_MAX && Handle::try_current().is_ok_and(is_shared) {
@@ -199,7 +199,7 @@ fn aside<T>(schema: &SchemaRef, make: impl FnOnce() -> T) -> T {
     make()
 }
 
-/// How many rows a plan has.
+/// Returns the number of rows of a plan.
 async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder) -> Result<u64> {
     let plan = plan
         .aggregate(Vec::<Expr>::new(), vec![count(lit(1_i64)).alias("n")])
@@ -218,12 +218,12 @@ async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder) -> Result<u6
     Ok(counted.unwrap_or(0))
 }
 
-/// A column of the table.
+/// Returns a column of the table.
 fn column(name: &str) -> Expr {
     Expr::Column(Column::new(Some(TABLE), name))
 }
 
-/// The values at a place.
+/// Returns the expression for a column or a field nested in it.
 fn place(place: &Place, schema: &SchemaRef) -> datafusion::common::Result<Expr> {
     let mut field = &schema.fields()[place.column];
     let mut values = column(field.name());
@@ -238,11 +238,11 @@ fn place(place: &Place, schema: &SchemaRef) -> datafusion::common::Result<Expr> 
 }
 
 fn to_usize(n: u64) -> usize {
-    // The engine keeps them as signed numbers.
+    // The engine uses signed row counts.
     usize::try_from(n.min(i64::MAX as u64)).unwrap_or(usize::MAX)
 }
 
-/// The answer under the names and with the metadata of `schema`.
+/// Renames the columns to those of `schema`, and sets its metadata.
 fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
     let target = Arc::clone(schema);
     let rename = move |batch: RecordBatch| {
@@ -259,7 +259,7 @@ fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
     Answer { schema: Arc::clone(schema), batches }
 }
 
-/// The first `limit` rows.
+/// Returns the first `limit` rows.
 fn within(batches: Batches, limit: u64) -> Batches {
     let Batches::Stream(stream) = batches else { return batches };
     let cut = futures::stream::try_unfold((stream, to_usize(limit)), async |(mut stream, left)| {
@@ -271,7 +271,7 @@ fn within(batches: Batches, limit: u64) -> Batches {
     Batches::Stream(Box::pin(cut))
 }
 
-/// Cuts a ready answer to `limit` rows and says whether there were more.
+/// Truncates a ready answer to `limit` rows, and returns whether there were more.
 fn cut(answer: &mut Answer, limit: u64) -> bool {
     let Batches::Ready(batches) = &mut answer.batches else { return false };
     let mut left = to_usize(limit);

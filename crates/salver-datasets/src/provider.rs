@@ -1,4 +1,4 @@
-//! Rows in memory as the engine sees them.
+//! Rows in memory as a table of the engine.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl TableProvider for ResidentProvider {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let partitions = state.config().target_partitions().max(1);
         let chunks = &self.resident.chunks;
-        // Neighbours stay together, so that one partition has the order of the source.
+        // Adjacent chunks stay together, so that a single partition keeps the order of the source.
         let share = chunks.len().div_ceil(partitions).max(1);
         let mut shares: Vec<Vec<RecordBatch>> = chunks.chunks(share).map(<[RecordBatch]>::to_vec).collect();
         if shares.is_empty() {

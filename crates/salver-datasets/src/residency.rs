@@ -1,4 +1,4 @@
-//! Where a dataset's rows are held: in memory while the budget has room, else on local disk as Parquet.
+//! Stores a dataset's rows: in memory while the budget has room, else on local disk as Parquet.
 
 mod budget;
 mod collect;
@@ -24,13 +24,13 @@ pub use source_file::SourceFile;
 
 pub use crate::source::parquet::WideColumn;
 
-/// What was read.
+/// The content of a dataset, as read.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// All rows in memory: chunks of exactly [`CHUNK_ROWS`] rows (the last may be shorter), each column contiguous.
-    /// No rows is no chunks.
+    /// Without rows there are no chunks.
     Resident {
-        /// The columns; partition columns, if there are any, stand last.
+        /// The columns; partition columns, if any, are last.
         schema: SchemaRef,
         /// The rows.
         chunks: Vec<RecordBatch>,
@@ -41,9 +41,9 @@ pub enum Content {
         schema: SchemaRef,
         /// The files, in order.
         files: Vec<ParquetFile>,
-        /// The partition columns; their values stand with each file and not in it.
+        /// The partition columns; their values are stored with each file's metadata, not in the file.
         partition_columns: Vec<Field>,
-        /// The directory of the converted copy, deleted with the last holder.
+        /// The directory of the converted copy, deleted when the last reference is dropped.
         kept: Option<Arc<tempfile::TempDir>>,
     },
 }
@@ -51,9 +51,9 @@ pub enum Content {
 /// One file of [`Content::Parquet`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParquetFile {
-    /// Where it is; absolute.
+    /// Absolute path.
     pub path: PathBuf,
-    /// How many rows, from its footer.
+    /// Number of rows, from its footer.
     pub rows: u64,
     /// Its length in bytes.
     pub bytes: u64,
@@ -68,16 +68,16 @@ pub struct ParquetFile {
 pub struct Loaded {
     /// Its rows.
     pub content: Content,
-    /// Its version: what `probe` gives for the same source and settings.
+    /// Its version: equal to the result of `probe` for the same source and settings.
     pub version: Version,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     pub memory_bytes: u64,
-    /// Where it comes from and where it is held, for people.
+    /// Description of the source and the storage, for people.
     pub source: String,
-    /// The file that says the same as the rows.
+    /// The source file with the same content as the rows.
     pub file: Option<SourceFile>,
-    /// Its part of the budget, held as long as the rows are.
+    /// Its reservation of the budget, kept as long as the rows are.
     pub reservation: Option<Reservation>,
 }

@@ -1,5 +1,5 @@
-//! A query checked against a dataset's columns: names become positions, literals get the columns' types. It does not
-//! know how the rows are held, so that every way to run a query starts from the same meaning.
+//! Checks a query against a dataset's columns: names become positions, and literals are converted to the columns'
+//! types. It does not depend on where the rows are stored, so that every execution path has the same semantics.
 
 mod condition;
 mod fingerprint;
@@ -18,48 +18,48 @@ pub(crate) use grouped::{From, Grouped, resolve_grouped};
 /// A column, or a field nested in one.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Which top-level column.
+    /// Index of the top-level column.
     pub(crate) column: usize,
-    /// Which field of it, which field of that, and so on.
+    /// Index of its field, of that field's field, and so on.
     pub(crate) fields: Vec<usize>,
-    /// What is there; nullable when anything on the way is.
+    /// The field itself; nullable if any of its parents is.
     pub(crate) field: FieldRef,
 }
 
 impl Place {
-    /// Whether both mean the same values.
+    /// Returns whether both refer to the same values.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.column == other.column && self.fields == other.fields
     }
 }
 
-/// One key of the order.
+/// One sort key.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
-    /// By what.
+    /// The column to sort by.
     pub(crate) place: Place,
-    /// Which way.
+    /// Direction, and order of nulls.
     pub(crate) options: SortOptions,
 }
 
-/// A query that neither groups nor removes duplicates, checked.
+/// A checked query without groups or distinct rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    /// The columns of the answer; `None` is every column as it is.
+    /// The columns of the result; `None` for all columns, unchanged.
     pub(crate) items: Option<Vec<Place>>,
-    /// The schema of the answer.
+    /// The schema of the result.
     pub(crate) schema: SchemaRef,
-    /// Which rows.
+    /// Filter of the rows.
     pub(crate) filter: Option<Condition>,
-    /// In which order.
+    /// Sort keys.
     pub(crate) sort: Vec<Key>,
-    /// How many rows to leave out, behind the cursor if there is one.
+    /// Number of rows to skip, after the cursor if there is one.
     pub(crate) offset: u64,
-    /// How many rows at most.
+    /// Most rows to return.
     pub(crate) limit: Option<u64>,
-    /// Go on behind this position, whose meaning is the reader's own.
+    /// Position of the cursor to continue after; its meaning depends on the reader.
     pub(crate) after: Option<u64>,
-    /// Whether the number of matching rows is wanted.
+    /// Whether the number of matching rows is requested.
     pub(crate) count: bool,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn resolve(query: &Query, about: &Description) -> Result<Resolved> {
     })
 }
 
-/// The position a cursor points at.
+/// Returns the position of the query's cursor.
 fn after(query: &Query, about: &Description) -> Result<Option<u64>> {
     let Some(cursor) = &query.after else { return Ok(None) };
     if cursor.version != about.version {
@@ -108,12 +108,12 @@ fn after(query: &Query, about: &Description) -> Result<Option<u64>> {
     Ok(Some(cursor.position))
 }
 
-/// What ties a cursor to its query and entry. Two entries may have one version.
+/// Returns the hash that binds a cursor to its query and entry. Two entries may have the same version.
 fn bound(query: &Query, about: &Description) -> u64 {
     Version::of(&(about.name.as_str(), fingerprint::of(query))).0
 }
 
-/// The cursor to the page behind `position`.
+/// Returns the cursor to the page after `position`.
 pub(crate) fn cursor(query: &Query, about: &Description, position: u64) -> salver_model::Cursor {
     let query = bound(query, about);
     salver_model::Cursor { version: about.version, query, position, values: Vec::new() }
@@ -126,7 +126,7 @@ fn item(item: &Item, about: &Description) -> Result<Place> {
     }
 }
 
-/// The keys of the order. A column that stands there a second time decides nothing and is left out.
+/// Returns the sort keys. A repeated column has no effect and is dropped.
 fn keys(query: &Query, about: &Description) -> Result<Vec<Key>> {
     let mut keys: Vec<Key> = Vec::new();
     for sort in &query.sort {
@@ -147,7 +147,7 @@ fn key(sort: &Sort, about: &Description) -> Result<Key> {
     Ok(Key { place, options: SortOptions { descending: sort.descending, nulls_first: sort.nulls_first } })
 }
 
-/// Whether values of the type have an order that every way to run a query agrees on.
+/// Returns whether the type has an order that is the same on every execution path.
 pub(crate) fn is_sortable(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_sortable(values),
@@ -155,7 +155,7 @@ pub(crate) fn is_sortable(data_type: &DataType) -> bool {
     }
 }
 
-/// Finds a column, or the field of a struct.
+/// Finds a column or a field of a struct.
 pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Result<Place> {
     let fields = about.schema.fields();
     let Some(column) = fields.iter().position(|field| *field.name() == path.column) else {
@@ -192,7 +192,7 @@ pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Resu
     Ok(Place { column, fields: steps, field })
 }
 
-/// The field under another name.
+/// Returns the field under another name.
 pub(crate) fn named(field: &FieldRef, name: &str) -> FieldRef {
     if field.name() == name { Arc::clone(field) } else { Arc::new(Field::clone(field).with_name(name)) }
 }

@@ -1,5 +1,5 @@
-//! Formats: what columns a file has, and its rows as record batches. A format knows one file; joining several,
-//! partitions and where rows are held stand elsewhere.
+//! File formats: the schema of a file, and its rows as record batches. A format handles a single file; merging files,
+//! partitions and the storage of rows are handled elsewhere.
 
 mod arrow_ipc;
 mod avro;
@@ -25,37 +25,37 @@ use tempfile::TempDir;
 use crate::decompress::{self, Compression};
 use crate::location::word;
 
-/// Bytes of text a schema is first told from; what comes later may widen it.
+/// Bytes of text from which a schema is first inferred; later rows may widen it.
 const SAMPLE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Bytes that tell what a file is.
+/// Bytes from which the format of a file is detected.
 const HEAD_BYTES: u64 = 4 * 1024;
 
 /// One file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// It in messages.
+    /// Its name in messages.
     pub(crate) label: String,
-    /// Where it is.
+    /// Path of the file.
     pub(crate) path: PathBuf,
     /// Its format.
     pub(crate) format: SourceFormat,
     /// Its partition keys and values.
     pub(crate) partitions: Vec<(String, String)>,
-    /// The directory that must live as long as `path` is read, for what was downloaded or unpacked.
+    /// The directory of a downloaded or decompressed file, kept while `path` is read.
     pub(crate) dir: Option<Arc<TempDir>>,
 }
 
-/// Why reading stopped before the end.
+/// The reason why reading stopped before the end.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// A value does not fit the type that was inferred; the whole file must be looked at.
+    /// A value does not fit the inferred type; the whole file must be sampled.
     Outgrown,
-    /// What was taken for UTF-8 is not.
+    /// Text that was read as UTF-8 is not UTF-8.
     NotUtf8,
-    /// The taker of batches has no room.
+    /// The sink has no room for more batches.
     Full,
-    /// It can't be read.
+    /// The file can't be read.
     Failed(Error),
 }
 
@@ -65,13 +65,13 @@ impl From<Error> for Stop {
     }
 }
 
-/// Who takes the batches of a file.
+/// Receiver of the batches of a file.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<(), Stop>;
 
-/// How a file is to be read, beside what its dataset declares.
+/// Options to read a file, in addition to its dataset's settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    /// The columns the dataset has; a file may lack some and its types give way to these.
+    /// The dataset's columns. A file may lack some, and its types are converted to these.
     pub(crate) schema: SchemaRef,
     /// Whether text without a declared encoding is read as windows-1252.
     pub(crate) legacy_text: bool,
@@ -80,24 +80,25 @@ pub(crate) struct Reading {
 /// The columns of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Outline {
-    /// The columns; [`arrow::datatypes::DataType::Null`] where only nulls were seen.
+    /// The columns; [`arrow::datatypes::DataType::Null`] if only nulls were seen.
     pub(crate) schema: Schema,
     /// Whether its text is not UTF-8.
     pub(crate) legacy_text: bool,
-    /// What was guessed of how it is written, where most files are written otherwise: in words, with what to say.
+    /// Guesses about the dialect that differ from most files: the description of each, with the setting that overrides
+    /// it.
     pub(crate) guesses: Vec<String>,
 }
 
-/// Whether types of this format are guessed from text.
+/// Returns whether the types of this format are inferred from text.
 pub(crate) fn is_guessed(format: SourceFormat) -> bool {
     use SourceFormat::{Csv, Json, NdJson, Sheet, Tsv};
     matches!(format, Csv | Tsv | Json | NdJson | Sheet)
 }
 
-/// The columns of a file: by its header or footer, or by looking at its rows; all of them with `all`, else a sample.
+/// Returns the columns of a file: from its header or footer, or from its rows; all rows with `all`, else a sample.
 ///
 /// # Errors
-/// [`Code::Source`] naming the file, and the line where that is known.
+/// [`Code::Source`] with the file, and the line if known.
 pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Outline> {
     let bytes_max = if all { u64::MAX } else { SAMPLE_BYTES };
     refuse_web_page(input)?;
@@ -114,7 +115,8 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
     })
 }
 
-/// The columns of a file that can be sent as it is, by its footer, and under their own names; `None` where it can't be.
+/// Returns the columns, under their own names, of a file that can be sent as it is, from its footer; `None` if it can't
+/// be.
 pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
     let schema: Result<_, Error> = guarded(input, || match input.format {
         SourceFormat::Parquet => Ok(Some((FileKind::Parquet, parquet::schema(input)?))),
@@ -123,15 +125,15 @@ pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
         }
         _ => Ok(None),
     });
-    // Its reader will tell what is wrong with it.
+    // The reader reports what is wrong with it.
     schema.unwrap_or(None)
 }
 
-/// Gives every row of a file to `sink`, in order. Batches have columns of `reading.schema`'s names; columns may lack,
-/// stand in another order and have other types.
+/// Passes every row of a file to `sink`, in order. The batches' columns are named as in `reading.schema`, but some may
+/// be missing, and their order and types may differ.
 ///
 /// # Errors
-/// [`Stop`], and whatever `sink` says.
+/// [`Stop`], and the errors of `sink`.
 pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
     guarded(input, || match input.format {
         SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
@@ -143,8 +145,8 @@ pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: S
     })
 }
 
-/// Readers of binary formats trust lengths and offsets that a damaged file gets wrong, and some panic on them. That
-/// is the file's fault and must stay the file's problem.
+/// Catches panics in readers of binary formats, which trust the lengths and offsets of damaged files. Such a panic
+/// becomes an error of the file.
 fn guarded<T, E: From<Error>>(input: &Input, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic
@@ -156,7 +158,8 @@ fn guarded<T, E: From<Error>>(input: &Input, work: impl FnOnce() -> Result<T, E>
     })
 }
 
-/// A server that wants a login, or is broken, often answers 200 with a page. Read as CSV it would replace good rows.
+/// Refuses a web page: a server that requires a login, or is broken, often sends one with status 200. Read as CSV it
+/// would replace valid rows.
 fn refuse_web_page(input: &Input) -> Result<()> {
     use std::io::Read as _;
     if !(input.label.starts_with("http://") || input.label.starts_with("https://")) {
@@ -165,7 +168,7 @@ fn refuse_web_page(input: &Input) -> Result<()> {
     let mut head = Vec::new();
     let read = decompress::open(&input.path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     let is_csv = matches!(input.format, SourceFormat::Csv | SourceFormat::Tsv);
-    // What can't be unpacked is told by its reader.
+    // If it can't be decompressed, the reader reports the error.
     let other = match read {
         Ok(_) if is_web_page(&head, is_csv) => "a web page or XML",
         Ok(_) if is_csv && is_json(&head) => "JSON",
@@ -176,14 +179,14 @@ fn refuse_web_page(input: &Input) -> Result<()> {
         .with_hint("open the URL in a browser: the server may want a login (set `headers`), or the file has moved"))
 }
 
-/// Whether the bytes begin as JSON does, as servers tell of errors.
+/// Returns whether the bytes begin like JSON, in which servers report errors.
 fn is_json(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     text.starts_with(b"{\"") || text.starts_with(b"[{")
 }
 
-/// Whether the bytes begin as HTML or XML do. Columns of CSV may be called `<DATE>`, so there the tag must be one of
-/// a page.
+/// Returns whether the bytes begin like HTML or XML. A CSV column may be called `<DATE>`, so for CSV the tag must be
+/// one of HTML.
 fn is_web_page(head: &[u8], is_csv: bool) -> bool {
     const TAGS: [&[u8]; 13] = [
         b"html", b"head", b"body", b"meta", b"title", b"script", b"style", b"div", b"h1", b"p", b"center", b"pre",
@@ -195,21 +198,21 @@ fn is_web_page(head: &[u8], is_csv: bool) -> bool {
     !is_csv || matches!(tag.first(), Some(b'!' | b'?')) || TAGS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// "`x.parquet` is not readable as Parquet: why".
+/// Returns the error "`x.parquet` is not readable as Parquet: why".
 pub(crate) fn damaged(input: &Input, why: impl std::fmt::Display) -> Error {
     let format = word(input.format);
     Error::new(Code::Source, format!("`{}` can't be read as {format}: {why}", input.label))
         .with_hint("check that the file is whole, and that `format` is what it is")
 }
 
-/// An error of the disk or of decompression.
+/// Returns the error for a failure of the disk or of decompression.
 pub(crate) fn io_error(input: &Input, cause: std::io::Error) -> Error {
     Error::new(Code::Source, format!("can't read `{}`: {cause}", input.label))
         .with_hint("check that the file is whole and may be read")
         .with_source(cause)
 }
 
-/// The input itself, or an unpacked copy when it is compressed: for formats that are read from several places at once.
+/// Returns the input, or a decompressed copy if it is compressed: for formats that need random access.
 pub(crate) fn unpacked(input: Input, data_dir: &std::path::Path) -> Result<Input> {
     use SourceFormat::{ArrowFile, Parquet, Sheet};
     if !matches!(input.format, Parquet | ArrowFile | Sheet)
@@ -224,7 +227,7 @@ pub(crate) fn unpacked(input: Input, data_dir: &std::path::Path) -> Result<Input
     Ok(Input { path, dir: Some(dir), ..input })
 }
 
-/// The format by the first bytes, for what has no name.
+/// Detects the format from the first bytes, for sources without a file name.
 pub(crate) fn sniffed(path: &std::path::Path) -> std::io::Result<SourceFormat> {
     use std::io::Read as _;
     let mut head = Vec::new();
@@ -245,14 +248,14 @@ pub(crate) fn sniffed(path: &std::path::Path) -> std::io::Result<SourceFormat> {
     })
 }
 
-/// The schema with column names that differ: an empty name becomes `column_3`, a second `a` becomes `a_2`.
+/// Makes the schema's column names unique: an empty name becomes `column_3`, a second `a` becomes `a_2`.
 fn distinct(schema: Schema) -> Schema {
     let names = distinct_names(schema.fields().iter().map(|field| field.name().clone()).collect());
     let fields = schema.fields().iter().zip(names).map(|(field, name)| field.as_ref().clone().with_name(name));
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// The batch under the names that [`distinct`] gives.
+/// Renames the batch's columns as [`distinct`] does.
 fn renamed(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
     RecordBatch::try_new_with_options(
         Arc::new(distinct(batch.schema().as_ref().clone())),
@@ -261,7 +264,7 @@ fn renamed(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError>
     )
 }
 
-/// Names that differ.
+/// Makes the names unique.
 pub(crate) fn distinct_names(names: Vec<String>) -> Vec<String> {
     let mut taken: std::collections::HashSet<String> = names.iter().cloned().collect();
     let mut seen = std::collections::HashSet::new();

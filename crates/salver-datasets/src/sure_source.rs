@@ -1,7 +1,7 @@
-//! Which conditions the reader of Parquet files may apply by itself. It makes a text of whatever goes wrong in one, so
-//! that a value which can't be cast would read as a damaged file. What may fail stays above it, where it fails as what
-//! it is; the reader has the rest. It is decided here and not in the plan, because conditions come down on many ways:
-//! through projections that compute what they compare, and from joins while these run.
+//! Selects the conditions that the Parquet reader may apply. The reader turns any error in a condition into text, so
+//! that a failed cast would look like a damaged file. A condition that may fail stays above the reader, where its error
+//! keeps its kind; the others are pushed down. This is decided here and not in the plan, because conditions arrive in
+//! several ways: through projections that compute their operands, and from joins at run time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
-/// Functions that have a value for whatever they are given.
+/// Functions that never fail, whatever their arguments.
 const SURE_FUNCTIONS: [&str; 7] =
     ["ordered", "coalesce", "character_length", "starts_with", "ends_with", "contains", "strpos"];
 
-/// A source that takes no conditions but those which can be computed for every row.
+/// A source that accepts only conditions that can't fail.
 pub(crate) struct SureSource(Arc<dyn FileSource>);
 
 impl SureSource {
-    /// A source over another.
+    /// Wraps another source.
     pub(crate) fn new(inner: impl Into<Arc<dyn FileSource>>) -> Self {
         Self(inner.into())
     }
@@ -134,7 +134,7 @@ impl FileSource for SureSource {
     }
 }
 
-/// Whether there is a value of `expr` for any row.
+/// Returns whether `expr` can be computed for every row.
 fn is_sure(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let is_known = expr.is::<Column>()
         || expr.is::<Literal>()
@@ -153,14 +153,14 @@ fn is_sure(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     is_sure_itself && expr.children().into_iter().all(|child| is_sure(child, schema))
 }
 
-/// Whether a function has a value for any arguments. A pattern that ends with its escape has none.
+/// Returns whether a function can't fail. A pattern that ends with its escape character can.
 fn is_sure_call(call: &ScalarFunctionExpr) -> bool {
     let pattern = || call.args().get(1)?.downcast_ref::<Literal>()?.value().try_as_str().flatten();
     SURE_FUNCTIONS.contains(&call.name())
         || (matches!(call.name(), "like" | "ilike") && pattern().is_some_and(|pattern| !pattern.ends_with('\\')))
 }
 
-/// Whether an operator has a value for any two operands.
+/// Returns whether an operator can't fail.
 fn is_sure_operator(binary: &BinaryExpr, schema: &Schema) -> bool {
     use Operator::{
         And, Divide, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, Minus, Multiply, NotEq, Or, Plus,
@@ -172,7 +172,7 @@ fn is_sure_operator(binary: &BinaryExpr, schema: &Schema) -> bool {
     }
 }
 
-/// Whether every value of the one type is one of the other.
+/// Returns whether every value of the source type is one of the target type.
 fn is_sure_cast(cast: &CastExpr, schema: &Schema) -> bool {
     let Ok(from) = cast.expr().data_type(schema) else { return false };
     let to = cast.cast_type();
@@ -188,7 +188,7 @@ fn is_sure_cast(cast: &CastExpr, schema: &Schema) -> bool {
     }
 }
 
-/// The most digits that an integer of a type has.
+/// Returns the most digits of an integer type.
 fn whole_digits(of: &DataType) -> Option<i32> {
     Some(match of {
         DataType::Int8 | DataType::UInt8 => 3,

@@ -1,9 +1,10 @@
-//! Dates, times of day and timestamps as ISO 8601 text.
+//! Formats dates, times of day and timestamps in ISO 8601.
 //!
-//! Days become dates by C. Neri and L. Schneider, "Euclidean affine functions and their application to calendar
-//! algorithms" (Software: Practice and Experience, 2022), which needs a handful of multiplications; outside the years
-//! it covers here, by H. Hinnant's `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>), which
-//! knows no bounds. So every value of every type has a text, also those that a date library refuses.
+//! Days are converted to dates by the algorithm of C. Neri and L. Schneider, "Euclidean affine functions and their
+//! application to calendar algorithms" (Software: Practice and Experience, 2022), which takes a few multiplications.
+//! Outside the years that it covers here, H. Hinnant's `civil_from_days` is used
+//! (<https://howardhinnant.github.io/date_algorithms.html>), which has no bounds. So every value of every type has a
+//! text, including those that a date library refuses.
 
 use arrow::array::timezone::Tz;
 use arrow::datatypes::TimeUnit;
@@ -26,7 +27,7 @@ pub(crate) const DAY_SECONDS: i64 = 86_400;
 /// Days from 0000-03-01 to 1970-01-01.
 pub(crate) const EPOCH_DAY: i64 = 719_468;
 
-/// How many of `unit` make a second, and how many nanoseconds one of them has.
+/// Returns the number of units per second, and the nanoseconds of one unit.
 pub(crate) fn per_second(unit: TimeUnit) -> (i64, u32) {
     match unit {
         TimeUnit::Second => (1, 1_000_000_000),
@@ -39,16 +40,16 @@ pub(crate) fn per_second(unit: TimeUnit) -> (i64, u32) {
 /// The offset from UTC of a column's timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Zone {
-    /// Local time of nowhere in particular: no offset is written.
+    /// Local time without a zone: no offset is written.
     None,
-    /// Always the same, in seconds east.
+    /// A fixed offset, in seconds east.
     Fixed(i32),
-    /// By the rules of a place.
+    /// The rules of a named time zone.
     Named(Tz),
 }
 
 impl Zone {
-    /// Reads a zone as Arrow names it: `+01:00`, `UTC`, `Europe/Berlin`.
+    /// Parses a zone in Arrow's notation: `+01:00`, `UTC`, `Europe/Berlin`.
     pub(crate) fn parse(name: Option<&str>) -> Result<Self, arrow::error::ArrowError> {
         let Some(name) = name else { return Ok(Self::None) };
         if matches!(name, "UTC" | "Z" | "Etc/UTC" | "GMT") {
@@ -60,14 +61,14 @@ impl Zone {
     }
 }
 
-/// The offset of a zone at an instant, in seconds east of UTC. Instants beyond what the rules know have the offset of
-/// the epoch.
+/// Returns the offset of a zone at an instant, in seconds east of UTC. Instants out of chrono's range have the offset
+/// of the epoch.
 fn offset_at(zone: Tz, seconds: i64) -> i32 {
     let instant = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
     zone.offset_from_utc_datetime(&instant.naive_utc()).fix().local_minus_utc()
 }
 
-/// Year, month and day of a number of days since 1970-01-01.
+/// Returns year, month and day of a number of days since 1970-01-01.
 #[inline(always)]
 fn civil(days: i64) -> (i64, u8, u8) {
     match u32::try_from(days.saturating_add(EPOCH_DAY)) {
@@ -105,7 +106,7 @@ fn civil_far(days: i64) -> (i64, u8, u8) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// `1970-01-02`; years of more or fewer than four digits have a sign, as ISO 8601 wants: `+12345-06-07`.
+/// Writes `1970-01-02`; years of more or fewer than four digits have a sign, as ISO 8601 requires: `+12345-06-07`.
 #[inline(always)]
 pub(crate) fn date(days: i64, out: &mut Vec<u8>) {
     let (year, month, day) = civil(days);
@@ -133,8 +134,8 @@ fn place<const N: usize>(text: &mut [u8; N], at: usize, value: usize) {
     [text[at], text[at + 1]] = PAIRS[value % 100];
 }
 
-/// A time of day, `04:04:28` with as many digits of the second as it has, in threes. Values that are no time of day
-/// (below zero, a day or more) are written in the same notation, so that they can be told from null.
+/// Writes a time of day, `04:04:28`, with as many fractional digits as needed, in groups of three. Values out of range
+/// (negative, or a day or more) are written in the same notation, to tell them from null.
 pub(crate) fn time(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     let (per_second, nanos) = per_second(unit);
     if value < 0 {
@@ -164,7 +165,7 @@ fn clock(seconds: u32, nanos: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// `.123`, `.123456` or `.123456789`: the fewest that lose nothing; nothing for a whole second.
+/// Writes `.123`, `.123456` or `.123456789`, the shortest that is exact; nothing for a whole second.
 fn fraction_of_second(nanos: u32, out: &mut Vec<u8>) {
     if nanos == 0 {
         return;
@@ -184,7 +185,7 @@ fn fraction_of_second(nanos: u32, out: &mut Vec<u8>) {
     put::block(&text, len, out);
 }
 
-/// `2021-04-12T04:04:28`, with a fraction as [`time`] and, in a zone, the offset: `Z` or `+05:30`.
+/// Writes `2021-04-12T04:04:28`, with a fraction as in [`time`] and, if there is a zone, the offset: `Z` or `+05:30`.
 #[inline(always)]
 pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8>) {
     let (per_second, nanos) = per_second(unit);
@@ -206,7 +207,7 @@ pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8
     }
 }
 
-/// `+05:30`; offsets with seconds, which zones had before standard time, are rounded to minutes, as RFC 3339 has it.
+/// Writes `+05:30`. Offsets with seconds, which zones had before standard time, are rounded to minutes, as in RFC 3339.
 fn zone_offset(offset: i32, out: &mut Vec<u8>) {
     let minutes = (offset.unsigned_abs() + 30) / 60;
     let mut text = *b"+00:00__";

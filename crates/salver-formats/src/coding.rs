@@ -1,4 +1,4 @@
-//! Content codings: which one a client takes, and the compressors, whole or streaming.
+//! Content codings: their negotiation, and the compressors, for whole bodies and streams.
 
 mod brotli_stage;
 
@@ -10,14 +10,14 @@ use salver_model::{Error, Result};
 use self::brotli_stage::BrotliStage;
 use crate::quality;
 
-/// Levels for compressing on the fly: where one more step costs more time than the network saves.
+/// Levels for compression on the fly: a higher one would take more time than it saves on the network.
 const GZIP_LEVEL: u32 = 4;
 const ZSTD_LEVEL: i32 = 3;
 
-/// How a body is compressed.
+/// The content coding of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Coding {
-    /// Not at all.
+    /// No compression.
     #[default]
     Identity,
     /// gzip (RFC 1952).
@@ -29,12 +29,12 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Every coding, best first: what a client that weighs them equally gets. Zstandard compresses rows about as well
-    /// as Brotli at several times the speed; gzip is for clients that know nothing else.
+    /// Every coding in the order of preference among equal weights. Zstandard compresses rows about as well as Brotli,
+    /// several times faster; gzip is for clients that support nothing else.
     const PREFERENCE: [Self; 4] = [Self::Zstd, Self::Brotli, Self::Gzip, Self::Identity];
 
-    /// The coding for a client's `Accept-Encoding` (RFC 9110, section 12.5.3): of those it weighs highest, the best.
-    /// Without a header, or when it takes none of ours, [`Coding::Identity`].
+    /// Returns the coding for a client's `Accept-Encoding` (RFC 9110, section 12.5.3): the most preferred of those with
+    /// the highest weight. Without a header, or if it accepts none of the supported codings, [`Coding::Identity`].
     #[must_use]
     pub fn negotiate(accept_encoding: Option<&str>) -> Self {
         let Some(header) = accept_encoding else { return Self::Identity };
@@ -44,7 +44,7 @@ impl Coding {
             match (coding, named(coding.token()), named("*")) {
                 (_, Some(weight), _) => weight,
                 (Self::Gzip, None, any) => named("x-gzip").or(any).unwrap_or(0),
-                // Identity is always taken unless refused, but never wanted more than a coding that was named.
+                // Identity is acceptable unless it is excluded, but never preferred to a coding that is named.
                 (Self::Identity, None, any) => u16::from(any != Some(0)),
                 (_, None, any) => any.unwrap_or(0),
             }
@@ -59,7 +59,7 @@ impl Coding {
         best
     }
 
-    /// Its name in `Content-Encoding`.
+    /// Returns its name in `Content-Encoding`.
     #[must_use]
     pub fn token(self) -> &'static str {
         match self {
@@ -70,10 +70,10 @@ impl Coding {
         }
     }
 
-    /// A whole body, compressed.
+    /// Compresses a whole body.
     ///
     /// # Errors
-    /// [`salver_model::Code::Internal`] when the encoder fails; the body may then go out as [`Coding::Identity`].
+    /// [`salver_model::Code::Internal`] if the encoder fails; the body may then be sent as [`Coding::Identity`].
     pub fn compress(self, body: &[u8]) -> Result<Vec<u8>> {
         let mut compressor = Compressor::new(self)?;
         let mut out = compressor.write(body, false)?;
@@ -82,8 +82,8 @@ impl Coding {
     }
 }
 
-/// Compresses a body chunk by chunk. After an error the body can't be completed: what was sent of it must be cut off so
-/// that the client sees it.
+/// Compresses a body chunk by chunk. After an error the body can't be completed: the response must be aborted, so that
+/// the client detects the truncation.
 pub struct Compressor(Stage);
 
 enum Stage {
@@ -100,10 +100,10 @@ impl fmt::Debug for Compressor {
 }
 
 impl Compressor {
-    /// A compressor for one body.
+    /// Returns a compressor for one body.
     ///
     /// # Errors
-    /// [`salver_model::Code::Internal`] when the encoder can't be set up, which takes it memory.
+    /// [`salver_model::Code::Internal`] if the encoder can't be set up, for which it allocates memory.
     pub fn new(coding: Coding) -> Result<Self> {
         Ok(Self(match coding {
             Coding::Identity => Stage::Identity,
@@ -127,11 +127,11 @@ impl Compressor {
         }
     }
 
-    /// Takes the next chunk, and returns what is ready of the compressed body. With `flush`, everything so far is,
-    /// at the cost of a few bytes.
+    /// Compresses the next chunk, and returns the compressed bytes that are ready. With `flush`, these include
+    /// everything so far, at the cost of a few bytes.
     ///
     /// # Errors
-    /// [`salver_model::Code::Internal`] when the encoder fails.
+    /// [`salver_model::Code::Internal`] if the encoder fails.
     pub fn write(&mut self, chunk: &[u8], flush: bool) -> Result<Vec<u8>> {
         let token = self.coding().token();
         match &mut self.0 {
@@ -152,10 +152,10 @@ impl Compressor {
         }
     }
 
-    /// The rest of the compressed body.
+    /// Returns the rest of the compressed body.
     ///
     /// # Errors
-    /// [`salver_model::Code::Internal`] when the encoder fails.
+    /// [`salver_model::Code::Internal`] if the encoder fails.
     pub fn finish(self) -> Result<Vec<u8>> {
         let token = self.coding().token();
         match self.0 {

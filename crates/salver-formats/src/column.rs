@@ -1,4 +1,4 @@
-//! One column of one batch, downcast once, so that writing a cell is one jump and no virtual call.
+//! One column of one batch, downcast once, so that writing a cell takes one jump and no virtual call.
 
 mod cell;
 mod indirect;
@@ -15,19 +15,19 @@ use crate::calendar::Zone;
 use crate::style::Nulls;
 pub(crate) use nested::Keys;
 
-/// The text a cell becomes a part of.
+/// The text format that cells are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// A JSON value; in the objects of nested values, nulls are written or left out.
+    /// JSON values; nulls in the objects of nested values are written or omitted.
     Json(Nulls),
-    /// A field of delimited text.
+    /// Fields of delimited text.
     Delimited(u8),
-    /// The inside of an HTML element.
+    /// The content of HTML elements.
     Html,
 }
 
 impl Dialect {
-    /// How objects inside a cell write nulls.
+    /// Returns how nulls are written in objects inside a cell.
     pub(crate) fn nulls(self) -> Nulls {
         match self {
             Self::Json(nulls) => nulls,
@@ -39,13 +39,13 @@ impl Dialect {
 /// A resolved column.
 #[derive(Debug)]
 pub(crate) struct Column<'a> {
-    /// No cell is null, so that none needs to be asked.
+    /// Whether no cell is null, so that none needs to be checked.
     full: bool,
     nulls: Option<&'a NullBuffer>,
     cells: Cells<'a>,
 }
 
-/// The values, by how they are laid out and written. Those of null cells are never looked at.
+/// The values, by layout and notation. Those of null cells are never accessed.
 #[derive(Debug)]
 enum Cells<'a> {
     Null,
@@ -91,12 +91,12 @@ enum Cells<'a> {
     Union(Box<indirect::Union<'a>>),
 }
 
-/// What a cell's text is made of, which decides how a dialect dresses it.
+/// Kind of a cell's text, which determines its quoting and escaping in a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
-    /// Digits and the like, bare in JSON.
+    /// Digits and the like, unquoted in JSON.
     Bare,
-    /// The same, but a string in JSON.
+    /// The same, but quoted in JSON.
     Plain,
     /// Any text.
     Text,
@@ -105,12 +105,12 @@ enum Class {
 }
 
 impl Column<'_> {
-    /// A column whose every cell is null.
+    /// Returns a column in which every cell is null.
     fn nothing() -> Self {
         Self { full: false, nulls: None, cells: Cells::Null }
     }
 
-    /// Whether the cell is null, also by way of a dictionary, a run or a union.
+    /// Returns whether the cell is null, directly or through a dictionary, a run or a union.
     #[inline(always)]
     pub(crate) fn is_null(&self, row: usize) -> bool {
         !self.full && self.is_null_by_parts(row)
@@ -127,7 +127,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether the cells are numbers, which read best flush right.
+    /// Returns whether the cells are numbers, which are right-aligned.
     pub(crate) fn is_numeric(&self) -> bool {
         matches!(
             self.cells,
@@ -150,7 +150,7 @@ impl Column<'_> {
         )
     }
 
-    /// A guess at the bytes of all cells, for reserving.
+    /// Estimates the size of all cells in bytes, to reserve memory.
     pub(crate) fn bytes(&self, rows: usize) -> usize {
         let text = |bytes: usize| bytes + bytes / 16 + 4 * rows;
         match &self.cells {
@@ -164,7 +164,7 @@ impl Column<'_> {
     }
 }
 
-/// The bytes between the first offset and the last.
+/// Returns the number of bytes between the first offset and the last.
 fn span<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.first().zip(offsets.last()).map_or(0, |(first, last)| last.as_usize() - first.as_usize())
 }

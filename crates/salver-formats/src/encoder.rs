@@ -1,4 +1,4 @@
-//! Any format, batch by batch.
+//! Encodes a body in any format, batch by batch.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::portable::Target;
 use crate::style::Style;
 use crate::text::TextEncoder;
 
-/// Room for a row or two, so that the smallest answers do not move while they grow.
+/// Room for a row or two, so that the smallest bodies are not reallocated while they grow.
 const BODY_BYTES_USUAL: usize = 512;
 
-/// Encodes one body: `write` for each batch, then `finish` once. Each appends what is ready to the buffer it is
-/// given; between calls the caller may send and empty it. A body without rows is complete and valid too.
+/// Encodes one body: `write` is called for each batch, then `finish` once. Each appends the bytes that are ready to the
+/// given buffer; between calls the caller may send and empty it. A body without rows is complete and valid, too.
 #[derive(Debug)]
 pub struct Encoder(Inner);
 
@@ -37,10 +37,10 @@ enum State {
 }
 
 impl Encoder {
-    /// An encoder for one body of rows of one schema.
+    /// Returns an encoder for one body of rows of one schema.
     ///
     /// # Errors
-    /// `UnknownFormat`, naming the column, when the format has no type for it; only Parquet has gaps.
+    /// `UnknownFormat`, with the column, if the format has no type for it; only Parquet lacks types.
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Result<Self> {
         Ok(Self(match format {
             Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, Target::ArrowStream)?)),
@@ -52,11 +52,11 @@ impl Encoder {
         }))
     }
 
-    /// Whether rows of `schema` can go out in `format`: to be asked before a body begins.
+    /// Checks that rows of `schema` can be written in `format`, before a body begins.
     ///
     /// # Errors
-    /// As [`Encoder::new`], and `Execution`, naming the column, when its time zone does not exist and the format writes
-    /// the time in it.
+    /// As [`Encoder::new`], and `Execution`, with the column, if its time zone does not exist and the format writes
+    /// times in it.
     pub fn check(format: Format, schema: &SchemaRef) -> Result<()> {
         if format.is_text() { check_zones(schema) } else { Self::new(format, schema, &Style::default()).map(drop) }
     }
@@ -64,8 +64,8 @@ impl Encoder {
     /// Encodes a batch.
     ///
     /// # Errors
-    /// `Execution` when a value has no text or no place in the format, `Internal` when the batch has other columns
-    /// than the schema. The body can't be completed then.
+    /// `Execution` if a value can't be represented in the format, `Internal` if the batch has other columns than the
+    /// schema. The body can't be completed then.
     pub fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
         match &mut self.0 {
             Inner::Ipc(ipc) => ipc.write(batch, out),
@@ -87,7 +87,7 @@ impl Encoder {
     /// Completes the body.
     ///
     /// # Errors
-    /// `Execution` when the format can't be completed, also when it was before.
+    /// `Execution` if the body can't be completed, including after an earlier error.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
         match &mut self.0 {
             Inner::Ipc(ipc) => ipc.finish(out),
@@ -104,7 +104,7 @@ impl Encoder {
     }
 }
 
-/// Refuses a time zone that does not exist, in whatever depth.
+/// Refuses time zones that do not exist, at any depth.
 fn check_zones(schema: &SchemaRef) -> Result<()> {
     for column in schema.fields() {
         let own = Schema::new(vec![Arc::clone(column)]);

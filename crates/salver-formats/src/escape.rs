@@ -1,33 +1,33 @@
-//! Text inside JSON, delimited text and HTML.
+//! Escapes text for JSON, delimited text and HTML.
 //!
-//! Most text needs no escape, so each writer first looks whether it does, eight bytes at a time ("SIMD within a
-//! register": S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n"), and then copies runs
-//! at once.
+//! Most text needs no escaping, so each writer first scans for special bytes, eight at a time ("SIMD within a
+//! register": S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n"), and then copies whole
+//! runs.
 
 use crate::put;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// High bits where a byte of `word` is zero. Exact up to the lowest hit, which is all that is asked.
+/// Sets the high bit of each byte of `word` that is zero. Exact up to the lowest match, which is all that is needed.
 #[inline(always)]
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// High bits where a byte of `word` equals `byte`.
+/// Sets the high bit of each byte of `word` that equals `byte`.
 #[inline(always)]
 pub(crate) const fn equals(word: u64, byte: u8) -> u64 {
     zeros(word ^ (ONES * byte as u64))
 }
 
-/// High bits where a byte of `word` must be escaped in a JSON string.
+/// Sets the high bit of each byte of `word` that must be escaped in a JSON string.
 #[inline(always)]
 pub(crate) const fn json_hits(word: u64) -> u64 {
     (word.wrapping_sub(ONES * 0x20) & !word & HIGHS) | equals(word, b'"') | equals(word, b'\\')
 }
 
-/// Up to seven bytes as a word; bytes that are missing are `fill`.
+/// Returns up to seven bytes as a word; missing bytes are `fill`.
 #[inline(always)]
 fn partial_word(bytes: &[u8], fill: u8) -> u64 {
     let mut word = [fill; 8];
@@ -37,7 +37,7 @@ fn partial_word(bytes: &[u8], fill: u8) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Where the first byte is for which `hits` shows a high bit. `hits` must show none for `fill`.
+/// Returns the index of the first byte for which `hits` sets a high bit. It must set none for `fill`.
 #[inline(always)]
 fn find(bytes: &[u8], fill: u8, hits: impl Fn(u64) -> u64) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -51,7 +51,7 @@ fn find(bytes: &[u8], fill: u8, hits: impl Fn(u64) -> u64) -> Option<usize> {
         return None;
     }
     let hit = match bytes.last_chunk::<8>() {
-        // Looking at some bytes again is cheaper than gathering the rest one by one. They are known to be clean.
+        // Scanning some bytes twice is cheaper than assembling the rest byte by byte. They are known to be clean.
         Some(tail) => {
             let hit = hits(u64::from_le_bytes(*tail));
             return (hit != 0).then(|| bytes.len() - 8 + hit.trailing_zeros() as usize / 8);
@@ -61,7 +61,7 @@ fn find(bytes: &[u8], fill: u8, hits: impl Fn(u64) -> u64) -> Option<usize> {
     (hit != 0).then(|| hit.trailing_zeros() as usize / 8)
 }
 
-/// A JSON string with its quotes.
+/// Writes a JSON string with its quotes.
 #[inline(always)]
 pub(crate) fn json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
@@ -69,7 +69,7 @@ pub(crate) fn json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The inside of a JSON string.
+/// Writes the content of a JSON string.
 #[inline(always)]
 pub(crate) fn json_text(bytes: &[u8], out: &mut Vec<u8>) {
     match find(bytes, b' ', json_hits) {
@@ -78,7 +78,7 @@ pub(crate) fn json_text(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The inside of a JSON string whose byte at `at` needs an escape.
+/// Writes the content of a JSON string whose byte at `at` needs an escape.
 #[cold]
 fn json_escaped(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) {
     let mut rest = bytes;
@@ -92,7 +92,7 @@ fn json_escaped(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// One escape: the short form where JSON has one.
+/// Writes one escape, in the short form if JSON has one.
 fn json_escape(byte: u8, out: &mut Vec<u8>) {
     let short = match byte {
         b'"' | b'\\' => byte,
@@ -110,8 +110,8 @@ fn json_escape(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// A field of delimited text: in quotes when it holds the delimiter, a quote or a line end, and when it is empty,
-/// because an empty field without quotes means null.
+/// Writes a field of delimited text. It is quoted if it contains the delimiter, a quote or a line end, and if it is
+/// empty, because an empty field without quotes means null.
 #[inline(always)]
 pub(crate) fn delimited(bytes: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     let hits = |word| equals(word, delimiter) | equals(word, b'"') | equals(word, b'\n') | equals(word, b'\r');
@@ -122,7 +122,7 @@ pub(crate) fn delimited(bytes: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// A field in quotes, with the quotes in it doubled.
+/// Writes a quoted field, with the quotes in it doubled.
 #[cold]
 fn quoted(mut bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
@@ -136,7 +136,7 @@ fn quoted(mut bytes: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Text in HTML, in elements and in quoted attributes. Control characters that HTML forbids become U+FFFD.
+/// Escapes text for HTML elements and quoted attributes. Control characters that HTML forbids become U+FFFD.
 pub(crate) fn html(mut bytes: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'' | 0..=8 | 11..=31 | 127);
     while let Some(at) = bytes.iter().position(special) {
@@ -155,7 +155,7 @@ pub(crate) fn html(mut bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Lower-case hexadecimal.
+/// Writes lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.extend(bytes.iter().flat_map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]));

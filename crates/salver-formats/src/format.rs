@@ -1,15 +1,15 @@
-//! The formats rows go out in, with their suffixes and media types.
+//! The output formats of rows, with their suffixes and media types.
 
 /// A format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// One JSON array of objects.
+    /// A JSON array of objects.
     Json,
-    /// One JSON object a line.
+    /// A JSON object per line.
     NdJson,
     /// Comma-separated values with a header row, as RFC 4180 but for the line ends, which are `\n`.
     Csv,
-    /// The same with tabs.
+    /// The same with tabs as delimiters.
     Tsv,
     /// Arrow IPC stream.
     ArrowStream,
@@ -17,7 +17,7 @@ pub enum Format {
     ArrowFile,
     /// Parquet.
     Parquet,
-    /// A page with a table, for people.
+    /// An HTML page with a table, for people.
     Html,
 }
 
@@ -26,7 +26,7 @@ impl Format {
     pub const ALL: [Self; 8] =
         [Self::Json, Self::NdJson, Self::Csv, Self::Tsv, Self::ArrowStream, Self::ArrowFile, Self::Parquet, Self::Html];
 
-    /// The format with this suffix (without its dot, any case); the names of `?format=` are the same words.
+    /// Returns the format with this suffix (without its dot, in any case); `?format=` takes the same names.
     #[must_use]
     pub fn of_suffix(suffix: &str) -> Option<Self> {
         if suffix.eq_ignore_ascii_case("jsonl") {
@@ -35,7 +35,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.suffix().eq_ignore_ascii_case(suffix))
     }
 
-    /// Its suffix, without a dot.
+    /// Returns its suffix, without a dot.
     #[must_use]
     pub fn suffix(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Format {
         }
     }
 
-    /// Its media type as a `Content-Type`, when the client named none of the aliases.
+    /// Returns its media type for `Content-Type`, unless the client named one of the aliases.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -65,14 +65,14 @@ impl Format {
         }
     }
 
-    /// Whether [`crate::TextEncoder`] writes it.
+    /// Returns whether [`crate::TextEncoder`] writes it.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Self::Json | Self::NdJson | Self::Csv | Self::Tsv | Self::Html)
     }
 }
 
-/// A format, and the name it goes out under.
+/// A negotiated format and its media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// The format.

@@ -1,5 +1,4 @@
-//! Arrow's own formats: a stream of batches, or a file with a footer. Batches are written as they come, straight to
-//! the output.
+//! Arrow's IPC formats: a stream of batches, or a file with a footer. Batches are written directly to the output.
 
 use std::mem::swap;
 
@@ -59,13 +58,13 @@ impl IpcEncoder {
         })
     }
 
-    /// Lends the output to the writer, which owns what it writes to, so that no byte is copied twice.
+    /// Lends the output to the writer, which owns its buffer, so that no byte is copied twice.
     fn with_output(
         &mut self,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Writer) -> Result<(), ArrowError>,
     ) -> Result<()> {
-        // What the writer wrote while nobody lent it anything: the schema.
+        // Bytes written before any output was lent: the schema.
         let head = std::mem::take(self.writer.buffer());
         out.extend_from_slice(&head);
         swap(self.writer.buffer(), out);

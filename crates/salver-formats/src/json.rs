@@ -1,4 +1,4 @@
-//! Single JSON values, for answers that are not simply rows.
+//! Writes single JSON values, for responses that are not simply rows.
 
 use arrow::array::Array;
 use salver_model::Result;
@@ -14,15 +14,15 @@ pub struct ColumnWriter<'a> {
 }
 
 impl<'a> ColumnWriter<'a> {
-    /// Prepares a column. Cheap beside writing more than a few of its values.
+    /// Prepares a column. This is cheap compared with writing more than a few of its values.
     ///
     /// # Errors
-    /// [`salver_model::Code::Execution`] when a timestamp's zone does not exist.
+    /// [`salver_model::Code::Execution`] if a timestamp's zone does not exist.
     pub fn new(array: &'a dyn Array) -> Result<Self> {
         Self::with_nulls(array, Nulls::Write)
     }
 
-    /// The same with a choice of what the objects inside the values do with nulls.
+    /// Like [`ColumnWriter::new`], with a choice of how nulls are written in objects inside the values.
     ///
     /// # Errors
     /// As [`ColumnWriter::new`].
@@ -30,24 +30,24 @@ impl<'a> ColumnWriter<'a> {
         Ok(Self { column: Column::resolve(array, Dialect::Json(nulls), array.len())? })
     }
 
-    /// Whether the value is null, also by way of a dictionary, a run or a union.
+    /// Returns whether the value is null, directly or through a dictionary, a run or a union.
     #[must_use]
     pub fn is_null(&self, row: usize) -> bool {
         self.column.is_null(row)
     }
 
-    /// Writes one JSON value, `null` when it is null.
+    /// Writes one JSON value, `null` if it is null.
     ///
     /// # Panics
-    /// When `row` is not below the array's length.
+    /// If `row` is not below the array's length.
     pub fn write(&self, row: usize, out: &mut Vec<u8>) {
         self.column.json(row, out);
     }
 
-    /// Writes the text of one value as it would stand in CSV, but without any quotes; nothing when it is null.
+    /// Writes the text of one value as in CSV, but without quotes; nothing if it is null.
     ///
     /// # Panics
-    /// When `row` is not below the array's length.
+    /// If `row` is not below the array's length.
     pub fn write_text(&self, row: usize, out: &mut Vec<u8>) {
         if !self.column.is_null(row) {
             self.column.plain(row, out);

@@ -1,8 +1,8 @@
-//! Rows to bytes: the formats, their encoders and their compression. Knows no protocol and no backend.
+//! Encodes rows as bytes: the formats, their encoders and their compression. It depends on no protocol and no backend.
 //!
-//! Suggested reading order: what there is (`format`), how a client asks for it (`negotiate`), then the encoders: text
-//! (`text`, over the typed columns of `json`), the binary ones (`ipc`, `parquet`), and `encoder`, which is any of
-//! them. How every type of Arrow looks in every format is written down in `docs/formats.md`.
+//! Suggested reading order: the formats (`format`), their negotiation (`negotiate`), then the encoders: text (`text`,
+//! over the typed columns of `json`), the binary ones (`ipc`, `parquet`), and `encoder`, which wraps them all.
+//! `docs/formats.md` specifies how each Arrow type is written in each format.
 
 mod calendar;
 pub mod coding;

@@ -1,12 +1,12 @@
-//! Which format a client wants, by its `Accept` header (RFC 9110, section 12.5.1).
+//! Negotiates the format with a client by its `Accept` header (RFC 9110, section 12.5.1).
 
 use std::cmp::Reverse;
 
 use crate::format::{Choice, Format};
 use crate::quality;
 
-/// Every media type a client may name, with its format and the `Content-Type` it is answered with: the same name, so
-/// that a client that compares the two is content. ROAPI's short names of Arrow go out under Arrow's registered names.
+/// Every media type that a client may name, with its format and the `Content-Type` of the response. This is the same
+/// name, for clients that compare the two; ROAPI's short names for Arrow are answered with Arrow's registered names.
 const NAMES: [(&str, Format, &str); 21] = [
     ("application/json", Format::Json, "application/json"),
     ("application/x-ndjson", Format::NdJson, "application/x-ndjson"),
@@ -31,7 +31,7 @@ const NAMES: [(&str, Format, &str); 21] = [
     ("text/x-csv", Format::Csv, "text/x-csv; charset=utf-8"),
 ];
 
-/// How closely a member of the header fits a name: a more specific one decides (RFC 9110, section 12.5.1).
+/// Specificity of the match of a media range with a name; the most specific range applies (RFC 9110, section 12.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// `*/*`.
@@ -42,22 +42,22 @@ enum Fit {
     Name,
 }
 
-/// What the header says of one name.
+/// The preference of the header for one name.
 #[derive(Clone, Copy, Debug)]
 struct Wish {
     fit: Fit,
     weight: u16,
-    /// The place of the deciding member in the header.
+    /// Index of the range that applies.
     place: usize,
 }
 
-/// The format a client asks for, and the name it is answered under.
+/// Returns the format that a client asks for, and its media type.
 ///
-/// The weight of each name we serve is that of the most specific member that fits it: the name, then `text/*`, then
-/// `*/*`. The name with the greatest weight wins; of equals the one whose member was written first, and where that is
-/// a wildcard, `default`, else the first of the table. A weight of zero excludes. Without a header, and when nothing
-/// asked for exists here, the answer is `default`: a client that can read nothing we have loses nothing by getting
-/// something.
+/// The weight of each supported name is that of the most specific media range that matches it: the name, then `text/*`,
+/// then `*/*`. The name with the highest weight wins; among equals, the one whose range comes first in the header, and
+/// within a wildcard `default`, else the first of the table. A weight of zero excludes a name. Without a header, or if
+/// no requested format is supported, it is `default`: a client that accepts no supported format loses nothing by
+/// getting one.
 #[must_use]
 pub fn negotiate(accept: Option<&str>, default: Format) -> Choice {
     let Some(accept) = accept else { return default.into() };
@@ -65,7 +65,7 @@ pub fn negotiate(accept: Option<&str>, default: Format) -> Choice {
     for (place, (member, weight)) in quality::members(accept).enumerate() {
         for ((name, format, _), wish) in NAMES.iter().zip(&mut wishes) {
             let Some(fit) = fit(&member, name, *format) else { continue };
-            // Of one range written twice the kinder weight counts.
+            // If a range is repeated, the higher weight counts.
             if wish.is_none_or(|known| (fit, weight) > (known.fit, known.weight)) {
                 *wish = Some(Wish { fit, weight, place });
             }
@@ -82,8 +82,8 @@ pub fn negotiate(accept: Option<&str>, default: Format) -> Choice {
     best.1
 }
 
-/// Whether a client names `name` and likes it no less than `other`; of equals the one that it wrote first. Wildcards
-/// name neither.
+/// Returns whether a client names `name` with at least the weight of `other`; among equals, the one named first wins.
+/// Wildcards name neither.
 #[must_use]
 pub fn names_before(accept: Option<&str>, name: &str, other: &str) -> bool {
     let wish = |wanted: &str| {
@@ -93,7 +93,8 @@ pub fn names_before(accept: Option<&str>, name: &str, other: &str) -> bool {
     wish(name).is_some_and(|(weight, place)| weight > 0 && wish(other).is_none_or(|other| (weight, place) > other))
 }
 
-/// How `member` fits the name `name` of `format`, if it does. A wildcard means each format under its own name only.
+/// Returns how `member` matches the name `name` of `format`, if it does. A wildcard matches each format by its primary
+/// name only.
 fn fit(member: &str, name: &str, format: Format) -> Option<Fit> {
     if member == name {
         return Some(Fit::Name);

@@ -1,22 +1,22 @@
-//! Numbers as decimal text.
+//! Formats numbers as decimal text.
 
 use arrow::datatypes::i256;
 
 use crate::put;
 
-/// `-12`
+/// Writes an integer, such as `-12`.
 #[inline(always)]
 pub(crate) fn integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     put::short(itoa::Buffer::new().format(value).as_bytes(), out);
 }
 
-/// The shortest text that reads back as the same float: `57.653484`, `1.0`, `1e16`; `NaN`, `inf`, `-inf`.
+/// Writes the shortest text that parses to the same float: `57.653484`, `1.0`, `1e16`; `NaN`, `inf`, `-inf`.
 #[inline(always)]
 pub(crate) fn float(value: impl zmij::Float, out: &mut Vec<u8>) {
     put::short(zmij::Buffer::new().format(value).as_bytes(), out);
 }
 
-/// A decimal that fits in 128 bits, with `scale` digits behind the point; a negative scale appends zeros.
+/// Writes a decimal of up to 128 bits, with `scale` digits after the point; a negative scale appends zeros.
 pub(crate) fn decimal(unscaled: i128, scale: i8, out: &mut Vec<u8>) {
     if unscaled < 0 {
         out.push(b'-');
@@ -29,7 +29,7 @@ pub(crate) fn decimal(unscaled: i128, scale: i8, out: &mut Vec<u8>) {
     point(digits.as_bytes(), scale, out);
 }
 
-/// A decimal of up to 256 bits.
+/// Writes a decimal of up to 256 bits.
 pub(crate) fn wide_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
     if let Some(narrow) = unscaled.to_i128() {
         return decimal(narrow, scale, out);
@@ -42,7 +42,7 @@ pub(crate) fn wide_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
     point(digits.as_bytes(), scale, out);
 }
 
-/// A decimal with a scale that nobody declared: without zeros at its end.
+/// Writes a decimal without a declared scale, without trailing zeros.
 pub(crate) fn free_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
     let start = out.len();
     wide_decimal(unscaled, scale, out);
@@ -55,7 +55,7 @@ pub(crate) fn free_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
     }
 }
 
-/// Places the point among the digits.
+/// Writes the digits with the decimal point.
 fn point(digits: &[u8], scale: i8, out: &mut Vec<u8>) {
     let places = usize::from(scale.unsigned_abs());
     if scale <= 0 {

@@ -1,4 +1,5 @@
-//! Parquet. A row group is held in memory until it is complete, so its size is bounded; it goes to the output at once.
+//! Encodes Parquet. A row group is buffered until it is complete, so its size is bounded; then it is written to the
+//! output.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, IntervalUnit, Schema, SchemaRef};
@@ -10,11 +11,11 @@ use salver_model::{Code, Error, Result};
 
 use crate::portable::{Portable, Target};
 
-/// Row groups end at whichever comes first.
+/// Limits of a row group, which ends at the first one reached.
 const GROUP_ROWS_MAX: usize = 1 << 20;
 const GROUP_BYTES_MAX: usize = 64 << 20;
 
-/// So many rows of a batch are looked at before the size of the row group is.
+/// Rows of a batch that are written between checks of the row group's size.
 const STEP_ROWS: usize = 1 << 14;
 
 /// Writes one file.
@@ -62,7 +63,7 @@ impl ParquetEncoder {
         self.drain(out)
     }
 
-    /// Moves what is complete to the output. The writer counts its offsets itself and never looks back.
+    /// Moves complete bytes to the output. The writer tracks its offsets itself and never seeks.
     fn drain(&mut self, out: &mut Vec<u8>) -> Result<()> {
         self.writer.sync().map_err(|cause| failed(cause.into()))?;
         let done = std::mem::take(self.writer.inner_mut());
@@ -75,7 +76,7 @@ impl ParquetEncoder {
     }
 }
 
-/// Refuses columns for which there is no type, by name.
+/// Refuses columns of types that Parquet does not have; the error names the column.
 fn check(schema: &Schema) -> Result<()> {
     if schema.fields().is_empty() {
         return Err(Error::new(Code::UnknownFormat, "Parquet can't hold rows without columns")
@@ -93,8 +94,8 @@ fn check(schema: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// The part of a type for which Parquet, or its writer, has no counterpart. The writer would write durations and dates
-/// in milliseconds as bare numbers, whose unit only readers of Arrow find out.
+/// Returns the part of a type for which Parquet, or its writer, has no counterpart. The writer would store durations
+/// and dates in milliseconds as plain numbers, whose unit only Arrow readers recognize.
 fn not_in_parquet(data_type: &DataType) -> Option<&DataType> {
     use DataType as D;
     match data_type {
@@ -112,7 +113,7 @@ fn not_in_parquet(data_type: &DataType) -> Option<&DataType> {
             not_in_parquet(item.data_type())
         }
         D::FixedSizeList(item, _) | D::Map(item, _) => not_in_parquet(item.data_type()),
-        // What could be written as its values is none any more.
+        // Dictionaries that can be written as their values were replaced before.
         D::Dictionary(..) => Some(data_type),
         _ => None,
     }

@@ -1,7 +1,8 @@
-//! Types that every reader of Arrow and Parquet knows.
+//! Converts types to those that every reader of Arrow and Parquet supports.
 //!
-//! Views and list views are how an engine likes to compute; many readers (JavaScript, older Python and R) can't read
-//! them, and a view array drags along all the bytes it was cut from. They go out as plain strings, binaries and lists.
+//! Engines compute with views and list views, which many readers (JavaScript, older Python and R) don't support; and a
+//! slice of a view array keeps the whole buffers that it refers to. They are written as plain strings, binaries and
+//! lists.
 
 use std::sync::Arc;
 
@@ -10,19 +11,18 @@ use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use salver_model::{Code, Error, Result};
 
-/// Where the rows go.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Takes every type but is read by clients that know no views.
+    /// Supports every type, but is read by clients that don't support views.
     ArrowStream,
-    /// Has no dictionaries either: a file can hold only one for each column, and ours change from batch to batch.
+    /// Doesn't support dictionaries either: a file has only one per column, and these change from batch to batch.
     ArrowFile,
-    /// Knows neither dictionaries nor runs as types of their own, nor times in whole seconds, nor dates in
-    /// milliseconds.
+    /// Supports neither dictionaries nor runs as types, neither times in whole seconds nor dates in milliseconds.
     Parquet,
 }
 
-/// The schema as it goes out, and how batches get there.
+/// The output schema, to which batches are converted.
 #[derive(Debug)]
 pub(crate) struct Portable {
     schema: SchemaRef,
@@ -38,10 +38,10 @@ impl Portable {
         &self.schema
     }
 
-    /// The batch in the types and under the names of the schema.
+    /// Converts the batch to the types and names of the schema.
     ///
     /// # Errors
-    /// `Execution` when a column has more than two gigabytes of text or nulls where its field has none.
+    /// `Execution` if a column has more than two gigabytes of text, or nulls although its field is not nullable.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (column, field) in batch.columns().iter().zip(self.schema.fields()) {
@@ -58,7 +58,7 @@ fn portable_column(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     if column.data_type() == field.data_type() {
         return Ok(Arc::clone(column));
     }
-    // The default would turn what doesn't fit into null.
+    // The default would turn values that don't fit into null.
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(column, field.data_type(), &strict).map_err(|cause| {
         let (name, has, wants) = (field.name(), column.data_type(), field.data_type());
@@ -95,7 +95,7 @@ fn portable_type(data_type: &DataType, target: Target) -> DataType {
         D::RunEndEncoded(_, values) if parquet => portable_type(values.data_type(), target),
         D::Timestamp(TimeUnit::Second, zone) if parquet => D::Timestamp(TimeUnit::Millisecond, zone.clone()),
         D::Time32(TimeUnit::Second) if parquet => D::Time32(TimeUnit::Millisecond),
-        // It may have a time of day, as those of JavaScript have, for which Parquet's dates have no room.
+        // It may have a time of day, as JavaScript's dates do, which Parquet's dates can't hold.
         D::Date64 if parquet => D::Timestamp(TimeUnit::Millisecond, None),
         other => other.clone(),
     }

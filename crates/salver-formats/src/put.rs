@@ -1,11 +1,11 @@
-//! Appending short runs of bytes without a call to `memcpy`.
+//! Appends short runs of bytes without calling `memcpy`.
 //!
-//! A row is dozens of appends of a few bytes each. A copy whose length is known when compiling is one or two moves; so
-//! short runs are copied as one or two overlapping blocks of fixed size, and the vector is cut to the length meant.
+//! A row takes dozens of appends of a few bytes each. A copy of constant length is one or two moves; so short runs are
+//! copied as one or two overlapping blocks of fixed size, and then the vector's length is set.
 
 use crate::slot;
 
-/// Appends the first `len` bytes of `block`. Copies all of it, which is what makes it fast.
+/// Appends the first `len` bytes of `block`. It copies the whole block, which makes it fast.
 #[inline(always)]
 pub(crate) fn block<const N: usize>(block: &[u8; N], len: usize, out: &mut Vec<u8>) {
     debug_assert!(len <= N, "{len} of {N} bytes");
@@ -31,7 +31,7 @@ pub(crate) fn short(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `N` to `2 * N` bytes as two blocks, of which the second may cover a part of the first.
+/// Appends `N` to `2 * N` bytes as two blocks, which may overlap.
 #[inline(always)]
 fn overlapping<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) {
     if let (Some(head), Some(tail)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) {
@@ -42,13 +42,13 @@ fn overlapping<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that are written again and again: a key with its quotes and colon, the end of a row.
+/// Bytes that are written repeatedly: a key with its quotes and colon, the end of a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     /// Padded, so that short tokens are one block of fixed size.
     block: [u8; 32],
     len: usize,
-    /// The whole token, when it is longer than a block.
+    /// The whole token, if it is longer than a block.
     long: Box<[u8]>,
 }
 
@@ -74,7 +74,7 @@ impl Token {
         }
     }
 
-    /// The same at a place in a slice.
+    /// Writes the token at an offset in a slice.
     #[inline(always)]
     pub(crate) fn place(&self, bytes: &mut [u8], at: usize) -> Option<usize> {
         match self.block.first_chunk::<16>() {

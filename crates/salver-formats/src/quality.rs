@@ -1,7 +1,7 @@
-//! Lists with weights, as `Accept` and `Accept-Encoding` write them (RFC 9110, section 12.4.2).
+//! Weighted lists, as in `Accept` and `Accept-Encoding` (RFC 9110, section 12.4.2).
 
-/// The members of a list in the order written, each in lower case without parameters, with its weight in thousandths.
-/// A member whose weight can't be read counts fully: the client named it, and a guess serves it better than an error.
+/// Returns the members of a list in order, each in lower case without parameters, with its weight in thousandths. A
+/// member with an invalid weight has full weight: the client named it, and a guess is more useful than an error.
 pub(crate) fn members(list: &str) -> impl Iterator<Item = (String, u16)> + '_ {
     list.split(',').filter_map(|member| {
         let mut parts = member.split(';');
@@ -17,7 +17,7 @@ pub(crate) fn members(list: &str) -> impl Iterator<Item = (String, u16)> + '_ {
     })
 }
 
-/// Reads `0`, `0.5`, `1.000`; nothing above one, no more than three decimals.
+/// Parses `0`, `0.5`, `1.000`; refuses values above one, and more than three decimals.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 3 || !fraction.bytes().all(|b| b.is_ascii_digit()) {

@@ -1,9 +1,9 @@
-//! Takes in a stream of Arrow that a client sent, so that whoever reads it next may believe it.
+//! Validates a stream of Arrow that a client sent, so that its readers can trust it.
 //!
-//! Readers of Arrow trust the lengths that a stream tells, and take memory for them. So the frames are walked first
-//! (<https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>) and what
-//! they claim is held against what they have; then every value is read once by a reader that checks offsets and texts,
-//! and written again in the one form that all readers know.
+//! Readers of Arrow trust the lengths in a stream, and allocate memory for them. So the frames are walked first
+//! (<https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>) to check the
+//! claimed lengths against the actual ones. Then every value is read once by a reader that validates offsets and text,
+//! and written again in the one form that all readers support.
 
 mod spread;
 
@@ -15,20 +15,20 @@ use arrow::ipc::writer::StreamWriter;
 use arrow::ipc::{Endianness, Message, RecordBatch, root_as_message};
 use salver_model::{Code, Error, Result, panics};
 
-/// What stands before the length of a message.
+/// Marker before the length of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Most values for each byte, beside [`BARE_MAX`]: a boolean takes a bit, and may stand in several structures.
+/// Most values per byte, beyond [`BARE_MAX`]: a boolean takes a bit, and may be nested in several structures.
 const VALUES_PER_BYTE: u64 = 64;
-/// Most values that take no bytes at all, such as nulls.
+/// Most values that take no bytes, such as nulls.
 const BARE_MAX: u64 = 1_000_000;
-/// How many times the bytes that are allowed the values may have when each is written out.
+/// Limit of the expanded size of the values, as a multiple of the allowed bytes.
 const SPREAD_MAX: u64 = 32;
 
-/// Checks the whole of a stream whose batches, unpacked, have `bytes_max` at most, and writes it anew.
+/// Validates a stream whose batches have at most `bytes_max` bytes, decompressed, and writes it anew.
 ///
 /// # Errors
-/// `InvalidBody` when it is damaged or has a column of a type whose values may lie on one another, `BodyTooLarge` when
-/// it unpacks to more.
+/// `InvalidBody` if it is damaged or has a column of a type whose values may overlap, `BodyTooLarge` if it decompresses
+/// to more.
 pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     let mut claimed = Claimed::default();
     let mut rest = bytes;
@@ -47,7 +47,7 @@ pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     if claimed.values > claimed.bytes.saturating_mul(VALUES_PER_BYTE).saturating_add(BARE_MAX) {
         return Err(damaged(format!("it tells of {} values, and has {} bytes", claimed.values, claimed.bytes)));
     }
-    // Of what can't be, the reader makes panics here and there.
+    // The reader panics on some invalid streams.
     panics::caught(|| rewrite(bytes, bytes_max)).unwrap_or_else(|| Err(damaged("its values can't be")))
 }
 
@@ -81,12 +81,12 @@ fn too_large(bytes: u64, bytes_max: u64, when: &str) -> Error {
         .with_hint(format!("{bytes_max} are allowed; `limits.body_bytes_max` is the limit"))
 }
 
-/// What the batches of a stream claim to be.
+/// The sizes that the batches of a stream claim.
 #[derive(Default)]
 struct Claimed {
-    /// Bytes of their buffers, unpacked.
+    /// Bytes of their buffers, decompressed.
     bytes: u64,
-    /// Values of their columns, and of those within.
+    /// Values of their columns, including nested ones.
     values: u64,
 }
 
@@ -102,7 +102,7 @@ impl Claimed {
             let (Ok(start), Ok(len)) = (start, len) else { return Err(damaged("it tells of places that can't be")) };
             let held = start.checked_add(len).and_then(|end| body.get(start..end));
             let held = held.ok_or_else(|| damaged("it tells of bytes behind its end"))?;
-            // A packed buffer begins with its length when unpacked, or with -1 when it is not packed after all.
+            // A compressed buffer begins with its decompressed length, or with -1 if it is stored uncompressed.
             let unpacked = match held.first_chunk::<8>().filter(|_| batch.compression().is_some()) {
                 Some(prefix) => match i64::from_le_bytes(*prefix) {
                     -1 => len as u64,
@@ -120,12 +120,12 @@ impl Claimed {
 struct Frame<'a> {
     message: Message<'a>,
     body: &'a [u8],
-    /// What follows.
+    /// The bytes after it.
     after: &'a [u8],
 }
 
 impl<'a> Frame<'a> {
-    /// `None` at the end.
+    /// Returns the first message; `None` at the end.
     fn first_of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
         if bytes.is_empty() {

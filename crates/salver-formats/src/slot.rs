@@ -1,8 +1,8 @@
-//! Writing at a place in a slice: what `place` is made of.
+//! Primitives to write at an offset in a slice, used by `place`.
 //!
-//! Every function returns the place behind what it wrote, or `None` when the slice has no room for the block.
+//! Every function returns the offset after what it wrote, or `None` if the slice has no room for the block.
 
-/// Writes the first `len` bytes of `block`, and leaves the rest of it behind them.
+/// Writes the first `len` bytes of `block`; the rest of it is written after them.
 #[inline(always)]
 pub(crate) fn block<const N: usize>(bytes: &mut [u8], at: usize, block: &[u8; N], len: usize) -> Option<usize> {
     debug_assert!(len <= N, "{len} of {N} bytes");

@@ -1,4 +1,4 @@
-//! Durations and intervals as text. They are rare, so these functions are plain.
+//! Formats durations and intervals as text. They are rare, so these functions are simple rather than fast.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use arrow::datatypes::{IntervalDayTime, IntervalMonthDayNano, TimeUnit};
 use crate::calendar::per_second;
 use crate::number;
 
-/// ISO 8601 in seconds, which is all that a duration knows: `PT90S`, `-PT0.5S`, `P0D`.
+/// Writes a duration in ISO 8601, in seconds, because it has no calendar units: `PT90S`, `-PT0.5S`, `P0D`.
 pub(crate) fn duration(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     if value == 0 {
         return out.extend_from_slice(b"P0D");
@@ -17,7 +17,7 @@ pub(crate) fn duration(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     number::integer(value.unsigned_abs() / per_second, out);
     let fraction = value.unsigned_abs() % per_second;
     if fraction != 0 {
-        // The digits of `per_second` without its one are the places a fraction has; trailing zeros say nothing.
+        // The number of zeros in `per_second` is the number of fractional digits; trailing zeros are dropped.
         let places = per_second.ilog10() as usize;
         write_infallible(out, format_args!(".{fraction:0places$}"));
         while out.last() == Some(&b'0') {
@@ -27,12 +27,12 @@ pub(crate) fn duration(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     out.push(b'S');
 }
 
-/// `1 years 2 mons`
+/// Writes `1 years 2 mons`.
 pub(crate) fn year_month(months: i32, out: &mut Vec<u8>) {
     write_infallible(out, format_args!("{} years {} mons", months.div_euclid(12), months.rem_euclid(12)));
 }
 
-/// `2 days 1 hours 0.500 secs`, parts that are zero left out.
+/// Writes `2 days 1 hours 0.500 secs`, without parts that are zero.
 pub(crate) fn day_time(value: IntervalDayTime, out: &mut Vec<u8>) {
     let mut parts = Parts { out, any: false };
     parts.part(i64::from(value.days), "days");
@@ -40,7 +40,7 @@ pub(crate) fn day_time(value: IntervalDayTime, out: &mut Vec<u8>) {
     parts.end();
 }
 
-/// `1 mons 2 days 3 hours 4 mins 5.000000006 secs`, parts that are zero left out.
+/// Writes `1 mons 2 days 3 hours 4 mins 5.000000006 secs`, without parts that are zero.
 pub(crate) fn month_day_nano(value: IntervalMonthDayNano, out: &mut Vec<u8>) {
     let mut parts = Parts { out, any: false };
     parts.part(i64::from(value.months), "mons");
@@ -69,7 +69,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Hours, minutes and seconds of a number of units of which `10^places` make a second.
+    /// Writes hours, minutes and seconds of a number of units, of which `10^places` make a second.
     fn clock(&mut self, value: i64, places: u32) {
         let per_second = 10_i64.pow(places);
         let (seconds, fraction) = (value / per_second, (value % per_second).unsigned_abs());
@@ -90,7 +90,7 @@ impl Parts<'_> {
     }
 }
 
-/// Writing to a vector can't fail, so there is no error to hand on.
+/// Writing to a vector can't fail, so there is no error to return.
 fn write_infallible(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let written = out.write_fmt(text);
     debug_assert!(written.is_ok(), "writing to memory failed");

@@ -1,19 +1,19 @@
-//! What a client may choose about the rows beside their format.
+//! Options of the output that are independent of the format.
 
-/// How a null is written where the format has a choice: in the objects of JSON and NDJSON.
+/// Representation of nulls where the format has a choice: in the objects of JSON and NDJSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Nulls {
-    /// As `null`.
+    /// Written as `null`.
     #[default]
     Write,
-    /// Not at all: the field is left out, as ROAPI does.
+    /// Omitted with the field, as in ROAPI.
     Omit,
 }
 
-/// How rows are presented.
+/// Options of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Style {
-    /// How JSON and NDJSON write nulls.
+    /// Representation of nulls in JSON and NDJSON.
     pub nulls: Nulls,
     /// The title of an HTML page.
     pub title: String,

@@ -15,8 +15,8 @@ use crate::slot;
 use crate::style::Style;
 use page::Page;
 
-/// Encodes rows as text. It has no state: batches may be encoded in parallel, each into a buffer of its own, and
-/// joined in order.
+/// Encodes rows as text. It has no state: batches may be encoded in parallel, each into its own buffer, and
+/// concatenated in order.
 #[derive(Debug)]
 pub struct TextEncoder {
     schema: SchemaRef,
@@ -25,17 +25,17 @@ pub struct TextEncoder {
 
 #[derive(Debug)]
 enum Shape {
-    /// Objects in one array.
+    /// A JSON array of objects.
     Array(Keys),
-    /// An object a line.
+    /// A JSON object per line.
     Lines(Keys),
-    /// Fields between delimiters, a row a line.
+    /// Delimited fields, one row per line.
     Delimited(u8),
     Page(Page),
 }
 
 impl TextEncoder {
-    /// An encoder for rows of one schema. For a format that isn't text ([`Format::is_text`]) it writes JSON.
+    /// Returns an encoder for rows of one schema. For a format that is not text ([`Format::is_text`]) it writes JSON.
     #[must_use]
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Self {
         let keys = || Keys::new(schema.fields(), style.nulls);
@@ -49,7 +49,7 @@ impl TextEncoder {
         Self { schema: SchemaRef::clone(schema), shape }
     }
 
-    /// Writes what stands before the first row.
+    /// Writes the bytes before the first row.
     pub fn begin(&self, out: &mut Vec<u8>) {
         match &self.shape {
             Shape::Array(_) => out.push(b'['),
@@ -67,11 +67,11 @@ impl TextEncoder {
         }
     }
 
-    /// Writes the rows of a batch. `first` says that no row was written before.
+    /// Writes the rows of a batch. `first` tells that no row was written before.
     ///
     /// # Errors
-    /// `Execution` when a timestamp's zone does not exist, `Internal` when the batch has other columns than the
-    /// schema. Nothing is written then.
+    /// `Execution` if a timestamp's zone does not exist, `Internal` if the batch has other columns than the schema.
+    /// Nothing is written then.
     pub fn rows(&self, batch: &RecordBatch, first: bool, out: &mut Vec<u8>) -> Result<()> {
         if batch.num_columns() != self.schema.fields().len() {
             let (has, wants) = (batch.num_columns(), self.schema.fields().len());
@@ -83,7 +83,7 @@ impl TextEncoder {
         let columns: Vec<Column<'_>> = columns.collect::<Result<_>>()?;
         let cells: usize = columns.iter().map(|column| column.bytes(rows)).sum();
         let bytes = cells + rows * self.row_bytes();
-        // Rows are written into a window that reaches beyond the last of them.
+        // Rows are written into a window that extends beyond the last of them.
         out.reserve(bytes + bytes.min(rows::WINDOW_BYTES));
         match &self.shape {
             Shape::Array(keys) => array(keys, &columns, rows, first, out),
@@ -94,7 +94,7 @@ impl TextEncoder {
         Ok(())
     }
 
-    /// Writes what stands behind the last row.
+    /// Writes the bytes after the last row.
     pub fn end(&self, out: &mut Vec<u8>) {
         match &self.shape {
             Shape::Array(_) => out.push(b']'),
@@ -111,7 +111,7 @@ impl TextEncoder {
         }
     }
 
-    /// The bytes of a row beside its cells.
+    /// Returns the number of bytes of a row in addition to its cells.
     fn row_bytes(&self) -> usize {
         let columns = self.schema.fields().len();
         match &self.shape {
@@ -131,7 +131,7 @@ fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mu
         row_bytes,
         out,
         |row, bytes, at| {
-            // Written over where there is none.
+            // Overwritten if no comma is needed.
             slot::byte(bytes, at, b',')?;
             keys.place_object(columns, row, bytes, at + usize::from(has_comma(row)), &mut spare)
         },
@@ -188,7 +188,7 @@ fn delimited(delimiter: u8, columns: &[Column<'_>], rows: usize, out: &mut Vec<u
     );
 }
 
-/// About what the cells of a row take.
+/// Estimates the size of a row's cells in bytes.
 fn row_bytes(columns: &[Column<'_>], rows: usize) -> usize {
     columns.iter().map(|column| column.bytes(rows)).sum::<usize>() / rows.max(1)
 }

@@ -1,8 +1,8 @@
-//! A function of a file as a function of the engine.
+//! A user function as a scalar function of the engine.
 //!
-//! The engine calls its functions on a thread of its own and takes what they give at once, wherever an expression may
-//! stand; functions that it would wait for (`AsyncScalarUDF`, DataFusion 55) it takes in the list of a SELECT and in
-//! conditions only. So a call holds its thread, which says so to the runtime, until the worker has answered.
+//! The engine calls scalar functions synchronously on one of its threads, wherever an expression may stand. It supports
+//! asynchronous functions (`AsyncScalarUDF`, DataFusion 55) only in the select list and in conditions. So a call blocks
+//! its thread, inside `block_in_place`, until the worker has answered.
 
 use std::hash::{Hash, Hasher};
 use std::pin::pin;
@@ -27,15 +27,15 @@ use tokio::sync::watch;
 use super::Found;
 use super::shape::Shape;
 
-/// Rows of the first call. How long it takes says how many the next has, so that neither the way to the worker counts
-/// nor a call runs into its bound because it has many rows.
+/// Rows of the first call. Later calls are sized by how long the calls before took: large enough to amortize the round
+/// trip to the worker, small enough not to run into the call's timeout.
 const ROWS_FIRST: usize = 256;
-/// After a call that was quicker, the next has four times as many rows.
+/// After a faster call, the next one has four times as many rows.
 const QUICK: Duration = Duration::from_millis(25);
-/// After one that was slower, a quarter of them.
+/// After a slower call, the next one has a quarter of the rows.
 const SLOW: Duration = Duration::from_millis(500);
 
-/// A function of a file, for one statement.
+/// A user function, registered for one statement.
 #[derive(Debug)]
 pub(super) struct Called {
     name: String,
@@ -44,16 +44,16 @@ pub(super) struct Called {
     endpoint: usize,
     shape: Shape,
     signature: Signature,
-    /// Ends when nobody waits for the statement any more.
+    /// Closed when the statement is cancelled.
     alive: watch::Receiver<()>,
-    /// How many rows the next call has.
+    /// Number of rows of the next call.
     rows: AtomicUsize,
 }
 
 impl Called {
     pub(super) fn new(name: String, found: &Found<'_>, shape: Shape, alive: watch::Receiver<()>) -> Self {
         let volatility = if shape.pure { Volatility::Immutable } else { Volatility::Volatile };
-        // What it takes is checked by `return_field_from_args`, whose errors say more.
+        // `return_field_from_args` checks the argument types, with better error messages.
         let signature = Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], volatility);
         Self {
             name,
@@ -67,7 +67,7 @@ impl Called {
         }
     }
 
-    /// Calls it for all rows, some at a time.
+    /// Calls the function for all rows, batch by batch.
     fn call(&self, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         let mut parts: Vec<ArrayRef> = Vec::new();
         let mut done = 0;
@@ -90,7 +90,7 @@ impl Called {
         }
     }
 
-    /// Waits for one call, or until nobody waits for the statement.
+    /// Waits for one call, or until the statement is cancelled.
     fn wait(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<ArrayRef> {
         let (endpoint, interface) = (self.endpoint, Arc::clone(&self.interface));
         let call =
@@ -135,7 +135,7 @@ impl ScalarUDFImpl for Called {
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let is_scalar = |argument: &ColumnarValue| matches!(argument, ColumnarValue::Scalar(_));
-        // Equal arguments give equal values: one call tells all of them.
+        // A pure function of constants needs one call for all rows.
         let one = self.shape.pure && arguments.args.iter().all(is_scalar);
         let rows = if one { 1 } else { arguments.number_rows };
         let columns = arguments.args.iter().enumerate();

@@ -1,4 +1,4 @@
-//! What a function is in SQL: which of its parameters take columns, of which types, and what it gives.
+//! The SQL signature of a user function: the parameters that take columns, their types, and the type of the result.
 
 use arrow::array::ArrayRef;
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
@@ -7,23 +7,23 @@ use arrow::error::ArrowError;
 use salver_model::functions::{ColumnKind, Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result};
 
-/// A function as statements see it.
+/// The SQL signature of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     parameters: Vec<(String, ParameterKind)>,
-    /// How many of them must be given.
+    /// Number of parameters that are required.
     required: usize,
     pub(super) result: ColumnKind,
     pub(super) pure: bool,
 }
 
 impl Shape {
-    /// That of a function, or why it has none.
+    /// Returns the signature of a function, or the reason why it can't be called in SQL.
     pub(super) fn of(endpoint: &Endpoint) -> std::result::Result<Self, String> {
         if endpoint.takes_request {
             return Err("it takes the request, and there is none".to_owned());
         }
-        // A vectorized function says of its columns what they are, or that they are lists.
+        // The parameters of a vectorized function are declared as columns, or as lists.
         let kind = |kind| if endpoint.vectorized && kind == ParameterKind::Object { ParameterKind::Any } else { kind };
         let takes_values = |own: &&Parameter| {
             let is_plain = !matches!(kind(own.kind), ParameterKind::Object | ParameterKind::Bytes);
@@ -49,10 +49,10 @@ impl Shape {
         })
     }
 
-    /// Whether it takes columns of these types.
+    /// Checks the number and the types of the arguments.
     ///
     /// # Errors
-    /// `InvalidSql` that says what it takes.
+    /// `InvalidSql` that names the expected arguments.
     pub(super) fn check(&self, name: &str, types: &[DataType]) -> Result<()> {
         let count = self.parameters.len();
         if types.len() < self.required || types.len() > count {
@@ -74,10 +74,10 @@ impl Shape {
         Ok(())
     }
 
-    /// What is given for parameter number `index`, as it goes to the function.
+    /// Casts the argument for parameter number `index` to the type that the function takes.
     ///
     /// # Errors
-    /// A value that does not fit the type.
+    /// A value that can't be cast.
     pub(super) fn column(&self, index: usize, given: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
         let kind = self.parameters.get(index).map_or(ParameterKind::Any, |(_, kind)| *kind);
         let target = target(kind, given.data_type()).unwrap_or(ColumnKind::Number);
@@ -85,7 +85,7 @@ impl Shape {
     }
 }
 
-/// What a column of type `given` is made for a parameter of this kind; `None` when the one can't take the other.
+/// Returns the type to which an argument of type `given` is cast for a parameter of this kind; `None` if it can't be.
 fn target(kind: ParameterKind, given: &DataType) -> Option<ColumnKind> {
     let own = of_type(given);
     let target = match (kind, own) {
@@ -96,11 +96,11 @@ fn target(kind: ParameterKind, given: &DataType) -> Option<ColumnKind> {
         (ParameterKind::Any, own) => own.unwrap_or(ColumnKind::Number),
         _ => return None,
     };
-    // Of types that are nothing plain only a null is taken.
+    // Of the types that are not scalar, only the null type is accepted.
     (own.is_some() || *given == DataType::Null).then_some(target).filter(|own| can_cast_types(given, &own.data_type()))
 }
 
-/// What the values of a type are; `None` for nulls and what is no plain value.
+/// Returns the kind of column that a type is passed as; `None` for the null type and types that are not scalar.
 fn of_type(given: &DataType) -> Option<ColumnKind> {
     match given {
         DataType::Boolean => Some(ColumnKind::Boolean),

@@ -1,4 +1,4 @@
-//! Evaluates a condition on some rows of a chunk, with the three-valued logic of SQL.
+//! Evaluates a condition on a range of rows of a chunk, with the three-valued logic of SQL.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use salver_model::{Comparison, Result};
 use crate::fault;
 use crate::resolve::{Condition, OneOf, Place, Test};
 
-/// Lists up to this long are compared value by value; longer ones through a set.
+/// Longest list that is compared value by value; longer ones are looked up in a hash set.
 const COMPARED_MAX: usize = 8;
 
-/// What the condition says of each of the rows.
+/// Evaluates the condition for each of the rows.
 pub(crate) fn mask(condition: &Condition, chunk: &RecordBatch, start: u32, len: u32) -> Result<BooleanArray> {
     evaluate(condition, chunk, start as usize, len as usize).map_err(fault::arrow)
 }
@@ -32,7 +32,7 @@ fn evaluate(condition: &Condition, chunk: &RecordBatch, start: usize, len: usize
     }
 }
 
-/// `and` when `all`, else `or`; stops when no further part can change anything.
+/// Combines the parts by `and` if `all`, else by `or`; stops as soon as the result is determined.
 fn fold(
     parts: &[Condition],
     chunk: &RecordBatch,
@@ -82,15 +82,15 @@ fn compare(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> Result<Boolea
     }
 }
 
-/// Floats in their one order, in which NaN is above everything and equals NaN, and the two zeros are one; the kernels
-/// have another.
+/// Compares floats in a total order: NaN is equal to itself and greater than any other value, and the two zeros are
+/// equal. Arrow's kernels use another order.
 fn floats<T: ArrowPrimitiveType>(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> BooleanArray
 where
     T::Native: PartialOrd,
 {
     let values = values.as_primitive::<T>();
     let bound = value.as_primitive::<T>().value(0);
-    // What is not equal to itself is NaN.
+    // Only NaN differs from itself.
     let is_nan = |x: T::Native| x.partial_cmp(&x).is_none();
     let test = |test: &dyn Fn(T::Native) -> bool| BooleanArray::from_unary(values, test);
     if is_nan(bound) {
@@ -135,7 +135,7 @@ fn constant(known: bool, len: usize, nulls: Option<NullBuffer>) -> BooleanArray 
     BooleanArray::new(values, nulls)
 }
 
-/// The values at a place: of a column, or of a field below it, null where anything above is null.
+/// Returns the values of a column or of a field nested in it; null where any of its parents is null.
 pub(crate) fn column(place: &Place, chunk: &RecordBatch, start: usize, len: usize) -> ArrayRef {
     let whole = chunk.column(place.column);
     let mut values = if start == 0 && len == whole.len() { Arc::clone(whole) } else { whole.slice(start, len) };
@@ -148,7 +148,7 @@ pub(crate) fn column(place: &Place, chunk: &RecordBatch, start: usize, len: usiz
                 let nulls = NullBuffer::union(Some(above), child.nulls());
                 match child.to_data().into_builder().nulls(nulls).build() {
                     Ok(data) => make_array(data),
-                    // Only the null type has no place for nulls, and it is all null as it is.
+                    // Only arrays of the null type take no validity bitmap; they are all null anyway.
                     Err(_) => child,
                 }
             }

@@ -1,5 +1,5 @@
-//! Puts rows into order. Rows that compare equal keep the order of the source; a page of a large dataset costs one pass
-//! and no full sort, wherever the page is.
+//! Sorts rows. The sort is stable with respect to the order of the source. A page of a large dataset costs one pass
+//! over the rows and no full sort, wherever the page is.
 
 use std::cmp::Ordering;
 
@@ -16,9 +16,9 @@ use crate::resolve::{Key, Resolved};
 
 mod word;
 
-/// The page of a sorted query, of the rows that passed its filter.
+/// Returns the page of a sorted query, from the rows that matched its filter.
 pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Result<Page> {
-    // How many rows are wanted from the start of the order, or from behind the cursor.
+    // Number of rows needed from the start of the order, or from the cursor.
     let wanted = match resolved.limit {
         Some(limit) => limit.saturating_add(resolved.offset).saturating_add(1),
         None => u64::MAX,
@@ -39,7 +39,8 @@ pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Res
     Ok(Page { found: Found::Positions(positions), len, more, end, total: seen.matched })
 }
 
-/// The first `wanted` of the rows, behind the row at `last` when there is one: any types, through the row format.
+/// Returns the positions of the first `wanted` rows, or of those after the row at `last`. It works for any type,
+/// through Arrow's row format.
 fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: Option<u64>) -> Result<Vec<u32>> {
     let fields =
         keys.iter().map(|key| SortField::new_with_options(key.place.field.data_type().clone(), key.options)).collect();
@@ -51,7 +52,7 @@ fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: O
         pick.for_each_position(|position| positions.push(position as u32));
     }
     let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-    // Neighbours in `rows` are in the order of the source, so the row's number breaks ties.
+    // `rows` is in the order of the source, so the index breaks ties.
     let compare = |a: &u32, b: &u32| rows.row(*a as usize).cmp(&rows.row(*b as usize)).then(a.cmp(b));
     if let Some(last) = last {
         let (chunk, row) = Resident::locate(last);
@@ -75,7 +76,7 @@ fn key_columns(resident: &Resident, keys: &[Key], pick: &Pick) -> Result<Vec<Arr
     keys.iter().map(values).collect()
 }
 
-/// The values of a key in one chunk.
+/// Returns the values of a sort key in one chunk.
 fn chunk_column(resident: &Resident, key: &Key, chunk: u32) -> ArrayRef {
     let chunk = &resident.chunks[chunk as usize];
     column(&key.place, chunk, 0, chunk.num_rows())

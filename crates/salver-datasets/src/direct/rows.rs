@@ -1,4 +1,4 @@
-//! Makes record batches of the rows that were found: slices where they are neighbours, copies where not.
+//! Makes record batches of selected rows: slices where they are adjacent, copies where they are not.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{Pick, Resident};
 use crate::fault;
 use crate::resolve::Place;
 
-/// Rows of a batch of a long answer.
+/// Rows of a batch of a long result.
 const BATCH_ROWS: usize = 8_192;
 
-/// Which rows, in the order of the answer.
+/// The selected rows, in the order of the result.
 pub(crate) enum Found {
     /// In the order of the source.
     Picks(Vec<Pick>),
@@ -30,7 +30,7 @@ enum Unit {
     Gather(Vec<(usize, usize)>),
 }
 
-/// The rows as batches: all at once when they are few, else one after the other as they are asked for.
+/// Returns the rows as batches: all at once if they are few, else lazily, one after another.
 pub(crate) fn batches(
     resident: &Arc<Resident>,
     items: Option<Vec<Place>>,
@@ -66,7 +66,7 @@ fn pair(position: u64) -> (usize, usize) {
     (chunk as usize, row as usize)
 }
 
-/// Splits long picks and joins short ones.
+/// Splits long picks and merges short ones.
 fn join(picks: Vec<Pick>) -> Vec<Unit> {
     let mut units = Vec::with_capacity(picks.len());
     let mut short: Vec<Pick> = Vec::new();
@@ -148,7 +148,7 @@ fn batch(resident: &Resident, items: Option<&[Place]>, schema: &SchemaRef, unit:
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(fault::arrow)
 }
 
-/// The values at a place for rows of one chunk.
+/// Gathers the values of a column for rows of one chunk.
 pub(super) fn values(resident: &Resident, place: &Place, pick: &Pick) -> Result<ArrayRef> {
     match pick {
         Pick::Range { chunk, start, len } => {
@@ -162,7 +162,7 @@ pub(super) fn values(resident: &Resident, place: &Place, pick: &Pick) -> Result<
     }
 }
 
-/// The values at a place for rows of many chunks.
+/// Gathers the values of a column for rows of many chunks.
 fn scattered(resident: &Resident, place: &Place, pairs: &[(usize, usize)]) -> Result<ArrayRef> {
     let columns: Vec<ArrayRef> =
         resident.chunks.iter().map(|chunk| column(place, chunk, 0, chunk.num_rows())).collect();

@@ -1,4 +1,4 @@
-//! Finds the rows that pass a filter, in the order of the source, and stops as soon as there are enough.
+//! Finds the rows that match a filter, in the order of the source, and stops as soon as it has enough.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::engine::Cancel;
 use crate::index::KeyIndex;
 use crate::resolve::{Condition, Place, Test};
 
-/// Rows of the first window of a scan that may stop early; each next one is twice as long.
+/// Rows of the first window of a scan that may stop early; each further window is twice as large.
 const FIRST_WINDOW_ROWS: u32 = 1024;
 /// Most combinations of `in` lists that are looked up in an index.
 const LOOK_UPS_MAX: usize = 1024;
@@ -19,14 +19,14 @@ const LOOK_UPS_MAX: usize = 1024;
 /// Rows of one chunk.
 #[derive(Debug)]
 pub(crate) enum Pick {
-    /// Neighbours.
+    /// Adjacent rows.
     Range { chunk: u32, start: u32, len: u32 },
     /// Single rows, ascending.
     Rows { chunk: u32, rows: Vec<u32> },
 }
 
 impl Pick {
-    /// How many rows.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Range { len, .. } => u64::from(*len),
@@ -46,11 +46,11 @@ impl Pick {
     }
 }
 
-/// The rows found.
+/// The matching rows.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) picks: Vec<Pick>,
-    /// How many rows matched as far as the scan went.
+    /// Number of rows that matched, as far as the scan went.
     pub(crate) matched: u64,
 }
 
@@ -60,7 +60,7 @@ impl Seen {
         self.picks.push(pick);
     }
 
-    /// Leaves out the first `skip` rows and all behind the next `take`; says how many are left.
+    /// Drops the first `skip` rows, and all after the next `take`; returns the number of rows left.
     pub(crate) fn trim(&mut self, skip: u64, take: u64) -> u64 {
         let (mut skip, mut take, mut kept) = (skip, take, 0);
         self.picks.retain_mut(|pick| {
@@ -84,7 +84,7 @@ impl Seen {
         kept
     }
 
-    /// One more than the position of the last row.
+    /// Returns one more than the position of the last row.
     pub(crate) fn end(&self) -> Option<u64> {
         Some(match self.picks.last()? {
             Pick::Range { chunk, start, len } => Resident::position(*chunk, *start) + u64::from(*len),
@@ -93,7 +93,7 @@ impl Seen {
     }
 }
 
-/// Looks at those `candidates` that lie in `positions`, until `enough` have passed.
+/// Filters those `candidates` that lie in `positions`, until `enough` have matched.
 pub(crate) fn among(
     resident: &Resident,
     filter: &Condition,
@@ -118,7 +118,7 @@ pub(crate) fn among(
     Ok(seen)
 }
 
-/// Looks at the rows at `positions` until `enough` have passed.
+/// Filters the rows at `positions` until `enough` have matched.
 pub(crate) fn scan(
     resident: &Resident,
     filter: Option<&Condition>,
@@ -170,7 +170,7 @@ fn pass(resident: &Resident, filter: &Condition, chunk: u32, start: u32, len: u3
     })
 }
 
-/// The positions of all rows that may pass, ascending, when the filter says a value for every column of the key.
+/// Returns the positions, ascending, of all rows that may match, if the filter fixes every column of the key.
 pub(crate) fn candidates(key: &KeyIndex, filter: &Condition) -> Option<Vec<u32>> {
     let mut terms: Vec<(&Place, &ArrayRef)> = Vec::new();
     collect_equalities(filter, &mut terms);

@@ -1,6 +1,6 @@
-//! What to write in the place of PostgreSQL's functions that are not here.
+//! Replacements for functions of PostgreSQL that are not supported.
 
-/// The functions, and what does the same.
+/// The functions, and what replaces them.
 const INSTEAD: &[(&[&str], &str)] = &[
     (
         &["json_object", "jsonb_object", "json_array", "json_objectagg", "json_arrayagg"],
@@ -63,7 +63,7 @@ const INSTEAD: &[(&[&str], &str)] = &[
 
 const COMPARE: &str = "keep the two ends, and compare them, as in `x >= a and x < b`";
 
-/// What to write in the place of a function.
+/// Returns the replacement for a function.
 pub(super) fn of(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
     INSTEAD.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, instead)| *instead)

@@ -1,4 +1,4 @@
-//! Expressions of a logical plan as filters of a query, where a query can say them.
+//! Translates expressions of a logical plan into filters of a query, where a query can express them.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
@@ -7,7 +7,8 @@ use salver_model::{Comparison, Filter, Value};
 
 use crate::engine::unordered;
 
-/// The expression as a filter of a query, where a query can say it; `scalar` makes its literals.
+/// Translates the expression into a filter of a query; `None` if a query can't express it. `scalar` converts its
+/// literals.
 pub(crate) fn condition(expr: &Expr, scalar: fn(&ScalarValue) -> Option<Value>) -> Option<Filter> {
     let literal = |expr: &Expr| match expr {
         Expr::Literal(value, _) => scalar(value),
@@ -20,7 +21,7 @@ pub(crate) fn condition(expr: &Expr, scalar: fn(&ScalarValue) -> Option<Value>) 
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
             Filter::Or(vec![condition(left, scalar)?, condition(right, scalar)?])
         }
-        // What the engine needs to leave one of its two NaN out; databases have one.
+        // The engine's condition to exclude one of its two NaNs; databases have one NaN.
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::GtEq, right }) if is_least(right) => {
             Filter::IsNull { column: column(left)? }.negated()
         }
@@ -51,7 +52,7 @@ pub(super) fn comparison(op: Operator) -> Option<Comparison> {
     })
 }
 
-/// Whether it is the least of all floats.
+/// Returns whether the expression is negative infinity.
 fn is_least(expr: &Expr) -> bool {
     match expr {
         Expr::Literal(ScalarValue::Float64(Some(x)), _) => *x == f64::NEG_INFINITY,
@@ -67,7 +68,7 @@ fn column(expr: &Expr) -> Option<salver_model::ColumnPath> {
     }
 }
 
-/// A scalar of the engine as a literal of a query.
+/// Returns a scalar of the engine as a literal of a query.
 pub(crate) fn scalar(value: &ScalarValue) -> Option<Value> {
     Some(match value {
         ScalarValue::Boolean(Some(b)) => Value::Bool(*b),

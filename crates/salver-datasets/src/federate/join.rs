@@ -1,5 +1,5 @@
-//! What one side of a hash join tells of the rows the other side must have, as a filter of a query: a database is then
-//! asked for those rows and not for its whole table.
+//! Translates the dynamic filter of a hash join into a filter of a query: after the build side is known, a database is
+//! asked only for the rows that can match, not for its whole table.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use salver_model::{ColumnPath, Filter, Value};
 
 use super::condition::{comparison, scalar};
 
-/// Whether the filter gets its content while the plan runs.
+/// Returns whether the filter is filled in while the plan runs.
 pub(super) fn is_filled_later(filter: &Arc<dyn PhysicalExpr>) -> bool {
     filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
 }
 
-/// The filter as it is now, as far as a query can say it; of conditions that all must hold, those it can't say are
-/// left out, and the join checks them.
+/// Returns the current content of the filter, as far as a query can express it. Terms of a conjunction that it can't
+/// express are dropped; the join checks them.
 pub(super) fn filter(filter: &Arc<dyn PhysicalExpr>) -> Option<Filter> {
     let current = filter.downcast_ref::<DynamicFilterPhysicalExpr>()?.current().ok()?;
     needed(&current)

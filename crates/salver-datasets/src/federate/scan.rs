@@ -1,4 +1,4 @@
-//! The plan that reads an entry through its port. `EXPLAIN` shows what is handed down to it.
+//! The plan node that reads an entry through its port. `EXPLAIN` shows what is pushed down to it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use salver_model::{Batches, Filter, Item, Query};
 
 use super::{Shown, join};
 
-/// One read of an entry.
+/// One scan of an entry.
 #[derive(Clone, Debug)]
 pub(super) struct PortScan {
     table: Arc<dyn Table>,
     schema: SchemaRef,
     query: Query,
-    /// Filters that a join fills in while it runs: what its other side turned out to hold.
+    /// Dynamic filters, which a join fills in from its build side while it runs.
     joined: Vec<Arc<dyn PhysicalExpr>>,
     properties: Arc<PlanProperties>,
 }
@@ -101,8 +101,7 @@ impl ExecutionPlan for PortScan {
         Ok(self)
     }
 
-    /// Keeps the filters that joins will fill in. The engine goes on checking every row, so that none has to hold
-    /// exactly.
+    /// Keeps the dynamic filters of joins. The engine still checks every row, so the filters need not be exact.
     fn handle_child_pushdown_result(
         &self,
         phase: FilterPushdownPhase,
@@ -112,7 +111,7 @@ impl ExecutionPlan for PortScan {
         let filters: Vec<Arc<dyn PhysicalExpr>> = result.parent_filters.into_iter().map(|own| own.filter).collect();
         let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; filters.len()]);
         let joined: Vec<_> = filters.into_iter().filter(join::is_filled_later).collect();
-        // A limit counts rows before a join's filter would.
+        // With a limit, a join's filter would be applied before the rows are counted.
         if phase == FilterPushdownPhase::Pre || joined.is_empty() || self.query.limit.is_some() {
             return Ok(answer);
         }
@@ -122,14 +121,14 @@ impl ExecutionPlan for PortScan {
     fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (table, mut query, schema) = (Arc::clone(&self.table), self.query.clone(), Arc::clone(&self.schema));
         let joined = self.joined.clone();
-        // No column at all still means that rows are counted.
+        // A projection without columns still needs the number of rows.
         let only_count = schema.fields().is_empty();
         if only_count {
             let first = table.describe().schema.fields().first().map(|field| field.name().clone());
             query.items = first.into_iter().map(Item::column).collect();
         }
         let rows = async move {
-            // Asked for first when the other side of the join is known.
+            // The query is sent when the build side of the join is complete.
             let found: Vec<Filter> = joined.iter().filter_map(join::filter).collect();
             if !found.is_empty() {
                 query.filter = Some(Filter::And(query.filter.take().into_iter().chain(found).collect()));

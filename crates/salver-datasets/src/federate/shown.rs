@@ -4,7 +4,7 @@ use std::fmt;
 
 use salver_model::Filter;
 
-/// A filter as people write it.
+/// A filter, formatted for people.
 pub(crate) struct Shown<'a>(pub(crate) &'a Filter);
 
 impl fmt::Display for Shown<'_> {

@@ -1,17 +1,17 @@
-//! A reader that gives up on a sender which takes too long. It knows nothing of protocols.
+//! A reader that fails if the sender takes too long. It is independent of the protocol.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// The longest that one source may take.
+/// Longest time to read one source.
 const WHOLE_S_MAX: u64 = 60 * 60;
-/// How long a slow start is borne.
+/// Grace period before the minimum rate applies.
 const GRACE_S: u64 = 60;
-/// The rate that must be held on average from then on, in bytes a second. A connection that merely stays alive is
-/// slower than this; whatever is worth waiting for is faster.
+/// Minimum average rate after the grace period, in bytes a second. A connection that is merely kept alive is slower
+/// than this; a useful one is faster.
 const RATE_MIN: u64 = 16 * 1024;
 
-/// Reads at the sender's pace, as long as that is bearable.
+/// Reads at the sender's pace, as long as that meets the limits.
 #[derive(Debug)]
 pub(super) struct Paced<R> {
     inner: R,
@@ -20,7 +20,7 @@ pub(super) struct Paced<R> {
 }
 
 impl<R> Paced<R> {
-    /// The clock starts now.
+    /// Starts the clock.
     pub(super) fn new(inner: R) -> Self {
         Self { inner, started: Instant::now(), received: 0 }
     }
@@ -31,14 +31,14 @@ impl<R: Read> Read for Paced<R> {
         let count = self.inner.read(buffer)?;
         self.received += count as u64;
         match fault(self.started.elapsed(), self.received) {
-            // The end is the end, however late.
+            // End of file is no error, however late.
             Some(fault) if count > 0 => Err(io::Error::new(io::ErrorKind::TimedOut, fault)),
             _ => Ok(count),
         }
     }
 }
 
-/// What is wrong with having received so much after so long.
+/// Returns the limit that is violated by having received `received` bytes after `elapsed`.
 fn fault(elapsed: Duration, received: u64) -> Option<String> {
     let elapsed_s = elapsed.as_secs();
     if elapsed_s >= WHOLE_S_MAX {

@@ -1,4 +1,4 @@
-//! Held rows as a table.
+//! A snapshot of rows as a table.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::{plan, resolve};
 #[derive(Debug)]
 pub(crate) struct HeldTable {
     held: Arc<dyn Held>,
-    /// Where rows of earlier versions are found, to which a cursor may belong.
+    /// Source of snapshots of earlier versions, to which a cursor may belong.
     scan: Arc<dyn Scan>,
     engine: Arc<Engine>,
 }
@@ -30,12 +30,12 @@ impl HeldTable {
         Self { held, scan, engine }
     }
 
-    /// The rows as a table of the engine.
+    /// Returns the rows as a table of the engine.
     pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
         Arc::new(HeldProvider::plain(Arc::clone(&self.held)))
     }
 
-    /// The rows that the query goes on with: those its cursor belongs to, while they are there.
+    /// Returns the snapshot that the query's cursor belongs to if it still exists, else the current one.
     fn of_cursor(&self, query: &Query) -> Arc<dyn Held> {
         let earlier = query.after.as_ref().filter(|cursor| cursor.version != self.held.describe().version);
         earlier.and_then(|cursor| self.scan.hold_at(cursor.version)).unwrap_or_else(|| Arc::clone(&self.held))
@@ -63,7 +63,7 @@ impl Table for HeldTable {
                 plan::read(&self.engine, &placed, about, query, resolved).await?
             }
         };
-        // The next request finds other rows, under the version that the catalog knows.
+        // The same query returns other rows later, under the same version in the catalog.
         Ok(Rows { repeatable: false, ..rows })
     }
 

@@ -1,5 +1,5 @@
-//! Whole rows in their own order, or in the opposite one, without the planner: parts that lie before the page are not
-//! even read.
+//! Pages of unfiltered rows in storage order, or in its reverse, without the planner: partitions before the page are
+//! not even read.
 
 use std::sync::Arc;
 
@@ -21,30 +21,30 @@ use crate::engine::{Answer, Engine, Work};
 use crate::plan;
 use crate::resolve::{self, Place, Resolved};
 
-/// Whether the query asks for nothing else.
+/// Returns whether the query is no more than such a page.
 pub(super) fn answers(held: &dyn Held, resolved: &Resolved) -> bool {
     let ordered = match backwards(held, resolved) {
         Some(false) => true,
-        // Larger pages from behind would have to be turned round in memory.
+        // Larger pages in reverse order would have to be reversed in memory.
         Some(true) => resolved.limit.is_some_and(|limit| limit <= READY_ROWS_MAX as u64),
         None => false,
     };
     resolved.filter.is_none() && ordered && held.describe().rows.is_some()
 }
 
-/// Whether the last rows come first, where the order is that of the rows or its opposite. Keys behind one that never
-/// repeats decide nothing.
+/// Returns whether the order is the reverse of the storage order; `None` if it is neither. Sort keys after a unique one
+/// have no effect.
 fn backwards(held: &dyn Held, resolved: &Resolved) -> Option<bool> {
     let Some(first) = resolved.sort.first() else { return Some(false) };
     let is_order = first.place.fields.is_empty() && held.ascending() == Some(first.place.column);
     is_order.then_some(first.options.descending)
 }
 
-/// Answers the query.
+/// Runs the query.
 pub(super) async fn read(engine: &Engine, held: &Arc<dyn Held>, query: &Query, resolved: Resolved) -> Result<Rows> {
     let about = held.describe();
     let all = about.rows.unwrap_or(0);
-    // A cursor counts the rows that earlier pages held.
+    // The position in a cursor is the number of rows on earlier pages.
     let skip = resolved.after.unwrap_or(0).saturating_add(resolved.offset).min(all);
     let count = resolved.limit.unwrap_or(u64::MAX).min(all - skip);
     let answer = if backwards(&**held, &resolved) == Some(true) {
@@ -61,7 +61,7 @@ pub(super) async fn read(engine: &Engine, held: &Arc<dyn Held>, query: &Query, r
     Ok(Rows { schema, batches, total, next, read: vec![(about.name.clone(), about.version)], repeatable: true })
 }
 
-/// `count` rows behind the first `skip`.
+/// Returns `count` rows after the first `skip`.
 fn rows(held: &Arc<dyn Held>, resolved: &Resolved, mut skip: u64, count: u64) -> SendableRecordBatchStream {
     let mut first = 0;
     while let Some(rows) = (first < held.parts()).then(|| held.part_rows(first)).flatten().filter(|rows| *rows <= skip)
@@ -93,7 +93,7 @@ fn rows(held: &Arc<dyn Held>, resolved: &Resolved, mut skip: u64, count: u64) ->
     plan::cut_out(Box::pin(batches), skip, Some(count))
 }
 
-/// The columns that hold the items, each once, and where each item is among them.
+/// Returns the columns of the items, each once, and the place of each item among them.
 fn needed(items: &[Place]) -> (Vec<usize>, Vec<Place>) {
     let mut columns: Vec<usize> = items.iter().map(|item| item.column).collect();
     columns.sort_unstable();
@@ -116,7 +116,7 @@ fn chosen(batch: &RecordBatch, places: Option<&[Place]>, schema: &SchemaRef) -> 
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }
 
-/// The rows from the last to the first.
+/// Returns the rows in reverse order.
 fn turned(rows: SendableRecordBatchStream) -> SendableRecordBatchStream {
     let schema = rows.schema();
     let turned = futures::stream::once(async move {

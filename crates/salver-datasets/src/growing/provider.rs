@@ -1,4 +1,4 @@
-//! Held rows as the engine sees them: one partition or many, with columns, filter and limit handed down.
+//! A snapshot as a table of the engine: one partition or many, with projection, filter and limit pushed down.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use super::scan::HeldScan;
 use crate::federate::{condition, scalar};
 use crate::parquet_table::{FILE, ROW};
 
-/// Held rows with their own columns, or with [`FILE`] (the part) and [`ROW`] behind them: the place of a row, which
-/// settles the order of rows that compare equal.
+/// A snapshot with its own columns, optionally followed by [`FILE`] (the partition) and [`ROW`]. These two are the
+/// position of a row, which breaks ties when rows compare equal.
 #[derive(Debug)]
 pub(super) struct HeldProvider {
     held: Arc<dyn Held>,
@@ -25,13 +25,13 @@ pub(super) struct HeldProvider {
 }
 
 impl HeldProvider {
-    /// Presents the rows' own columns.
+    /// Presents only the rows' own columns.
     pub(super) fn plain(held: Arc<dyn Held>) -> Self {
         let schema = Arc::clone(&held.describe().schema);
         Self { held, schema }
     }
 
-    /// Presents the rows' columns and the place of each.
+    /// Presents the rows' columns and positions.
     pub(super) fn placed(held: Arc<dyn Held>) -> Self {
         let own = &held.describe().schema;
         let place = [Field::new(FILE, DataType::UInt32, false), Field::new(ROW, DataType::Int64, false)];
@@ -52,7 +52,7 @@ impl TableProvider for HeldProvider {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // Rows that don't pass may still come, so the engine looks at them once more.
+        // The filter is inexact: rows that don't match may pass, so the engine filters again.
         let support = |filter: &&Expr| match condition(filter, scalar_or_time) {
             Some(_) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
@@ -80,13 +80,13 @@ impl TableProvider for HeldProvider {
             filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),
             limit: limit.filter(|_| filters.is_empty()).map(|limit| limit as u64),
         };
-        // One partition alone has the order of the rows.
+        // Only a single partition keeps the order of the rows.
         let partitions = state.config().target_partitions().clamp(1, self.held.parts().max(1));
         Ok(Arc::new(HeldScan::new(reader, schema, partitions)))
     }
 }
 
-/// A scalar of the engine as a literal of a query. Times are text, as in the queries of clients.
+/// Returns a scalar of the engine as a literal of a query. Times are text, as in the queries of clients.
 fn scalar_or_time(value: &ScalarValue) -> Option<Value> {
     let (number, per_s) = match value {
         ScalarValue::TimestampSecond(Some(n), _) => (*n, 1),

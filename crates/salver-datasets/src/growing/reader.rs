@@ -1,4 +1,4 @@
-//! Reads held rows part by part.
+//! Reads a snapshot partition by partition.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
 use salver_model::{Filter, Result};
 
-/// What is read of held rows.
+/// A read of a snapshot: its columns, filter and limit.
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
     /// The rows.
     pub(super) held: Arc<dyn Held>,
     /// The columns.
     pub(super) columns: Vec<usize>,
-    /// Which rows, at least.
+    /// Filter that may be applied; rows that don't match may be returned, too.
     pub(super) filter: Option<Filter>,
-    /// How many rows are enough.
+    /// Number of rows after which the read may stop.
     pub(super) limit: Option<u64>,
 }
 
-/// Where a reader is.
+/// State of a read.
 struct Progress {
     reader: Reader,
     parts: VecDeque<usize>,
@@ -30,8 +30,8 @@ struct Progress {
 }
 
 impl Reader {
-    /// The rows of `parts`, one part after the other, each batch with the number of its part; before them those of
-    /// `begun`, a part that is being read. At least `limit` rows where there are so many, and not many more.
+    /// Reads the partitions `parts`, one after another, and before them the rest of `begun`, a partition that is
+    /// already being read. Each batch comes with the number of its partition. Stops soon after `limit` rows.
     pub(super) fn read(
         self,
         begun: Option<(usize, BatchStream)>,

@@ -1,6 +1,5 @@
-//! Held rows in other parts than their own: of the same length, as many as are wanted, and always the same ones. What
-//! a log is cut into by itself depends on the machine and on what was packed meanwhile; a position in a part must mean
-//! the same row later on.
+//! A snapshot in partitions of equal size, as many as are wanted. A log's own partitions depend on the machine and on
+//! which segments were compacted meanwhile, but a position in a partition must refer to the same row later on.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,16 +12,16 @@ use salver_model::reply::BatchStream;
 
 use crate::cuts::Cuts;
 
-/// Held rows in parts of the same length.
+/// A snapshot in partitions of equal size.
 #[derive(Debug)]
 pub(super) struct Recut {
     held: Arc<dyn Held>,
-    /// Where the parts of `held` begin, and last how many rows there are.
+    /// The first row of each partition of `held`, followed by the number of rows.
     starts: Arc<[u64]>,
     cuts: Cuts,
 }
 
-/// `held` in `parts` parts of the same length; as it is when it does not know where its rows are.
+/// Divides `held` into `parts` partitions of equal size; keeps its own partitions if their sizes are unknown.
 pub(super) fn recut(held: Arc<dyn Held>, parts: usize) -> Arc<dyn Held> {
     let mut starts = vec![0];
     let mut rows = 0;
@@ -35,7 +34,7 @@ pub(super) fn recut(held: Arc<dyn Held>, parts: usize) -> Arc<dyn Held> {
 }
 
 impl Recut {
-    /// Some rows, from the parts that they are in.
+    /// Reads a range of rows, from the partitions that contain it.
     fn stream(&self, rows: Range<u64>, columns: &[usize], filter: Option<&Filter>) -> BatchStream {
         let first = self.starts.partition_point(|start| *start <= rows.start).saturating_sub(1);
         let parts = if rows.is_empty() { 0..0 } else { first..self.starts.len() - 1 };
@@ -57,7 +56,7 @@ impl Recut {
     }
 }
 
-/// Exactly these rows of a part.
+/// Reads exactly these rows of a partition.
 fn some(held: &dyn Held, part: usize, rows: Range<u64>, columns: &[usize]) -> BatchStream {
     let count = rows.end - rows.start;
     match held.read_behind(part, rows.start, columns, Some(count)) {
@@ -66,7 +65,7 @@ fn some(held: &dyn Held, part: usize, rows: Range<u64>, columns: &[usize]) -> Ba
     }
 }
 
-/// The rows behind the first `skip`, and no more than `limit` of them.
+/// Returns the rows after the first `skip`, and at most `limit` of them.
 fn cut_out(rows: BatchStream, skip: u64, limit: Option<u64>) -> BatchStream {
     let (mut skip, mut left) = (skip, limit.unwrap_or(u64::MAX));
     let pieces = rows.map_ok(move |batch| {
@@ -77,7 +76,7 @@ fn cut_out(rows: BatchStream, skip: u64, limit: Option<u64>) -> BatchStream {
         left -= count as u64;
         (batch.slice(from, count), left)
     });
-    // Nothing is asked for behind the last row that is wanted.
+    // Nothing is polled after the last row that is wanted.
     let mut is_over = limit == Some(0);
     let pieces = pieces.take_while(move |piece| {
         let goes_on = !is_over;
@@ -97,7 +96,7 @@ impl Held for Recut {
     }
 
     fn read(&self, part: usize, columns: &[usize], filter: Option<&Filter>, limit: Option<u64>) -> BatchStream {
-        // Where rows are left out, nobody knows how many of them make the limit.
+        // With a filter, the number of rows to read for the limit is unknown.
         let limit = limit.filter(|_| filter.is_none());
         self.stream(self.cuts.behind(part, 0, limit), columns, filter)
     }
@@ -119,7 +118,7 @@ impl Held for Recut {
     }
 }
 
-/// Rows that are in parts of which nobody knows how long they are: what is left out is read all the same.
+/// A snapshot whose partitions are of unknown size: skipped rows are read and dropped.
 #[derive(Debug)]
 struct Unmeasured(Arc<dyn Held>);
 

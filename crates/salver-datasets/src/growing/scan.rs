@@ -1,4 +1,4 @@
-//! The plan that reads held rows. `EXPLAIN` shows what is handed down to it.
+//! The plan node that reads a snapshot. `EXPLAIN` shows what is pushed down to it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use super::reader::Reader;
 use crate::federate::Shown;
 use crate::parquet_table::{FILE, ROW};
 
-/// One scan of held rows.
+/// One scan of a snapshot.
 #[derive(Debug)]
 pub(super) struct HeldScan {
     reader: Reader,
-    /// The reader's columns and the place of rows, as they are wanted.
+    /// The reader's columns and the positions of rows, as projected.
     schema: SchemaRef,
     partitions: usize,
     properties: Arc<PlanProperties>,
@@ -92,7 +92,7 @@ impl ExecutionPlan for HeldScan {
         Ok(self)
     }
 
-    /// How many rows there are is known, so that counting all of them reads none.
+    /// Reports the number of rows, so that counting all of them reads none.
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
         let rows = self.reader.held.describe().rows.and_then(|rows| usize::try_from(rows).ok());
@@ -104,7 +104,7 @@ impl ExecutionPlan for HeldScan {
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        // By turns, because the last parts, which are not packed yet, take longer than others.
+        // Round robin, because the last partitions are not compacted yet and take longer.
         let parts = (partition..self.reader.held.parts()).step_by(self.partitions);
         let schema = Arc::clone(&self.schema);
         let mut row = 0;
@@ -118,7 +118,7 @@ impl ExecutionPlan for HeldScan {
     }
 }
 
-/// The columns of `schema`: those of the batch in their order, and its place where that is wanted.
+/// Projects a batch to the columns of `schema`: the batch's own, in order, and the position if it is wanted.
 fn placed(batch: &RecordBatch, schema: &SchemaRef, part: usize, first: i64) -> Result<RecordBatch> {
     let rows = batch.num_rows();
     let mut own = batch.columns().iter();

@@ -1,4 +1,4 @@
-//! Decodes on threads that may block, one batch ahead of who takes them.
+//! Decodes on blocking threads, one batch ahead of the reader.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use salver_model::reply::BatchStream;
 use super::decode::Decoder;
 use crate::engine::{Engine, Started};
 
-/// What a turn of decoding gives back.
+/// The result of decoding one batch.
 type Turn = (Decoder, Option<RecordBatch>);
 
-/// A decoder whose batches are taken.
+/// A decoder whose batches are being read.
 struct Reading {
     engine: Arc<Engine>,
-    /// The decoder while nothing is decoded.
+    /// The decoder, unless it is decoding.
     decoder: Option<Decoder>,
     /// The batch that is being decoded.
     ahead: Option<Started<Turn>>,
-    /// Whether a batch was taken already: whoever wants one page only shall not pay for the next.
+    /// Whether a batch was already read: a client that wants one page only must not pay for the next.
     goes_on: bool,
 }
 
-/// The batches of `decoder`. While one is taken the next is decoded, and no more than that; no thread waits for whoever
-/// takes them. Dropping the stream ends the work.
+/// Returns the batches of `decoder` as a stream. While the reader handles one batch, the next one is decoded, but no
+/// more than that; no thread waits for the reader. Dropping the stream cancels the work.
 pub(super) fn stream_of(engine: Arc<Engine>, decoder: Decoder) -> BatchStream {
     let reading = Reading { engine, decoder: Some(decoder), ahead: None, goes_on: false };
     let batches = stream::unfold(reading, async |mut reading| {
@@ -41,7 +41,7 @@ impl Reading {
             self.ahead = Some(self.decode(decoder)?);
         }
         let Some(ahead) = self.ahead.take() else { return Ok(None) };
-        // After a failure there is neither, and that is the end.
+        // After an error there is neither, and the stream ends.
         let (decoder, batch) = ahead.done().await?;
         if batch.is_some() && !decoder.is_done() {
             if self.goes_on && decoder.has_place() {

@@ -1,4 +1,4 @@
-//! Which columns of a file are read, and how they become those that are wanted.
+//! Selects the columns of a file to read, and maps them to the columns of the dataset.
 
 use std::sync::Arc;
 
@@ -18,44 +18,45 @@ use crate::source::parquet::unpacked_bytes;
 
 /// Most rows of a batch.
 const BATCH_ROWS_MAX: usize = 16_384;
-/// Fewest, however wide they are.
+/// Fewest rows of a batch, however wide they are.
 const BATCH_ROWS_MIN: usize = 4;
-/// Rows with more bytes are wide.
+/// Rows with more bytes than this count as wide.
 const WIDE_ROW_BYTES: u64 = 4 * 1024;
 /// Bytes of a batch of wide rows.
 const WIDE_BATCH_BYTES: u64 = 512 * 1024;
-/// What writers make a page of, unpacked, in bytes.
+/// Usual size of a page as written, uncompressed, in bytes.
 const PAGE_BYTES: u64 = 1024 * 1024;
-/// What decompression holds between two pages, in bytes.
+/// Memory that a decompressor keeps between two pages, in bytes.
 const DECOMPRESSION_BYTES: u64 = 128 * 1024;
 
-/// What it costs to put a value to its place, as so many unpacked bytes.
+/// Cost of decoding one value, in the unit of one uncompressed byte.
 const VALUE_COST: u64 = 4;
-/// The same of a text.
+/// Cost of decoding one text value, in the same unit.
 const TEXT_COST: u64 = 16;
 
-/// The columns that are wanted of a dataset.
+/// The columns to read of a dataset.
 #[derive(Debug)]
 pub(super) struct Wanted {
     /// Their indexes in the dataset's schema.
     pub(super) columns: Vec<usize>,
-    /// Them.
+    /// Their schema.
     pub(super) schema: SchemaRef,
-    /// These and what others read beside them: together they are a batch, so all must cut it after the same row.
+    /// These columns and those that other lanes read. Together they make a batch, so all lanes must have the same batch
+    /// size.
     pub(super) beside: Arc<[usize]>,
 }
 
-/// The columns of a file that hold those.
+/// The columns of a file that are read for the wanted ones.
 #[derive(Debug)]
 pub(super) struct FileColumns {
     wanted: Arc<Wanted>,
     /// The top-level columns that are read, in the order of the file.
     roots: Vec<usize>,
-    /// How many rows make a batch.
+    /// Number of rows of a batch.
     pub(super) batch_rows: usize,
-    /// What is read, where the file's own names would not tell columns apart.
+    /// The schema of what is read, with unique names, if the file's own names are ambiguous.
     renamed: Option<SchemaRef>,
-    /// The wanted columns that are in files, though this one may lack some.
+    /// The wanted columns that are stored in files, though this file may lack some.
     own: SchemaRef,
 }
 
@@ -73,36 +74,36 @@ impl FileColumns {
         Self { wanted: Arc::clone(wanted), roots, batch_rows, renamed, own: Arc::new(Schema::new(own)) }
     }
 
-    /// Whether nothing of the file is needed but the number of its rows.
+    /// Returns whether only the number of rows is needed from the file.
     pub(super) fn is_empty(&self) -> bool {
         self.roots.is_empty()
     }
 
-    /// What the reader of the file is asked for.
+    /// Returns the projection for the file's reader.
     pub(super) fn mask(&self, footer: &Footer) -> ProjectionMask {
         ProjectionMask::roots(footer.metadata.parquet_schema(), self.roots.iter().copied())
     }
 
-    /// What a reader takes between two batches, in KiB, about: of each column a page, what its values are looked up in,
-    /// and the state of its decompression.
+    /// Estimates the memory, in KiB, that a reader holds between two batches: for each column a page, its dictionary
+    /// and the state of its decompressor.
     pub(super) fn waiting_kib(&self, footer: &Footer) -> u32 {
         let bytes = footer.metadata.metadata().row_groups().iter().map(|group| {
             let waiting = |column: &ColumnChunkMetaData| positive(column.uncompressed_size()).min(PAGE_BYTES);
             read_of(group, &self.roots).map(|column| waiting(column) + DECOMPRESSION_BYTES).sum::<u64>()
         });
-        // More than there is room for would never get a place.
+        // A request for more than all permits would never be granted.
         let most = WAITING_DECODER_BYTES_MAX as u64 / 1024;
         u32::try_from((bytes.max().unwrap_or(0) / 1024).clamp(1, most)).unwrap_or(u32::MAX)
     }
 
-    /// The wanted columns of `rows` rows of which nothing was read.
+    /// Returns the wanted columns of `rows` rows, for which no column was read.
     pub(super) fn unread(&self, sources: &Sources, file: usize, rows: usize) -> Result<RecordBatch> {
         let own = self.own.fields().iter().map(|field| arrow::array::new_null_array(field.data_type(), rows));
         self.completed(sources, file, own.collect(), rows)
     }
 
-    /// The wanted columns of a batch that was read. `label` is the file in messages, `first_row` the batch's first row
-    /// in it.
+    /// Returns the wanted columns of a batch that was read. `label` is the file's name in messages, `first_row` the
+    /// batch's first row in the file.
     pub(super) fn of(
         &self,
         sources: &Sources,
@@ -124,7 +125,7 @@ impl FileColumns {
         self.completed(sources, file, own, rows)
     }
 
-    /// Puts the partition columns between the file's own.
+    /// Inserts the partition columns between the file's own.
     fn completed(&self, sources: &Sources, file: usize, own: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let mut own = own.into_iter();
         let columns = self.wanted.columns.iter().zip(self.wanted.schema.fields()).map(|(column, field)| {
@@ -140,8 +141,8 @@ impl FileColumns {
     }
 }
 
-/// How many rows make a batch that is neither too large for memory nor too small to be worth the turn, when the columns
-/// `roots` are read.
+/// Returns the batch size for reading the columns `roots`: small enough for memory, large enough to amortize the work
+/// per batch.
 fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
     let row_bytes = footer
         .metadata
@@ -150,13 +151,13 @@ fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
         .iter()
         .map(|group| read_of(group, roots).map(unpacked_bytes).sum::<u64>() / positive(group.num_rows()).max(1));
     let row_bytes = row_bytes.max().unwrap_or(0).max(1);
-    // Every reader that waits for its client holds some batches; small ones of wide rows cost little more to make.
+    // Every reader that waits for its client holds some batches; small batches of wide rows cost little more to decode.
     let batch_bytes = if row_bytes > WIDE_ROW_BYTES { WIDE_BATCH_BYTES } else { PIECE_BYTES_MAX as u64 };
     let rows = usize::try_from(batch_bytes / row_bytes).unwrap_or(BATCH_ROWS_MIN);
     rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
 }
 
-/// The column chunks of a row group that belong to the columns `roots`.
+/// Returns the column chunks of a row group that belong to the columns `roots`.
 fn read_of<'a>(group: &'a RowGroupMetaData, roots: &[usize]) -> impl Iterator<Item = &'a ColumnChunkMetaData> {
     let schema = group.schema_descr_ptr();
     let leaves = group.columns().iter().enumerate();
@@ -165,8 +166,8 @@ fn read_of<'a>(group: &'a RowGroupMetaData, roots: &[usize]) -> impl Iterator<It
         .map(|(_, column)| column)
 }
 
-/// What it costs to read a column of a file, as against others: its bytes are unpacked, and each of its values is put
-/// to its place, texts with more trouble.
+/// Estimates the relative cost of reading a column of a file: its bytes are decompressed, and each of its values is
+/// decoded, which costs more for text.
 pub(super) fn cost(footer: &Footer, root: usize) -> u64 {
     let groups = footer.metadata.metadata().row_groups().iter();
     let chunks = groups.flat_map(|group| read_of(group, &[root]).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Reads some rows of a dataset's files, one batch after the other.
+//! Reads a range of rows of a dataset's files, batch by batch.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,18 +13,18 @@ use super::columns::{FileColumns, Wanted};
 use super::file::{OpenFile, Pages};
 use super::opened::Opened;
 
-/// Rows to leave out that are worth a look into the index of pages.
+/// Number of rows to skip from which reading the page index pays off.
 const WORTH_INDEX_ROWS: u64 = 4_096;
 
-/// Where a reader of rows is. What it holds of a file is, of each column, the page it is at.
+/// A reader of rows and its position. Of a file it holds, for each column, the current page.
 #[derive(Debug)]
 pub(super) struct Decoder {
     opened: Arc<Opened>,
     wanted: Arc<Wanted>,
-    /// What is still to be read.
+    /// The rows that are still to be read.
     rows: Range<u64>,
     current: Option<Current>,
-    /// Where there is room for what is held between two batches.
+    /// Permits for the memory that is held between two batches.
     room: Arc<Semaphore>,
     place: Option<OwnedSemaphorePermit>,
 }
@@ -35,33 +35,33 @@ struct Current {
     number: usize,
     file: Arc<OpenFile>,
     columns: FileColumns,
-    /// `None` when nothing of the file is needed but the number of its rows.
+    /// `None` if only the number of rows is needed from the file.
     reader: Option<ParquetRecordBatchReader>,
-    /// What the reader takes while it waits, in KiB, about.
+    /// Estimated memory that the reader holds while it waits, in KiB.
     kib: u32,
-    /// The row of the dataset behind the last that is read of this file.
+    /// The dataset's row after the last one to be read from this file.
     end: u64,
 }
 
 impl Decoder {
-    /// A reader of the rows `rows`, which takes its place in `room`.
+    /// Returns a reader of the rows `rows`, which acquires its permits from `room`.
     pub(super) fn new(opened: Arc<Opened>, wanted: Arc<Wanted>, rows: Range<u64>, room: Arc<Semaphore>) -> Self {
         Self { opened, wanted, rows, current: None, room, place: None }
     }
 
-    /// Whether all was read.
+    /// Returns whether all rows were read.
     pub(super) fn is_done(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Whether it has room to wait in, and to read ahead.
+    /// Returns whether it has permits for the memory to wait and to read ahead.
     pub(super) fn has_place(&self) -> bool {
         self.place.is_some()
     }
 
-    /// The next rows; `None` at the end. Blocks.
+    /// Returns the next batch; `None` at the end. Blocks.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
-        // The library trusts lengths and offsets that a damaged file gets wrong, and panics on some.
+        // The library trusts lengths and offsets of damaged files, and panics on some of them.
         let read = catch_unwind(AssertUnwindSafe(|| self.read())).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied());
             let cause = format!("panic: {}", text.unwrap_or_default());
@@ -78,8 +78,8 @@ impl Decoder {
         read
     }
 
-    /// Takes a place to wait in. Where there is none it keeps nothing but its position: the next batch begins with the
-    /// pages it is in.
+    /// Acquires permits for the memory held while waiting. If there are none, it drops everything but its position: the
+    /// next batch then decodes the current pages again.
     fn settle(&mut self) {
         if let (Some(current), None) = (&self.current, &self.place) {
             self.place = Arc::clone(&self.room).try_acquire_many_owned(current.kib).ok();
@@ -108,7 +108,7 @@ impl Decoder {
 }
 
 impl Current {
-    /// Opens the file that the first of `rows` is in.
+    /// Opens the file that has the first of `rows`.
     fn open(opened: &Opened, wanted: &Arc<Wanted>, rows: &Range<u64>) -> Result<Self> {
         let sources = &opened.sources;
         let number = sources.file_of(rows.start);
@@ -133,7 +133,7 @@ impl Current {
                 .with_row_groups((first..behind).collect())
                 .with_projection(columns.mask(&footer))
                 .with_batch_size(columns.batch_rows)
-                // The other policy makes a bit of each row that is left out.
+                // The other policy allocates a bit for each row that is skipped.
                 .with_row_selection_policy(RowSelectionPolicy::Selectors)
                 .with_offset(size(skip))
                 .with_limit(size(end - start))
@@ -143,7 +143,7 @@ impl Current {
         Ok(Self { number, file, columns, reader, kib, end: base + end })
     }
 
-    /// The rows from the dataset's row `at` on.
+    /// Returns the next batch, from the dataset's row `at` on.
     fn next(&mut self, opened: &Opened, at: u64) -> Result<RecordBatch> {
         let sources = &opened.sources;
         let left = usize::try_from(self.end - at).unwrap_or(usize::MAX);
@@ -160,7 +160,7 @@ impl Current {
         };
         let first_row = at - sources.starts[self.number];
         let batch = self.columns.of(sources, self.number, batch, &self.file.name, first_row);
-        // What was read before the file was written over is not told from what was read after it.
+        // Checked after reading: data read before and after an overwrite can't be told apart.
         self.file.check()?;
         batch
     }

@@ -1,4 +1,4 @@
-//! One Parquet file, open: it is read by position only, so that any number of readers share it.
+//! An open Parquet file. It is read by position only, so that any number of readers can share it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -20,40 +20,41 @@ use super::shared::SharedRanges;
 use crate::source::distinct_names;
 use crate::stamp::{self, Stamp};
 
-/// Largest index of pages that is read, in bytes as it lies in the file. Of a larger one, heads of pages are read.
+/// Largest page index that is read, by its size in the file, in bytes. With a larger one, page headers are read
+/// instead.
 const INDEX_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Bytes read for the head of a page at first; few are longer.
+/// Bytes read at first for a page header; few are longer.
 const HEAD_BYTES: usize = 1024;
 
 /// An open file.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
-    /// It in messages.
+    /// Its name in messages.
     pub(super) name: String,
     file: Arc<File>,
-    /// How long it was when it was loaded.
+    /// Its length when it was loaded.
     pub(super) bytes: u64,
-    /// What it looked like then; `None` for a copy of Salver's own, which nobody changes.
+    /// Its stamp at that time; `None` for a converted copy of Salver's own, which is never changed.
     stamp: Option<Stamp>,
     footer: Mutex<Option<Arc<Footer>>>,
-    /// What readers have of it at once.
+    /// Byte ranges that several readers share.
     shared: SharedRanges,
 }
 
-/// What a file says of itself.
+/// The metadata of a file.
 #[derive(Debug)]
 pub(super) struct Footer {
     /// Columns and row groups.
     pub(super) metadata: ArrowReaderMetadata,
     /// The columns' names as the dataset has them: no two are equal.
     pub(super) names: Vec<String>,
-    /// The first row of each row group, and last how many rows there are.
+    /// The first row of each row group, followed by the number of rows.
     pub(super) starts: Vec<u64>,
     indexed: Mutex<Option<Option<ArrowReaderMetadata>>>,
 }
 
 impl Footer {
-    /// Which of the file's top-level columns hold `fields`, in the order of the file.
+    /// Returns the file's top-level columns that hold `fields`, in the order of the file.
     pub(super) fn roots(&self, fields: &[FieldRef]) -> Vec<usize> {
         let place = |field: &FieldRef| self.names.iter().position(|own| own == field.name());
         let mut roots: Vec<usize> = fields.iter().filter_map(place).collect();
@@ -64,7 +65,7 @@ impl Footer {
 }
 
 impl OpenFile {
-    /// Opens the file at `path`, which looked like `stamp` when it was loaded.
+    /// Opens the file at `path`, which had the stamp `stamp` when it was loaded.
     pub(super) fn open(path: &Path, stamp: Option<Stamp>) -> Result<Self> {
         let name = stamp::name(path);
         let file = File::open(path).map_err(|cause| stamp::changed(&name).with_source(cause))?;
@@ -82,25 +83,25 @@ impl OpenFile {
         })
     }
 
-    /// The bytes of `range`, which others may have too. Blocks.
+    /// Reads the bytes of `range`, shared with other readers. Blocks.
     pub(super) fn range(self: &Arc<Self>, range: &Range<u64>) -> Result<Bytes, ParquetError> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         self.shared.get(range, || Pages(Arc::clone(self)).get_bytes(range.start, length))
     }
 
-    /// Fails when the file was written over.
+    /// Fails if the file was overwritten.
     pub(super) fn check(&self) -> Result<()> {
         let Some(stamp) = self.stamp else { return Ok(()) };
         let is_same = self.file.metadata().is_ok_and(|about| stamp.is_of(&about));
         if is_same { Ok(()) } else { Err(overwritten(&self.name)) }
     }
 
-    /// What is said when the file can't be read: first of all, that it is no longer the one that was loaded.
+    /// Returns the error for a failed read: that the file was overwritten if so, else that it is damaged.
     pub(super) fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         self.check().err().unwrap_or_else(|| stamp::damaged(&self.name)).with_source(cause)
     }
 
-    /// The footer, read once.
+    /// Returns the footer, which is read once.
     pub(super) fn footer(self: &Arc<Self>) -> Result<Arc<Footer>> {
         let mut footer = self.footer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(footer) = &*footer {
@@ -120,7 +121,7 @@ impl OpenFile {
         Ok(read)
     }
 
-    /// The footer's metadata and where each page is, when the file has an index of them that is not too large.
+    /// Returns the footer's metadata with the page index, if the file has one that is not too large.
     pub(super) fn indexed(self: &Arc<Self>, footer: &Footer) -> ArrowReaderMetadata {
         let mut indexed = footer.indexed.lock().unwrap_or_else(PoisonError::into_inner);
         let indexed = indexed.get_or_insert_with(|| {
@@ -128,7 +129,7 @@ impl OpenFile {
             let lengths =
                 columns.map(|column| column.offset_index_length().and_then(|bytes| u64::try_from(bytes).ok()));
             let bytes = lengths.sum::<Option<u64>>()?;
-            // Pages can be found without their index: whatever is wrong with it is no failure.
+            // The page index is optional, so an invalid one is no error.
             if bytes <= INDEX_BYTES_MAX { self.load(PageIndexPolicy::Optional).ok() } else { None }
         });
         indexed.as_ref().unwrap_or(&footer.metadata).clone()
@@ -148,7 +149,7 @@ impl HeldFile for OpenFile {
 
     fn read(&self, out: &mut [u8], at: u64) -> Result<()> {
         self.file.read_exact_at(out, at).map_err(|cause| self.failed(cause))?;
-        // Asked after reading, so that nothing goes out that was written meanwhile.
+        // Checked after reading, so that no overwritten bytes are returned.
         self.check()
     }
 }
@@ -158,7 +159,7 @@ fn overwritten(name: &str) -> Error {
         .with_hint("write files under another name and move them to their place when they are complete")
 }
 
-/// The file as the Parquet library reads it.
+/// The file as the Parquet library's `ChunkReader`.
 #[derive(Clone, Debug)]
 pub(super) struct Pages(pub(super) Arc<OpenFile>);
 
@@ -176,7 +177,7 @@ impl ChunkReader for Pages {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // Before room is made: a damaged file may say any length.
+        // Checked before allocating: a damaged file may have any length.
         if start.checked_add(length as u64).is_none_or(|end| end > self.0.bytes) {
             return Err(ParquetError::EOF(format!("{length} bytes at byte {start}, behind the end of the file")));
         }

@@ -1,4 +1,4 @@
-//! The files of a dataset, opened when its rows are first held and closed with the last who holds them.
+//! The files of a dataset, opened for the first reader and closed with the last.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -17,13 +17,13 @@ use crate::residency::ParquetFile;
 pub(crate) struct Files {
     sources: Arc<Sources>,
     opened: Mutex<Weak<Opened>>,
-    /// How many files may be open at once, of all datasets.
+    /// Permits for open files, shared by all datasets.
     places: Arc<Semaphore>,
     head: OnceLock<Option<RecordBatch>>,
 }
 
 impl Files {
-    /// The files that a dataset with the columns `schema`, of which the last are `partition_columns`, was loaded from.
+    /// Returns the files of a dataset with the columns `schema`, of which the last are `partition_columns`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
@@ -35,12 +35,12 @@ impl Files {
         Ok(Self { sources, opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
     }
 
-    /// The first rows, read once. Blocks.
+    /// Returns the first rows, which are read once. Blocks.
     pub(crate) fn head(&self) -> Option<&RecordBatch> {
         self.head.get_or_init(|| self.open().ok().and_then(|opened| head::read(&opened))).as_ref()
     }
 
-    /// The files, opened unless somebody has them open already. Blocks.
+    /// Opens the files, unless they are open already. Blocks.
     pub(crate) fn open(&self) -> Result<Arc<Opened>> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = opened.upgrade() {

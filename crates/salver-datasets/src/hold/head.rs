@@ -1,5 +1,5 @@
-//! The first rows of a dataset in files, kept in memory. Whoever begins to read, or wants to see what there is, has
-//! them at once, however large the first pages of the file are.
+//! The first rows of a dataset in files, cached in memory: a client that starts to read, or wants a preview, gets them
+//! at once, however large the first pages of the file are.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::columns::Wanted;
 use super::decode::Decoder;
 use super::opened::Opened;
 
-/// Most rows that are kept.
+/// Most rows that are cached.
 const HEAD_ROWS_MAX: u64 = 1_024;
-/// Most bytes of them; larger ones are not kept.
+/// Largest size of these rows in bytes; if they are larger, none are cached.
 const HEAD_BYTES_MAX: usize = 1024 * 1024;
 
-/// The first rows of the first file, with all columns of the dataset; `None` where they are too large, or can't be
-/// read: who reads the file will be told why. Blocks.
+/// Reads the first rows of the first file, with all columns of the dataset; `None` if they are too large or can't be
+/// read. The error is reported when the file itself is read. Blocks.
 pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     let schema = Arc::clone(&opened.sources.schema);
     let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS_MAX);
@@ -30,12 +30,12 @@ pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     while let Some(batch) = decoder.next().ok()? {
         batches.push(batch);
     }
-    // Copied: a slice would keep all of what it was cut from.
+    // Copied, because a slice would keep the whole batch alive.
     let head = concat_batches(&schema, &batches).ok()?;
     (head.num_rows() > 0 && head.get_array_memory_size() <= HEAD_BYTES_MAX).then_some(head)
 }
 
-/// The rows of `head` from `start` to before `end`, with `columns`, which `schema` describes.
+/// Returns the rows of `head` from `start` to `end` (exclusive), with `columns`, which `schema` describes.
 pub(super) fn cut(
     head: &RecordBatch,
     (start, end): (usize, usize),

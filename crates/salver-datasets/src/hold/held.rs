@@ -1,4 +1,4 @@
-//! The rows of a dataset, held: what is the same wherever they are kept.
+//! A snapshot of a dataset: the part that does not depend on the storage.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -14,33 +14,33 @@ use super::file::OpenFile;
 use crate::cuts::Cuts;
 use crate::residency::SourceFile;
 
-/// Where the rows are kept.
+/// The storage of the rows.
 pub(crate) trait Store: Send + Sync + Debug {
-    /// How many there are.
+    /// Returns the number of rows.
     fn rows(&self) -> u64;
 
-    /// Some of them, with the columns `columns`, which `schema` describes.
+    /// Reads a range of rows, with the columns `columns`, which `schema` describes.
     fn read(&self, rows: Range<u64>, columns: &[usize], schema: SchemaRef) -> BatchStream;
 
-    /// The one file that they are read from; see [`Held::file`].
+    /// Returns the single file that the rows are read from; see [`Held::file`].
     fn file(&self, kind: FileKind) -> Option<Arc<dyn HeldFile>> {
         let _ = kind;
         None
     }
 }
 
-/// The rows of a dataset, in parts of the same length.
+/// The rows of a dataset, in partitions of equal size.
 #[derive(Debug)]
 pub(crate) struct HeldDataset<S> {
     about: Description,
     cuts: Cuts,
     store: S,
-    /// The file that says the same as the rows, opened when it is asked for.
+    /// The source file with the same content as the rows, opened on demand.
     file: Option<Arc<SourceFile>>,
 }
 
 impl<S: Store> HeldDataset<S> {
-    /// Holds what is kept in `store`, and is in `file` as well, in `parts` parts.
+    /// Makes a snapshot of the rows in `store` in `parts` partitions; `file` is the source file with the same content.
     pub(crate) fn new(about: Description, parts: usize, store: S, file: Option<Arc<SourceFile>>) -> Self {
         Self { about, cuts: Cuts::new(store.rows(), parts), store, file }
     }
@@ -74,7 +74,7 @@ impl<S: Store> Held for HeldDataset<S> {
     fn file(&self, kind: FileKind) -> Option<Arc<dyn HeldFile>> {
         self.store.file(kind).or_else(|| {
             let own = self.file.as_ref().filter(|file| file.kind == kind)?;
-            // One that was changed or removed since is none: the rows are there all the same.
+            // A source file that was changed or removed is not offered; the rows are still served.
             let open = OpenFile::open(&own.path, Some(own.stamp)).ok()?;
             Some(Arc::new(open))
         })

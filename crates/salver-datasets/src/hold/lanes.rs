@@ -1,5 +1,5 @@
-//! Some columns of the same rows beside others: on as many threads as there are for it, while rows stay in order and no
-//! more of them lie in memory than of one reader.
+//! Decodes groups of columns ("lanes") of the same rows in parallel, on as many threads as are available. The order of
+//! the rows is kept, and no more rows are in memory than with a single reader.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use salver_model::{Error, Result};
 
 use crate::residency::batch_of;
 
-/// Most lanes: every one adds a turn to each batch.
+/// Most lanes: every lane adds overhead to each batch.
 const LANES_MAX: usize = 4;
 
-/// Divides columns that cost `costs` into lanes of about the same cost, one for each of `threads` at most. What costs
-/// nothing goes along with the others. A lane has the places of its columns among all, in order.
+/// Divides columns with the costs `costs` into lanes of about the same cost, at most one for each of `threads`. Columns
+/// without cost join any lane. A lane lists the indexes of its columns, in order.
 pub(super) fn divide(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let worth = costs.iter().filter(|cost| **cost > 0).count();
     let mut lanes = vec![(0_u64, Vec::new()); threads.min(LANES_MAX).min(worth).max(1)];
     let mut places: Vec<usize> = (0..costs.len()).collect();
-    // What costs most first: what comes last evens out the lanes.
+    // Largest cost first, so that the small ones even out the lanes.
     places.sort_by_key(|place| std::cmp::Reverse(costs[*place]));
     for place in places {
         if let Some((cost, lane)) = lanes.iter_mut().min_by_key(|(cost, _)| *cost) {
@@ -38,8 +38,8 @@ pub(super) fn divide(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// The batches of lanes that are read side by side, each with the places of its columns in `schema`. All lanes cut
-/// their batches after the same rows.
+/// Merges lanes that are read in parallel, each with the indexes of its columns in `schema`. All lanes have the same
+/// batch boundaries.
 pub(super) fn side_by_side(lanes: Vec<(Vec<usize>, BatchStream)>, schema: SchemaRef) -> BatchStream {
     let (places, streams): (Vec<_>, Vec<_>) = lanes.into_iter().unzip();
     let state = Some((streams, Arc::new(places), schema));
@@ -54,7 +54,7 @@ pub(super) fn side_by_side(lanes: Vec<(Vec<usize>, BatchStream)>, schema: Schema
     Box::pin(batches.fuse())
 }
 
-/// One batch of those of all lanes; `None` when they have ended.
+/// Joins one batch of each lane; `None` at the end.
 fn joined(
     next: Vec<Option<Result<RecordBatch>>>,
     places: &[Vec<usize>],

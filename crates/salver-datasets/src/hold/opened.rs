@@ -1,4 +1,4 @@
-//! The files of a dataset while they are open, and what is known of each since it was loaded.
+//! The open files of a dataset, and the metadata of each from when it was loaded.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::file::OpenFile;
 use crate::residency::ParquetFile;
 use crate::stamp::{self, Stamp};
 
-/// What is known of the files since they were loaded.
+/// Metadata of the files from when they were loaded.
 #[derive(Debug)]
 pub(super) struct Sources {
     /// The dataset's columns.
     pub(super) schema: SchemaRef,
-    /// How many of them are in the files; those behind are partition columns.
+    /// Number of columns that are stored in the files; those after them are partition columns.
     pub(super) own: usize,
-    /// The first row of each file, and last how many rows there are.
+    /// The first row of each file, followed by the number of rows.
     pub(super) starts: Vec<u64>,
     files: Vec<Source>,
-    /// The directory of a converted copy, which must stay as long as it is read.
+    /// The directory of a converted copy, kept while it is read.
     _kept: Option<Arc<TempDir>>,
 }
 
@@ -35,18 +35,18 @@ struct Source {
     values: Vec<ScalarValue>,
 }
 
-/// The files, open, for exports and for plans of the engine. Of a dataset of very many only the first are kept so; the
-/// others are opened when they are read, and fail when they were replaced by then.
+/// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
+/// kept open; the others are opened for each read, which fails if they were replaced by then.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// What they are.
+    /// Metadata of the files.
     pub(super) sources: Arc<Sources>,
     kept: Vec<Arc<OpenFile>>,
     _places: Option<OwnedSemaphorePermit>,
 }
 
 impl Sources {
-    /// The files that a dataset with the columns `schema`, of which the last are `partition_columns`, was loaded from.
+    /// Returns the metadata of a dataset's files; the last of the columns `schema` are `partition_columns`.
     pub(super) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
@@ -71,42 +71,42 @@ impl Sources {
         Ok(Self { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept })
     }
 
-    /// How many files.
+    /// Returns the number of files.
     pub(super) fn count(&self) -> usize {
         self.files.len()
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Those of `columns` that are in files, though not every file may have them.
+    /// Returns those of `columns` that are stored in files, though not every file may have them.
     pub(super) fn fields(&self, columns: &[usize]) -> Vec<FieldRef> {
         let own = columns.iter().filter(|column| **column < self.own);
         own.filter_map(|column| self.schema.fields().get(*column).cloned()).collect()
     }
 
-    /// The file that a row is in.
+    /// Returns the number of the file that has a row.
     pub(super) fn file_of(&self, row: u64) -> usize {
         self.starts.partition_point(|start| *start <= row).saturating_sub(1)
     }
 
-    /// The value of a partition column, by its index among them, in a file.
+    /// Returns the value of a partition column, by its index among them, for a file.
     pub(super) fn value(&self, file: usize, partition: usize) -> Option<&ScalarValue> {
         self.files.get(file)?.values.get(partition)
     }
 }
 
 impl Opened {
-    /// Opens the files, as many as there are `places` for.
+    /// Opens the files, as many as `places` has permits for.
     pub(super) fn new(sources: &Arc<Sources>, places: Option<OwnedSemaphorePermit>) -> Result<Self> {
         let count = places.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let kept = sources.files[..count].iter().map(|file| file.open().map(Arc::new)).collect::<Result<_>>()?;
         Ok(Self { sources: Arc::clone(sources), kept, _places: places })
     }
 
-    /// A file, by its number. Blocks.
+    /// Returns a file by its number. Blocks.
     pub(super) fn file(&self, number: usize) -> Result<Arc<OpenFile>> {
         match self.kept(number) {
             Some(open) => Ok(Arc::clone(open)),
@@ -114,7 +114,7 @@ impl Opened {
         }
     }
 
-    /// A file by a number that may be wrong. Blocks.
+    /// Returns a file by a number that may be out of range. Blocks.
     pub(super) fn numbered(&self, number: usize) -> Result<Arc<OpenFile>> {
         if number >= self.sources.count() {
             return Err(Error::internal("a plan reads a file that its dataset does not have"));
@@ -122,12 +122,12 @@ impl Opened {
         self.file(number)
     }
 
-    /// A file, by its number, if it is kept open.
+    /// Returns a file by its number if it is kept open.
     pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
         self.kept.get(number)
     }
 
-    /// Refuses files of which too many are there to be kept open, when they are not those that were loaded.
+    /// Refuses the dataset if a file that is not kept open differs from the one that was loaded.
     pub(crate) fn check_others(&self) -> Result<()> {
         let holds = |file: &Source| {
             let about = std::fs::metadata(&file.path);

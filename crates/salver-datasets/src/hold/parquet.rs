@@ -1,4 +1,4 @@
-//! Rows in Parquet files, held.
+//! A snapshot of rows in Parquet files.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use super::{head, lanes};
 use crate::engine::Engine;
 use crate::infer::is_plain_form;
 
-/// Most rows that one thread reads alone.
+/// Most rows that a single thread reads.
 const ALONE_ROWS_MAX: u64 = 16 * 1024;
 
 /// The rows of a dataset in Parquet files.
@@ -29,19 +29,19 @@ const ALONE_ROWS_MAX: u64 = 16 * 1024;
 pub(crate) struct ParquetRows {
     opened: Arc<Opened>,
     head: Option<RecordBatch>,
-    /// What it costs to read each column, as against the others.
+    /// Relative cost of reading each column.
     costs: Vec<u64>,
-    /// The one file that has all rows and exactly the dataset's columns.
+    /// The single file that has all rows and exactly the dataset's columns.
     file: Option<Arc<OpenFile>>,
     engine: Arc<Engine>,
 }
 
 impl ParquetRows {
-    /// The rows of `files`, which are opened for them. Blocks.
+    /// Opens `files` and returns their rows. Blocks.
     pub(crate) fn new(files: &Files, engine: Arc<Engine>) -> Result<Self> {
         let opened = files.open()?;
         let file = file_of(&opened)?;
-        // Of a file that is opened anew for each read nobody would notice that it is another by now.
+        // If the first file is opened for each read, a replacement of it could not be detected.
         let head = files.head().filter(|_| opened.kept(0).is_some()).cloned();
         let costs = costs_of(&opened);
         Ok(Self { opened, head, costs, file, engine })
@@ -49,7 +49,7 @@ impl ParquetRows {
 
     fn decoded(&self, rows: Range<u64>, columns: &[usize], schema: SchemaRef) -> BatchStream {
         let costs: Vec<u64> = columns.iter().map(|column| self.costs.get(*column).copied().unwrap_or(0)).collect();
-        // Whoever wants few rows has them sooner from one thread.
+        // Few rows are read faster by one thread.
         let threads = if rows.end - rows.start > ALONE_ROWS_MAX { self.engine.decoders() } else { 1 };
         let mut lanes = lanes::divide(&costs, threads);
         if lanes.len() == 1 {
@@ -97,7 +97,7 @@ impl Store for ParquetRows {
     }
 }
 
-/// The one file, which counts among those that are open as long as it is copied.
+/// The single file. It counts as open while it is copied.
 #[derive(Debug)]
 struct Shared {
     file: Arc<OpenFile>,
@@ -114,7 +114,7 @@ impl HeldFile for Shared {
     }
 }
 
-/// What it costs to read each of the dataset's columns, by the first file; nothing where that can't be told.
+/// Estimates the cost of reading each of the dataset's columns, by the first file; 0 if unknown.
 fn costs_of(opened: &Opened) -> Vec<u64> {
     let sources = &opened.sources;
     let first = opened.kept(0).and_then(|file| file.footer().ok());
@@ -126,14 +126,14 @@ fn costs_of(opened: &Opened) -> Vec<u64> {
     (0..sources.schema.fields().len()).map(|column| cost(column).unwrap_or(0)).collect()
 }
 
-/// The one file that has all rows and exactly the dataset's columns.
+/// Returns the single file, if it has all rows and exactly the dataset's columns.
 fn file_of(opened: &Opened) -> Result<Option<Arc<OpenFile>>> {
     let schema = &opened.sources.schema;
     if opened.sources.count() != 1 || opened.sources.own != schema.fields().len() {
         return Ok(None);
     }
     let Some(file) = opened.kept(0) else { return Ok(None) };
-    // A type that the dataset holds in its plain form is the same in Parquet.
+    // Types that the dataset keeps in their plain form are the same in Parquet.
     let is_same = is_plain_form(schema, file.footer()?.metadata.schema());
     Ok(is_same.then(|| Arc::clone(file)))
 }

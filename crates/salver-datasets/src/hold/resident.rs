@@ -1,4 +1,4 @@
-//! Resident rows, held: nothing is copied, whoever reads gets the chunks as they lie in memory.
+//! A snapshot of resident rows: nothing is copied, readers share the chunks in memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::residency::Reservation;
 #[derive(Debug)]
 pub(crate) struct ResidentRows {
     resident: Arc<Resident>,
-    /// The memory is in use as long as the rows are held, also when the dataset was loaded again since.
+    /// The memory stays reserved while the rows are held, even after the dataset was reloaded.
     _reservation: Option<Arc<Reservation>>,
 }
 
 impl ResidentRows {
-    /// The rows of `resident`, which are in the memory of `reservation`.
+    /// Returns the rows of `resident`, whose memory `reservation` accounts for.
     pub(crate) fn new(resident: Arc<Resident>, reservation: Option<Arc<Reservation>>) -> Self {
         Self { resident, _reservation: reservation }
     }

@@ -1,5 +1,5 @@
-//! The files of a dataset as the engine reads them: through the descriptors that were opened when its plan was made, so
-//! that a file that is replaced meanwhile is read to its end as it was.
+//! The files of a dataset for plans of the engine: they are read through the descriptors that were open when the plan
+//! was made, so that a file that is replaced meanwhile is read to its end unchanged.
 
 use std::fmt;
 use std::ops::Range;
@@ -25,20 +25,20 @@ use salver_model::Error;
 use super::file::OpenFile;
 use super::opened::Opened;
 
-/// Which of a dataset's files a file of a plan is.
+/// The number of a plan's file among the dataset's files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub(crate) usize);
 
-/// Gives the engine readers of files that are open.
+/// Factory of the engine's readers for open files.
 #[derive(Debug)]
 pub(crate) struct OpenedReaders {
     opened: Arc<Opened>,
-    /// What is known of footers, of all datasets.
+    /// Cache of footers, shared by all datasets.
     footers: Arc<FileMetadataCache>,
 }
 
 impl OpenedReaders {
-    /// Readers of the files that `opened` holds, as long as any of them lives.
+    /// Returns a factory of readers for the files in `opened`, which it keeps open.
     pub(crate) fn new(opened: Arc<Opened>, footers: Arc<FileMetadataCache>) -> Self {
         Self { opened, footers }
     }
@@ -60,13 +60,13 @@ impl ParquetFileReaderFactory for OpenedReaders {
     }
 }
 
-/// One of the files, where the engine looks for a store of many.
+/// A single file, where the engine expects an object store.
 #[derive(Debug)]
 struct OneFile {
     opened: Arc<Opened>,
     number: usize,
     about: ObjectMeta,
-    /// A file of too many to be kept open is opened when it is first read.
+    /// The file, opened at the first read if there are too many to be kept open.
     file: OnceLock<Arc<OpenFile>>,
 }
 
@@ -86,11 +86,11 @@ impl OneFile {
     }
 }
 
-/// The bytes of some ranges, of the file as it was when it was loaded. Blocks.
+/// Reads some ranges of the file, unchanged since it was loaded. Blocks.
 fn read(file: &Arc<OpenFile>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Error> {
     let bytes = ranges.iter().map(|range| file.range(range).map_err(|cause| file.failed(cause)));
     let bytes = bytes.collect::<Result<_, _>>()?;
-    // Asked after reading, so that nothing is taken for the file's that was written meanwhile.
+    // Checked after reading, so that no overwritten bytes are returned.
     file.check()?;
     Ok(bytes)
 }

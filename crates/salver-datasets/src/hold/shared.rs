@@ -1,5 +1,5 @@
-//! Large pieces of a file that several readers have at once. The engine reads the columns of a whole row group before
-//! it decodes any of it; a hundred queries over the same rows then have them once in memory and not a hundred times.
+//! Large byte ranges of a file that concurrent readers share. The engine reads the column chunks of a whole row group
+//! before it decodes them; a hundred queries over the same rows then have them in memory once, not a hundred times.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 
-/// Shorter pieces are read by each for itself, in bytes.
+/// Shorter ranges are not shared, in bytes.
 const SHARED_BYTES_MIN: u64 = 256 * 1024;
 
-/// The pieces of one file that somebody has.
+/// The ranges of one file that are in use.
 #[derive(Debug, Default)]
 pub(super) struct SharedRanges(Mutex<Vec<Piece>>);
 
 #[derive(Debug)]
 struct Piece {
     range: Range<u64>,
-    /// Locked while it is read, so that others wait for it.
+    /// Locked while it is read, so that other readers wait for it.
     bytes: Arc<Mutex<Weak<Bytes>>>,
 }
 
 impl SharedRanges {
-    /// The bytes of `range`, which `read` reads when nobody has them. Blocks.
+    /// Returns the bytes of `range`; calls `read` if they are not in memory. Blocks.
     ///
     /// # Errors
     /// Those of `read`.
@@ -49,7 +49,7 @@ impl SharedRanges {
 
     fn place(&self, range: &Range<u64>) -> Arc<Mutex<Weak<Bytes>>> {
         let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that nobody reads, waits for or has.
+        // Drops ranges that are neither in use, being read nor waited for.
         pieces.retain(|piece| {
             Arc::strong_count(&piece.bytes) > 1 || piece.bytes.try_lock().is_ok_and(|bytes| bytes.strong_count() > 0)
         });
@@ -62,7 +62,7 @@ impl SharedRanges {
     }
 }
 
-/// Bytes as long as somebody has them.
+/// Bytes that are shared until the last reader drops them.
 struct Shared(Arc<Bytes>);
 
 impl AsRef<[u8]> for Shared {

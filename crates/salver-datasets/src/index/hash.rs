@@ -1,4 +1,4 @@
-//! Hashes of column values, the same in every process.
+//! Hashes of column values. They are the same in every process.
 
 use ahash::RandomState;
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -15,7 +15,7 @@ fn seeded() -> RandomState {
     RandomState::with_seeds(0x5361, 0x6c76, 0x6572, 0x2e00)
 }
 
-/// Mixes the hash of each value of `array` into the hash at its row; `None` when the type has no hash here.
+/// Combines the hash of each value of `array` with the hash at its row; `None` if the type can't be hashed.
 pub(super) fn combine(array: &ArrayRef, hashes: &mut [u64]) -> Option<()> {
     match array.data_type() {
         DataType::Int8 => primitive::<Int8Type>(array, hashes, |v| v as u64),

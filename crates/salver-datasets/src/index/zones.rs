@@ -1,4 +1,4 @@
-//! The smallest and largest value of each chunk, so that a filter skips chunks that can't hold what it asks for.
+//! Zone maps: the smallest and largest value of each chunk, so that a filter skips chunks that can't contain a match.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{max, max_string, min, min_string};
@@ -14,7 +14,7 @@ use crate::resolve::{Condition, Test};
 /// The range of a column in one chunk.
 #[derive(Debug)]
 enum Range {
-    /// Nothing is known, or the type has no ranges here.
+    /// Unknown, or the type has no zone maps.
     Unknown,
     /// Every value is null.
     AllNull,
@@ -29,7 +29,7 @@ pub(crate) struct Zones {
 }
 
 impl Zones {
-    /// Looks at every value once. A dataset of one chunk has nothing to skip.
+    /// Computes the ranges in one pass. A dataset of one chunk needs none.
     pub(crate) fn build(chunks: &[RecordBatch]) -> Self {
         if chunks.len() < 2 {
             return Self::default();
@@ -37,7 +37,7 @@ impl Zones {
         Self { chunks: chunks.iter().map(|chunk| chunk.columns().iter().map(range).collect()).collect() }
     }
 
-    /// Whether any row of `chunk` may pass.
+    /// Returns whether any row of `chunk` may match.
     pub(crate) fn may_pass(&self, chunk: usize, condition: &Condition) -> bool {
         let Some(ranges) = self.chunks.get(chunk) else { return true };
         may_pass(ranges, condition)
@@ -49,7 +49,7 @@ fn may_pass(ranges: &[Range], condition: &Condition) -> bool {
         Condition::Always(passes) => *passes == Some(true),
         Condition::And(all) => all.iter().all(|inner| may_pass(ranges, inner)),
         Condition::Or(any) => any.iter().any(|inner| may_pass(ranges, inner)),
-        // What is known of the inner condition says nothing of its opposite.
+        // The ranges that may match a condition say nothing about its negation.
         Condition::Not(_) => true,
         Condition::Test(place, test) if place.fields.is_empty() => test_may_pass(&ranges[place.column], test),
         Condition::Test(..) => true,
@@ -102,7 +102,7 @@ fn text_range(low: Option<&str>, high: Option<&str>) -> Option<Range> {
     Some(Range::Text(low?.into(), high?.into()))
 }
 
-/// Calls `$f::<T>($array)` with the type whose values are whole numbers in the range of `i64`.
+/// Calls `$f::<T>($array)` with the array's type if its values are integers in the range of `i64`.
 macro_rules! with_whole {
     ($array:expr, $f:ident, $($rest:expr),*) => {
         match $array.data_type() {

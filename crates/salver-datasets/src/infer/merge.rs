@@ -1,11 +1,11 @@
-//! The type that holds the values of two, and the schema that holds the columns of several.
+//! Merges types and schemas into those that hold the values of both.
 
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, Schema, TimeUnit};
 
-/// The type that holds the values of both; `None` when there is none. With `text`, anything can fall back to text:
-/// where the types were only guessed from text, text is always right.
+/// Returns the type that holds the values of both; `None` if there is none. With `text`, it falls back to text: where
+/// types were inferred from text, text is always correct.
 fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
     use DataType::{Date32, Date64, Decimal128, Float64, List, Null, Struct, Timestamp, Utf8};
     let merged = match (a, b) {
@@ -15,7 +15,7 @@ fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
         (Decimal128(precision, scale), other) | (other, Decimal128(precision, scale))
             if other.is_integer() && (0..=18).contains(scale) =>
         {
-            // Whole numbers of 64 bits have up to twenty digits before the point.
+            // 64-bit integers have up to twenty digits before the decimal point.
             Some(Decimal128((*precision).max(20 + scale.unsigned_abs()), *scale))
         }
         (a, b) if a.is_numeric() && b.is_numeric() && (a.is_floating() || b.is_floating()) => Some(Float64),
@@ -27,7 +27,7 @@ fn merge_types(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
         (Struct(a), Struct(b)) => merge_fields(a, b, text).map(Struct),
         (List(a), List(b)) => merge_types(a.data_type(), b.data_type(), text)
             .map(|item| List(Arc::new(Field::new(a.name(), item, a.is_nullable() || b.is_nullable())))),
-        // Text, bytes and lists have several forms, which differ in nothing that they hold.
+        // Text, bytes and lists have several encodings that hold the same values.
         (a, b) if plain(a) != *a || plain(b) != *b => merge_types(&plain(a), &plain(b), false),
         _ => None,
     };
@@ -44,7 +44,7 @@ fn merge_integers(a: &DataType, b: &DataType) -> Option<DataType> {
         8 if bits(signed) < 16 => DataType::Int16,
         16 if bits(signed) < 32 => DataType::Int32,
         32 if bits(signed) < 64 => DataType::Int64,
-        // A float would round them.
+        // A float would round 64-bit integers.
         64 => DataType::Decimal128(20, 0),
         _ => signed.clone(),
     })
@@ -68,10 +68,10 @@ fn merge_fields(a: &Fields, b: &Fields, text: bool) -> Option<Fields> {
     Some(fields.into())
 }
 
-/// The columns of both, by name, in order of first appearance.
+/// Merges the columns of both by name, in order of first appearance.
 ///
 /// # Errors
-/// The name of the first column whose types can't be joined, and the two types.
+/// The name of the first column whose types can't be merged, and the two types.
 pub(crate) fn merge_schemas(a: &Schema, b: &Schema, text: bool) -> Result<Schema, (String, DataType, DataType)> {
     for left in a.fields() {
         if let Some((_, right)) = b.fields().find(left.name())
@@ -84,8 +84,8 @@ pub(crate) fn merge_schemas(a: &Schema, b: &Schema, text: bool) -> Result<Schema
     Ok(Schema::new(fields))
 }
 
-/// The type a column is held with: one form of text and one of bytes, no dictionaries, so that whoever computes with
-/// resident rows meets few types. Columns of nothing but nulls are text.
+/// Returns the type that a column is stored with: one encoding each for text and bytes, and no dictionaries, so that
+/// code over resident rows handles few types. Columns with only nulls are text.
 pub(crate) fn plain(data_type: &DataType) -> DataType {
     use DataType::{
         Binary, BinaryView, Dictionary, FixedSizeList, LargeBinary, LargeList, LargeListView, LargeUtf8, List,
@@ -104,7 +104,8 @@ pub(crate) fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// Whether `held` has just the columns of `own`, in the types they are held with, and leaves them their nulls.
+/// Returns whether `held` has exactly the columns of `own`, with the types they are stored with, and is nullable where
+/// `own` is.
 pub(crate) fn is_plain_form(held: &Schema, own: &Schema) -> bool {
     let is_same = |held: &Field, own: &Field| {
         held.name() == own.name()

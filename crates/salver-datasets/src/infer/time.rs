@@ -1,33 +1,33 @@
-//! Dates and timestamps as ISO 8601 writes them. Byte positions are fixed, so nothing is searched for.
+//! Parses dates and timestamps in ISO 8601. Byte positions are fixed, so nothing is searched for.
 
 use std::borrow::Cow;
 
-/// A timestamp as text gave it, in UTC when it had a zone.
+/// A parsed timestamp, in UTC if its text had an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     /// Seconds since 1970.
     pub(crate) seconds: i64,
     /// The fraction, in nanoseconds.
     pub(crate) fraction_ns: u32,
-    /// How many digits the fraction had.
+    /// Number of digits of the fraction.
     pub(crate) fraction_digits: usize,
-    /// Whether there was an offset or `Z`.
+    /// Whether the text had an offset or `Z`.
     pub(crate) zoned: bool,
 }
 
 impl Instant {
-    /// Microseconds since 1970.
+    /// Returns the microseconds since 1970.
     pub(crate) fn micros(self) -> Option<i64> {
         self.seconds.checked_mul(1_000_000)?.checked_add(i64::from(self.fraction_ns / 1_000))
     }
 
-    /// Nanoseconds since 1970; `None` outside of about 1677 to 2262.
+    /// Returns the nanoseconds since 1970; `None` outside of about 1677 to 2262.
     pub(crate) fn nanos(self) -> Option<i64> {
         self.seconds.checked_mul(1_000_000_000)?.checked_add(i64::from(self.fraction_ns))
     }
 }
 
-/// `2026-01-31` as days since 1970.
+/// Parses `2026-01-31` as days since 1970.
 pub(crate) fn parse_date(text: &str) -> Option<i32> {
     let bytes: &[u8; 10] = text.as_bytes().try_into().ok()?;
     if bytes[4] != b'-' || bytes[7] != b'-' {
@@ -54,7 +54,7 @@ pub(crate) fn parse_date(text: &str) -> Option<i32> {
     Some(era * 146_097 + day_of_era - 719_468)
 }
 
-/// `2026-01-31T10:20[:30[.123456789]][Z|+01:00|+0100|+01]`, the `T` may be a space.
+/// Parses `2026-01-31T10:20[:30[.123456789]][Z|+01:00|+0100|+01]`; the `T` may be a space.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Instant> {
     let bytes = text.as_bytes();
     if bytes.len() < 16 || bytes.len() > 40 || !matches!(bytes[10], b'T' | b't' | b' ') || bytes[13] != b':' {
@@ -88,8 +88,7 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Instant> {
     Some(Instant { seconds, fraction_ns, fraction_digits, zoned: offset_s.is_some() })
 }
 
-/// Seconds east of UTC; the inner `None` for no zone, the outer for what is not one.
-/// The text of a time without what is finer than nanoseconds, and whether that was anything.
+/// Truncates the text of a time to nanoseconds, and returns whether any digit other than zero was cut off.
 pub(crate) fn to_nanos(text: &str) -> (Cow<'_, str>, bool) {
     let Some(point) = text.find(['.', ',']) else { return (Cow::Borrowed(text), false) };
     let (before, fraction) = text.split_at(point + 1);
@@ -101,6 +100,7 @@ pub(crate) fn to_nanos(text: &str) -> (Cow<'_, str>, bool) {
     (Cow::Owned([before, &fraction[..9], &fraction[digits..]].concat()), is_finer)
 }
 
+/// Parses an offset as seconds east of UTC; `Some(None)` if there is none, `None` if it is invalid.
 fn offset(rest: &[u8]) -> Option<Option<i32>> {
     let rest = rest.strip_prefix(b" ").filter(|tail| !tail.is_empty()).unwrap_or(rest);
     let (sign, digits) = match rest {

@@ -1,11 +1,11 @@
-//! Bytes of any length beside values of one length.
+//! Compares bytes of any length with fixed-size binary values.
 
 use salver_model::Comparison;
 
-/// The comparison with bytes of that length that holds of the same values; or whether all of them pass, or none.
+/// Returns the equivalent comparison with bytes of the fixed size, or the result that is the same for all values.
 ///
 /// # Errors
-/// What is true of all values, where none can equal the bytes.
+/// The constant result, where no value can equal the bytes.
 pub(super) fn compared(op: Comparison, mut bytes: Vec<u8>, size: usize) -> Result<(Comparison, Vec<u8>), bool> {
     use Comparison::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let is_longer = bytes.len() > size;
@@ -13,7 +13,7 @@ pub(super) fn compared(op: Comparison, mut bytes: Vec<u8>, size: usize) -> Resul
         op if bytes.len() == size => op,
         Eq => return Err(false),
         NotEq => return Err(true),
-        // What is longer lies behind its own beginning, what is shorter before all that begin with it.
+        // Longer bytes sort after their own prefix; shorter ones before all values that start with them.
         Lt | LtEq if is_longer => LtEq,
         Gt | GtEq if is_longer => Gt,
         Lt | LtEq => Lt,

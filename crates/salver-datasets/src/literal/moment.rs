@@ -1,4 +1,5 @@
-//! Dates, times of day and moments: text as a number of the column's units, and whether something is left over.
+//! Converts text to dates, times of day and timestamps: a number of the column's units, and whether there is a
+//! remainder.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::infer::{UTC, parse_timestamp, to_nanos};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Where text stands among the values of a type; `None` for what is no date or time.
+/// Returns the position of text among the values of a type; `None` if it is no date or time.
 pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
     let (text, is_finer) = to_nanos(text.trim());
     let nanos = match data_type {
@@ -42,10 +43,10 @@ pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
     })
 }
 
-/// A number of a type's units as its value.
+/// Returns a number of a type's units as a value of the type.
 ///
 /// # Errors
-/// A type that is not of dates and times.
+/// A type that is no date or time.
 pub(super) fn scalar(data_type: &DataType, number: i256) -> Result<ArrayRef> {
     let number = number.to_i128().and_then(|number| i64::try_from(number).ok()).unwrap_or_default();
     let one: ArrayRef = match (data_type, i32::try_from(number)) {
@@ -55,13 +56,13 @@ pub(super) fn scalar(data_type: &DataType, number: i256) -> Result<ArrayRef> {
     cast(&one, data_type)
 }
 
-/// Nanoseconds since 1970. A year beyond four digits has a sign, as it is written.
+/// Parses a timestamp as nanoseconds since 1970. A year of more than four digits is written with a sign.
 fn moment(text: &str, zone: Option<&str>) -> Option<i128> {
     let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
     if let Some(instant) = parse_timestamp(text).filter(|instant| instant.zoned || is_utc) {
         return Some(i128::from(instant.seconds) * per(TimeUnit::Second) + i128::from(instant.fraction_ns));
     }
-    // Arrow knows more forms, and zones by their names.
+    // Arrow parses more formats, and time zones by name.
     let of = |unit| DataType::Timestamp(unit, zone.map(Arc::from));
     if let Some(nanos) = read(text, &of(TimeUnit::Nanosecond)) {
         return Some(i128::from(nanos));

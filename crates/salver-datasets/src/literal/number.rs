@@ -1,4 +1,4 @@
-//! Where a number lies among the values a type can hold, told without rounding.
+//! Determines the position of a number among the values that a type can hold, without rounding.
 
 use arrow::datatypes::i256;
 use salver_model::Value;
@@ -6,21 +6,21 @@ use salver_model::Value;
 /// The base of digits.
 const TEN: i256 = i256::from_i128(10);
 
-/// Where a number lies among those of a type: the multiples of `10^-scale` in a range, each given as a count of
+/// Position of a number among the values of a type: the multiples of `10^-scale` in a range, each given as a count of
 /// `10^-scale`, or floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Position<T = i256> {
-    /// On one of them.
+    /// Equal to this value.
     At(T),
-    /// Between this one and the next.
+    /// Between this value and the next.
     Behind(T),
-    /// Below all.
+    /// Below all values.
     Below,
-    /// Above all.
+    /// Above all values.
     Above,
 }
 
-/// The position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` when it is no number.
+/// Returns the position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` if it is no number.
 pub(crate) fn position(value: &Value, scale: u32, min: i256, max: i256) -> Option<Position> {
     let found = match value {
         Value::Int(i) => scaled(i256::from_i128((*i).into()), scale),
@@ -48,8 +48,8 @@ pub(crate) fn position(value: &Value, scale: u32, min: i256, max: i256) -> Optio
     })
 }
 
-/// The position of `number` among floats of 32 bits. It is on the nearest when it is the same, or reads as the shortest
-/// text of it, which is what clients see: `0.1` is on one, and `16777217` is between two.
+/// Returns the position of `number` among 32-bit floats. It is at the nearest float if it equals that or its shortest
+/// decimal form, which is what clients see: `0.1` is at one, and `16777217` is between two.
 pub(crate) fn single(number: f64) -> Position<f32> {
     let nearest = number as f32;
     let is_shown = || format!("{nearest}").parse() == Ok(number);
@@ -62,7 +62,7 @@ pub(crate) fn single(number: f64) -> Position<f32> {
     }
 }
 
-/// `value` as a float; `None` when it is no number.
+/// Returns `value` as a float; `None` if it is no number.
 pub(crate) fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Int(i) => Some(*i as f64),
@@ -88,11 +88,11 @@ fn of_float(x: f64, scale: u32) -> Option<Position> {
     if x.is_infinite() {
         return Some(if x < 0.0 { Position::Below } else { Position::Above });
     }
-    // The shortest text that reads back as the same float is what the client wrote; it never has an exponent.
+    // The shortest text that parses to the same float is what the client wrote; it never has an exponent.
     of_digits(&format!("{x}"), scale)
 }
 
-/// Reads `-12.50`; `None` when `text` is anything else.
+/// Parses `-12.50`; `None` for any other form.
 fn of_digits(text: &str, scale: u32) -> Option<Position> {
     let negative = text.starts_with('-');
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

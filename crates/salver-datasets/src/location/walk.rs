@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result};
 
-/// Deepest directory that is looked into.
+/// Deepest directory that is listed.
 const DEPTH_MAX: usize = 32;
 /// Most files one dataset may have.
 const FILES_MAX: usize = 1_000_000;
 
-/// Every file below `root`, sorted by path; hidden ones and those whose name begins with `_` are left out.
+/// Returns every file below `root`, sorted by path, except hidden files and those whose name begins with `_`.
 pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut seen = HashSet::new();
@@ -21,7 +21,7 @@ pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) -> Result<()> {
-    // A symbolic link may lead back up; each real directory is read once.
+    // A symbolic link may form a cycle; each real directory is read once.
     if depth > DEPTH_MAX || !dir.canonicalize().is_ok_and(|real| seen.insert(real)) {
         return Ok(());
     }
@@ -44,23 +44,24 @@ fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<P
     Ok(())
 }
 
-/// What the names of directories begin with in which processes of this program keep what they convert and spill.
+/// Prefix of the directories in which running processes of this program keep converted and spilled files.
 const RUN_PREFIX: &str = "salver-run-";
 
-/// Whether the name says that the file is not data: hidden, left by a tool (`_SUCCESS`), or of a running process.
+/// Returns whether the name marks a file that is not data: hidden, left by a tool (`_SUCCESS`), or of a running
+/// process.
 pub(crate) fn is_skipped(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
         .is_none_or(|name| name.starts_with(['.', '_']) || name.starts_with(RUN_PREFIX))
 }
 
-/// Whether the file is a link to a hidden one: another name does not show it.
+/// Returns whether the file is a link to a hidden one, which stays hidden under another name.
 pub(crate) fn is_link_to_hidden(path: &Path) -> bool {
     let is_hidden = |real: PathBuf| real.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     path.is_symlink() && path.canonicalize().is_ok_and(is_hidden)
 }
 
-/// The format most of the files have; the first in the list of formats on a tie.
+/// Returns the most frequent format of the files; on a tie, the first in the list of formats.
 pub(crate) fn commonest_format(files: &[PathBuf]) -> Option<SourceFormat> {
     let mut counts: Vec<(SourceFormat, usize)> = Vec::new();
     for format in files.iter().filter_map(|file| super::format_of_path(file)) {

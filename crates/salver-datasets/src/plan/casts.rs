@@ -1,5 +1,5 @@
-//! Bounds casts of what is computed from casts. The engine asks what a cast is made of twice whether it may be null,
-//! each time it asks the cast, so that its work doubles with each; nothing ends it on the way.
+//! Limits the nesting of casts of computed values. Each time the engine asks whether a cast is nullable, it asks that
+//! of its operand twice, so the work doubles with each level of nesting, and it can't be cancelled.
 
 use datafusion::common::Result as PlanResult;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -10,7 +10,7 @@ use salver_model::{Code, Error, Result};
 
 use crate::fault;
 
-/// That no expression of an optimized plan has more of them in one another than there may be.
+/// Checks that no expression of an optimized plan nests more of these casts than allowed.
 ///
 /// # Errors
 /// `InvalidSql`.
@@ -27,7 +27,7 @@ pub(super) fn check(plan: &LogicalPlan) -> Result<()> {
     Err(Error::new(Code::InvalidSql, message).with_hint("name the inner ones in a subquery"))
 }
 
-/// How often the work for `expr` doubles; `deepest` learns the most for anything in it.
+/// Returns how often the work for `expr` doubles; `deepest` is raised to the maximum over its subexpressions.
 fn doublings(expr: &Expr, deepest: &mut usize) -> PlanResult<usize> {
     let mut below = 0;
     expr.apply_children(|child| {
@@ -35,7 +35,7 @@ fn doublings(expr: &Expr, deepest: &mut usize) -> PlanResult<usize> {
         Ok(TreeNodeRecursion::Continue)
     })?;
     let own = match expr {
-        // Whether they may be null is found out once, when they are made.
+        // Their nullability is computed once, when they are made.
         Expr::ScalarFunction(_) | Expr::AggregateFunction(_) | Expr::WindowFunction(_) => 0,
         Expr::Cast(Cast { expr, .. }) if is_computed(expr) => below + 1,
         _ => below,
@@ -44,7 +44,7 @@ fn doublings(expr: &Expr, deepest: &mut usize) -> PlanResult<usize> {
     Ok(own)
 }
 
-/// Whether more is asked for than one place or function.
+/// Returns whether the expression is more than a column, a literal, a cast or a function call.
 fn is_computed(expr: &Expr) -> bool {
     !matches!(expr, Expr::Column(_) | Expr::Literal(..) | Expr::Cast(_) | Expr::ScalarFunction(_))
 }

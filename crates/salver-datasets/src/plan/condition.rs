@@ -10,12 +10,12 @@ use salver_model::Comparison;
 use super::place;
 use crate::resolve::{Condition, Test};
 
-/// The condition over the columns of `schema`.
+/// Returns the condition over the columns of `schema`.
 pub(super) fn expression(condition: &Condition, schema: &SchemaRef) -> Result<Expr> {
     build(condition, &|at| place(at, schema))
 }
 
-/// The condition over whatever `column` gives for a place.
+/// Returns the condition, with `column` as the expression for each column.
 pub(super) fn build(condition: &Condition, column: &dyn Fn(&crate::resolve::Place) -> Result<Expr>) -> Result<Expr> {
     let join = |parts: &[Condition], operator: Operator| -> Result<Expr> {
         let parts = parts.iter().map(|part| build(part, column)).collect::<Result<Vec<_>>>()?;
@@ -60,7 +60,7 @@ fn operator(op: Comparison) -> Operator {
     }
 }
 
-/// Joins the parts into a tree of little depth: a list of thousands must not become a chain as deep.
+/// Joins the parts into a balanced tree: thousands of parts must not become as deep a chain.
 fn balanced(mut parts: Vec<Expr>, operator: Operator) -> Option<Expr> {
     match parts.len() {
         0 | 1 => parts.pop(),

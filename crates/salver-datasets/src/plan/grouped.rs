@@ -1,4 +1,4 @@
-//! Groups, aggregates and distinct rows, through the engine.
+//! Runs queries with groups, aggregates or distinct rows through the engine.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::engine::{Engine, avg, sum};
 use crate::fault;
 use crate::resolve::{From, Grouped, Place, resolve_grouped};
 
-/// Answers a query that groups or is distinct.
+/// Runs a query with groups or distinct rows.
 pub(crate) async fn read(
     engine: &Arc<Engine>,
     provider: &Arc<dyn TableProvider>,
@@ -51,7 +51,7 @@ pub(crate) async fn read(
     Ok(Rows { schema, batches: answer.batches, total, next: None, read, repeatable: true })
 }
 
-/// Every row of the answer, in no order.
+/// Returns the plan of all result rows, unsorted.
 fn groups(
     provider: &Arc<dyn TableProvider>,
     schema: &SchemaRef,

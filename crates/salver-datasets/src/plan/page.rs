@@ -1,4 +1,4 @@
-//! What is done to a stream of batches on its way out.
+//! Adapters for the stream of batches of a plan.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 
-/// The stream, which keeps its plan: the plan keeps the files that are read, even after a reload replaced them.
+/// Keeps the plan alive while the stream is read: the plan keeps the files open, even if a reload replaces them.
 pub(super) fn holding(stream: SendableRecordBatchStream, plan: Arc<dyn ExecutionPlan>) -> SendableRecordBatchStream {
     let schema = stream.schema();
     let held = stream.inspect(move |_| {
@@ -16,7 +16,7 @@ pub(super) fn holding(stream: SendableRecordBatchStream, plan: Arc<dyn Execution
     Box::pin(RecordBatchStreamAdapter::new(schema, held))
 }
 
-/// The rows behind the first `skip`, at most `fetch` of them; what is behind those is not read.
+/// Returns at most `fetch` rows after the first `skip`; rows after those are not read.
 pub(crate) fn cut_out(stream: SendableRecordBatchStream, skip: u64, fetch: Option<u64>) -> SendableRecordBatchStream {
     let schema = stream.schema();
     let page = futures::stream::unfold((stream, skip, fetch), async |(mut stream, mut skip, mut fetch)| {

@@ -1,9 +1,9 @@
-//! The one bound on memory for resident datasets. It counts bytes; it knows nothing of datasets or queries.
+//! The memory limit that all resident datasets share. It counts bytes, and knows nothing of datasets or queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that resident datasets may hold together.
+/// Bytes that resident datasets may use together.
 #[derive(Debug)]
 pub struct Budget {
     bytes_max: u64,
@@ -11,31 +11,31 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `bytes_max` bytes.
+    /// Makes a budget of `bytes_max` bytes.
     #[must_use]
     pub fn new(bytes_max: u64) -> Arc<Self> {
         Arc::new(Self { bytes_max, used: AtomicU64::new(0) })
     }
 
-    /// All there is.
+    /// Returns the size of the budget, in bytes.
     #[must_use]
     pub fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// What is reserved now.
+    /// Returns the number of bytes reserved now.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Acquire)
     }
 
-    /// What is left now; another load may take it before the caller does.
+    /// Returns the number of bytes left now; a concurrent load may reserve them first.
     #[must_use]
     pub fn remaining(&self) -> u64 {
         self.bytes_max.saturating_sub(self.used())
     }
 
-    /// Takes `bytes`, given back when the reservation is dropped; `None` when there is not that much left.
+    /// Reserves `bytes`, which are released when the reservation is dropped; `None` if less than that is left.
     #[must_use]
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         self.take(bytes).then(|| Reservation { budget: Arc::clone(self), bytes })
@@ -50,7 +50,7 @@ impl Budget {
     }
 }
 
-/// A part of a [`Budget`], held while it lives.
+/// A reserved part of a [`Budget`], released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
@@ -58,14 +58,13 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How much is held.
+    /// Returns the number of reserved bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Takes as much as makes it `bytes`, or gives back what is above; false, and nothing changed, when there is not
-    /// enough left.
+    /// Grows or shrinks the reservation to `bytes`; returns false, and changes nothing, if there is not enough left.
     #[must_use]
     pub fn resize(&mut self, bytes: u64) -> bool {
         if bytes > self.bytes {

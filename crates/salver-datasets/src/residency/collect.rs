@@ -1,4 +1,4 @@
-//! Takes batches and keeps them: in memory as chunks while there is room, else on disk as Parquet.
+//! Collects batches: in memory as chunks while there is room, else on disk as Parquet.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use crate::chunk::CHUNK_ROWS;
 use crate::source::Stop;
 use crate::source::parquet::wide_columns;
 
-/// Rows of a converted copy that are compressed, and later pruned, together.
+/// Rows of a row group of a converted copy.
 const GROUP_ROWS: usize = 128 * 1024;
-/// Bytes of a row group after which it ends all the same.
+/// Bytes after which a row group ends, even if it has fewer rows.
 const GROUP_BYTES: usize = 256 * 1024 * 1024;
-/// Offsets of text have 32 bits, so a chunk may not grow without end.
+/// Text offsets have 32 bits, which limits the size of a chunk.
 const CHUNK_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// What to do when there is no room in memory.
+/// The action when there is no room in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhenFull {
-    /// Go on on disk.
+    /// Continues on disk.
     Convert,
-    /// Stop; the caller can scan the files as they are.
+    /// Stops; the caller can scan the files in place.
     Stop,
-    /// That is an error.
+    /// Fails.
     Fail,
 }
 
-/// Takes batches.
+/// Collects batches.
 pub(super) struct Collector {
     schema: SchemaRef,
     data_dir: PathBuf,
@@ -51,7 +51,7 @@ enum Store {
     Disk(Box<Disk>),
 }
 
-/// What was kept.
+/// The result of a collection.
 pub(super) struct Kept {
     pub(super) content: Content,
     pub(super) rows: u64,
@@ -60,7 +60,7 @@ pub(super) struct Kept {
 }
 
 impl Collector {
-    /// A collector that begins in memory and takes at most `bytes_max` of the budget.
+    /// Returns a collector that starts in memory and reserves at most `bytes_max` of the budget.
     pub(super) fn in_memory(
         schema: &SchemaRef,
         budget: &Arc<Budget>,
@@ -87,14 +87,14 @@ impl Collector {
         })
     }
 
-    /// A collector that writes to disk from the beginning.
+    /// Returns a collector that writes to disk from the start.
     pub(super) fn on_disk(schema: &SchemaRef, data_dir: &Path) -> Result<Self> {
         let store = Store::Disk(Box::new(Disk::create(schema, data_dir)?));
         let (schema, data_dir) = (SchemaRef::clone(schema), data_dir.to_owned());
         Ok(Self { schema, data_dir, when_full: WhenFull::Convert, bytes_max: 0, rows: 0, store })
     }
 
-    /// Takes a batch of the collector's schema.
+    /// Appends a batch of the collector's schema.
     pub(super) fn push(&mut self, batch: RecordBatch) -> Result<(), Stop> {
         if batch.num_rows() == 0 {
             return Ok(());
@@ -123,13 +123,13 @@ impl Collector {
         }
     }
 
-    /// Ends the collection.
+    /// Finishes the collection.
     pub(super) fn finish(self) -> Result<Kept> {
         match self.store {
             Store::Memory(mut memory) => {
                 memory.compact(true)?;
                 let memory_bytes = memory.chunk_bytes;
-                // What was counted before the rows were compacted was no less.
+                // The size counted before compaction was no smaller, so this only shrinks.
                 let _ = memory.reservation.resize(memory_bytes);
                 Ok(Kept {
                     content: Content::Resident { schema: self.schema, chunks: memory.chunks },
@@ -166,7 +166,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Takes a batch; false when there is no room for it, though it was taken.
+    /// Appends a batch; returns false if that exceeds the available memory, though the batch is kept.
     fn push(&mut self, batch: RecordBatch, bytes_max: u64) -> Result<bool> {
         self.pending_bytes += slice_bytes(&batch);
         self.pending_rows += batch.num_rows();
@@ -184,9 +184,9 @@ impl Memory {
         bytes <= bytes_max && self.reservation.resize(bytes)
     }
 
-    /// Makes chunks of what is pending; with `all` also one of what is too little for a chunk.
+    /// Compacts pending batches into chunks; with `all`, also the rest that is smaller than a chunk.
     fn compact(&mut self, all: bool) -> Result<()> {
-        // Small batches wait by the thousand: each is looked at again only when some of them become a chunk.
+        // Thousands of small batches may be pending, so they are looked at only when they fill a chunk.
         if !all && self.pending_rows < CHUNK_ROWS {
             return Ok(());
         }
@@ -216,11 +216,11 @@ impl Memory {
     }
 }
 
-/// One batch whose columns are contiguous and hold no more memory than their rows need.
+/// Joins batches into one whose columns are contiguous and take no more memory than their rows need.
 fn joined(parts: &[RecordBatch]) -> Result<RecordBatch> {
     let failed = |cause| Error::internal("rows that were read can't be joined").with_source(cause);
     let Some(first) = parts.first() else { return Err(Error::internal("a chunk has no rows")) };
-    // Joining one part would keep its buffers, with the room they have to spare; an empty second makes a copy.
+    // Concatenating a single part would keep its buffers and their spare capacity; an empty second part forces a copy.
     let empty = first.slice(0, 0);
     let parts: Vec<&RecordBatch> = parts.iter().chain((parts.len() == 1).then_some(&empty)).collect();
     concat_batches(&first.schema(), parts).map_err(failed)
@@ -278,7 +278,7 @@ impl Disk {
     }
 }
 
-/// Whether Parquet has a type for it; its writer panics over unions.
+/// Returns whether Parquet has an equivalent type; its writer panics on unions.
 fn fits_parquet(data_type: &DataType) -> bool {
     match data_type {
         DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,

@@ -1,4 +1,4 @@
-//! Gives batches of a file the columns of the dataset: by name, in order, with the dataset's types.
+//! Converts batches of a file to the schema of the dataset: columns by name, in order, with the dataset's types.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use salver_model::{Code, Error, Result};
 use super::loss;
 use crate::source::declared::from_text;
 
-/// The columns of `schema`, from a batch of the file called `label` whose first row is the file's `first_row`.
+/// Returns the columns of `schema`, from a batch of the file called `label` whose first row is the file's `first_row`.
 ///
 /// # Errors
-/// [`Code::Source`] naming file, row, column and value when a value is not of the dataset's type.
+/// [`Code::Source`] with file, row, column and value if a value can't be converted to the dataset's type.
 pub(crate) fn conform(batch: &RecordBatch, schema: &SchemaRef, label: &str, first_row: u64) -> Result<Vec<ArrayRef>> {
     let own = batch.schema();
     let mut columns = Vec::with_capacity(schema.fields().len());
@@ -39,7 +39,7 @@ pub(crate) fn conform(batch: &RecordBatch, schema: &SchemaRef, label: &str, firs
     Ok(columns)
 }
 
-/// A batch with these columns.
+/// Makes a batch of these columns.
 pub(crate) fn batch_of(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     RecordBatch::try_new_with_options(
         SchemaRef::clone(schema),
@@ -66,13 +66,13 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
         return from_text(texts, wanted).map_err(misfit);
     }
     if column.data_type().is_floating() && wanted.is_decimal() {
-        // Of a float the digits count that it is written with; arrow multiplies it, which makes others.
+        // The digits of a float's shortest text count; arrow multiplies the float, which gives others.
         let unwritten = |cause| Error::internal("floats can't be written").with_source(cause);
         let texts = cast_with_options(column, &DataType::Utf8, &CastOptions::default()).map_err(unwritten)?;
         return from_text(texts.as_string(), wanted).map_err(misfit);
     }
     if wanted.is_nested() && !column.data_type().is_nested() {
-        // Arrow makes a list of one item of anything.
+        // Arrow casts any value to a list of one item.
         let first = (0..column.len()).find(|row| !column.is_null(*row));
         return first.map_or_else(|| Ok(new_null_array(wanted, column.len())), |row| Err(misfit(row)));
     }
@@ -82,7 +82,7 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
             .map_err(|cause| unmade(column, field, label).with_source(cause));
     }
     let options = CastOptions { safe: true, ..CastOptions::default() };
-    // Of a number arrow makes the machine's bytes.
+    // Arrow casts a number to its bytes in memory.
     let is_number_as_bytes = column.data_type().is_numeric() && wanted.is_binary();
     if is_number_as_bytes && let Some(row) = (0..column.len()).find(|row| !column.is_null(*row)) {
         return Err(misfit(row));
@@ -102,7 +102,7 @@ fn unmade(column: &ArrayRef, field: &Field, label: &str) -> Error {
         .with_hint(format!("declare `{name}` in `schema` with another type"))
 }
 
-/// Lists and structs as JSON, as they come from files of JSON.
+/// Formats lists and structs as JSON, as they are read from JSON files.
 fn written(column: &ArrayRef) -> Result<StringArray, ArrowError> {
     let options = EncoderOptions::default().with_explicit_nulls(true);
     let field = Arc::new(Field::new("", column.data_type().clone(), true));
@@ -121,7 +121,7 @@ fn written(column: &ArrayRef) -> Result<StringArray, ArrowError> {
     Ok(texts.finish())
 }
 
-/// A column whose structs have the members that are wanted, by name: of files that are joined some may lack.
+/// Returns a column whose structs have the wanted fields, by name: when files are merged, some may lack fields.
 fn shaped(column: &ArrayRef, wanted: &DataType) -> ArrayRef {
     match (column.data_type(), wanted) {
         (own, wanted) if own == wanted => Arc::clone(column),

@@ -1,4 +1,4 @@
-//! The files a dataset consists of now, and what tells this content from another.
+//! Finds the files of a dataset, and determines the version of their content.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) struct Gathered {
     pub(super) version: Version,
 }
 
-/// Finds the files, downloads what is elsewhere and unpacks what can't be read packed.
+/// Resolves the files, downloads remote ones, and decompresses those that can't be read compressed.
 pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
     let mut inputs = Vec::new();
     let mut stamps = Vec::new();
@@ -45,14 +45,14 @@ pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
                 ));
             }
         };
-        // A converted copy or a scan must find the file wherever the process stands by then.
+        // Absolute, so that it is found later even if the working directory changes.
         let path = std::path::absolute(&path).unwrap_or(path);
         inputs.push(unpacked(Input { label, path, format, partitions, dir }, data_dir)?);
     }
     Ok(Gathered { inputs, version: version(spec, &stamps) })
 }
 
-/// The version that [`gather`] would find, without downloading where the server tells it.
+/// Returns the version that [`gather`] would find, without downloading if the server sends validators.
 pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
     let mut stamps = Vec::new();
     for Place { origin, .. } in location::resolve(spec)? {
@@ -66,14 +66,14 @@ pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
     Ok(version(spec, &stamps))
 }
 
-/// The version, when all sources are files and can be found.
+/// Returns the version, if all sources are local files and can be found.
 pub(super) fn local_version(spec: &DatasetSpec) -> Option<Version> {
     let is_file = |source: &String| !source.contains("://") && source != "-";
     if spec.sources.iter().all(is_file) { probe(spec).ok() } else { None }
 }
 
 fn version(spec: &DatasetSpec, stamps: &[(String, Version)]) -> Version {
-    // Every setting that changes what rows come out; those added later are part of it without being named here.
+    // The debug form has every setting that affects the rows, including settings added later.
     let settings = DatasetSpec { headers: Vec::new(), refresh: None, ..spec.clone() };
     Version::of(&(format!("{settings:?}"), stamps))
 }
@@ -84,12 +84,12 @@ fn stamp(path: &Path) -> Result<Version> {
     Ok(Version::of(&(found.len(), changed, inode(&found))))
 }
 
-/// Whether every input is a Parquet file.
+/// Returns whether every input is a Parquet file.
 pub(super) fn is_parquet(inputs: &[Input]) -> bool {
     inputs.iter().all(|input| input.format == SourceFormat::Parquet)
 }
 
-/// The directory that holds what was downloaded or unpacked, when there is at most one.
+/// Returns the directory of downloaded or decompressed files, if there is at most one.
 pub(super) fn kept_dir(inputs: &[Input]) -> Option<Option<Arc<tempfile::TempDir>>> {
     let mut dirs = inputs.iter().filter_map(|input| input.dir.clone());
     let first = dirs.next();

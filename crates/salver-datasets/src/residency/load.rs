@@ -1,4 +1,4 @@
-//! Reads a dataset: finds its files, joins their columns, and decides where the rows are held.
+//! Loads a dataset: finds its files, merges their schemas, and decides where the rows are stored.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -19,22 +19,22 @@ use crate::location::word;
 use crate::partitions::Partitions;
 use crate::source::{self, Input, Outline, Reading, Stop};
 
-/// Unpacked Parquet up to this size is held in memory when nothing else is said; more is scanned, so that a large
-/// file costs nothing at start.
+/// Parquet files of up to this size, uncompressed, are kept in memory by default. Larger ones are scanned in place, so
+/// that they take no time at startup.
 const PARQUET_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// How much larger rows are in memory than in unpacked pages, at most: values that repeat are written once.
+/// Upper bound of the ratio of rows in memory to uncompressed pages: repeated values are written once.
 const PARQUET_GROWTH: u64 = 4;
 
-/// Reads a dataset. A change while it is read is noticed and it is read once more.
+/// Loads a dataset. If its files change while they are read, it is read once more.
 ///
 /// # Errors
-/// [`Code::Source`] naming the file, and line and column where they are known, with the way out as hint;
-/// [`Code::OutOfMemory`] when it must be in memory and there is no room.
+/// [`Code::Source`] with the file, the line and column if known, and a hint at the fix; [`Code::OutOfMemory`] if it
+/// must be in memory and there is no room.
 pub async fn load(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<Loaded> {
     load_telling(spec, budget, data_dir, &Arc::default()).await
 }
 
-/// The same, and tells meanwhile how far it is.
+/// Like [`load`], and reports its progress.
 pub(crate) async fn load_telling(
     spec: &DatasetSpec,
     budget: &Arc<Budget>,
@@ -48,7 +48,7 @@ pub(crate) async fn load_telling(
         match attempt(&spec, &budget, &data_dir, &progress) {
             Ok((loaded, false)) => Ok(loaded),
             Err(error) if gather::local_version(&spec) == before => Err(error),
-            // The rows of the first reading are given back before the second takes its own.
+            // The rows of the first attempt are released before the second one reserves memory.
             changed => {
                 drop(changed);
                 attempt(&spec, &budget, &data_dir, &progress).map(|(loaded, _)| loaded)
@@ -58,10 +58,10 @@ pub(crate) async fn load_telling(
     .await
 }
 
-/// The version the dataset has now.
+/// Returns the current version of the dataset.
 ///
 /// # Errors
-/// [`Code::Source`] when a source can't be found or asked.
+/// [`Code::Source`] if a source can't be found or reached.
 pub async fn probe(spec: &DatasetSpec) -> Result<Version> {
     let spec = spec.clone();
     blocking(move || gather::probe(&spec)).await
@@ -73,14 +73,14 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
     })
 }
 
-/// Reads once, and says whether the files changed meanwhile.
+/// Reads once, and returns whether the files changed meanwhile.
 fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: &Progress) -> Result<(Loaded, bool)> {
     let Gathered { inputs, version } = gather::gather(spec, data_dir)?;
     let loading = Loading { spec, budget, data_dir, inputs: &inputs, progress };
-    // Before the rows are read: a file that is written over meanwhile is another one.
+    // Taken before the rows are read, to detect an overwrite in between.
     let candidate = Candidate::of(&inputs);
     let (kept, words) = loading.looking_again().map_err(|stop| loading.final_error(stop))?;
-    // A download is one answer and can't change while it is read.
+    // A download is a single response, which can't change while it is read.
     let has_changed = gather::local_version(spec).is_some_and(|now| now != version);
     let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &kept.content;
     let loaded = Loaded {
@@ -103,19 +103,19 @@ struct Loading<'a> {
     progress: &'a Progress,
 }
 
-/// What the types of columns are guessed from.
+/// The rows from which column types are inferred.
 #[derive(Clone, Copy, PartialEq)]
 enum Look {
     /// The first rows.
     Beginning,
     /// All rows.
     All,
-    /// All rows, of whose times no type holds both the finest and the farthest.
+    /// All rows; columns of timestamps that no type can hold exactly become text.
     TimesAsText,
 }
 
 impl Loading<'_> {
-    /// Guesses, and guesses better while the rows don't fit what was guessed.
+    /// Infers types from a sample; infers them again from more rows if the rows don't fit.
     fn looking_again(&self) -> Result<(Kept, String), Stop> {
         match self.run(Look::Beginning) {
             Err(Stop::Outgrown | Stop::NotUtf8) => match self.run(Look::All) {
@@ -171,7 +171,7 @@ impl Loading<'_> {
         Ok((kept, self.words(held, &plan)))
     }
 
-    /// The columns of each file.
+    /// Returns the columns of each file.
     fn outlines(&self, all: bool) -> Result<Vec<Outline>> {
         self.progress.begin(self.inputs.len());
         let mut outlines = Vec::with_capacity(self.inputs.len());
@@ -182,17 +182,17 @@ impl Loading<'_> {
         Ok(outlines)
     }
 
-    /// The columns of all files together, which may be null: they may lack in a file.
+    /// Merges the columns of all files; they are nullable, because a file may lack some.
     fn merged(&self, outlines: &[Outline]) -> Result<Schema> {
         let guessed = self.inputs.iter().all(|input| source::is_guessed(input.format));
         let mut merged = Schema::empty();
-        // Most files are alike, and what was merged once adds nothing.
+        // Most files have the same columns, which need no second merge.
         let mut known: HashSet<&Fields> = HashSet::new();
         for (index, outline) in outlines.iter().enumerate() {
             if !known.insert(&outline.schema.fields) {
                 continue;
             }
-            // A declared type ends every argument between files.
+            // A declared type overrides conflicting types of the files.
             let fields = outline.schema.fields().iter().map(|field| match self.column(field.name()) {
                 Some(column) => field.as_ref().clone().with_data_type(column.data_type.clone()),
                 None => field.as_ref().clone(),
@@ -211,7 +211,7 @@ impl Loading<'_> {
         Ok(merged)
     }
 
-    /// Nanoseconds end in 2262, and microseconds have six digits: as text none is lost.
+    /// Nanoseconds end in 2262, and microseconds have six digits; text keeps everything.
     fn with_times_as_text(&self, schema: Schema) -> Schema {
         let fields = schema.fields().iter().map(|field| match field.data_type() {
             DataType::Timestamp(TimeUnit::Nanosecond, _) if self.column(field.name()).is_none() => {
@@ -226,7 +226,7 @@ impl Loading<'_> {
         self.spec.schema.iter().find(|column| column.name == name)
     }
 
-    /// Whether nothing is declared that the files aren't already.
+    /// Returns whether the declared columns equal those of the files.
     fn is_plain(&self, outlines: &[Outline]) -> bool {
         self.spec.schema.iter().all(|column| {
             outlines.iter().zip(self.inputs).all(|(outline, input)| {
@@ -239,7 +239,7 @@ impl Loading<'_> {
         })
     }
 
-    /// The columns that rows are held with: what files have, with declared types, then what is only declared.
+    /// Returns the dataset's columns: those of the files, with declared types, then those that are only declared.
     fn declared(&self, merged: &Schema, partitions: &Partitions) -> Result<SchemaRef> {
         let mut fields: Vec<Field> = merged
             .fields()
@@ -286,7 +286,7 @@ impl Loading<'_> {
         Ok(collector.finish()?)
     }
 
-    /// The files as they are, and the bytes of their pages unpacked.
+    /// Returns the files as Parquet to be scanned in place, and the uncompressed size of their pages.
     fn in_place(&self, plan: &Plan, kept: Option<Arc<tempfile::TempDir>>) -> Result<(Kept, u64)> {
         let mut files = Vec::with_capacity(self.inputs.len());
         let (mut rows, mut unpacked_bytes) = (0, 0_u64);
@@ -335,9 +335,9 @@ impl Loading<'_> {
 }
 
 struct Plan {
-    /// The columns that files have.
+    /// The columns that are stored in the files.
     columns: SchemaRef,
-    /// Those and the partition columns.
+    /// These columns and the partition columns.
     schema: SchemaRef,
     partitions: Partitions,
     outlines: Vec<Outline>,

@@ -1,5 +1,5 @@
-//! What a cast lost: values that became null, infinite, or that were cut to what the type has room for (fractions,
-//! times of a day, digits), at any depth of lists and structs.
+//! Detects lossy casts: values that became null or infinite, or were truncated to what the type can hold (fractions,
+//! times of day, digits), at any depth of lists and structs.
 
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
 use arrow::buffer::NullBuffer;
@@ -11,7 +11,7 @@ use arrow::error::ArrowError;
 use crate::source::decimal::scale_of;
 use crate::source::declared::is_finite;
 
-/// The first row of which something is lost.
+/// Returns the first row of which something is lost.
 pub(super) fn first(from: &ArrayRef, to: &ArrayRef) -> Result<Option<usize>, ArrowError> {
     match (from.data_type(), to.data_type()) {
         (DataType::Struct(_), DataType::Struct(_)) => {
@@ -47,13 +47,13 @@ fn of_values(from: &ArrayRef, to: &ArrayRef) -> Result<Option<usize>, ArrowError
     if !may_cut(from.data_type(), to.data_type()) {
         return Ok(None);
     }
-    // What has no way back has lost what would lead there.
+    // If the result can't be cast back, the cast was lossy.
     let Ok(back) = cast(to, from.data_type()) else { return Ok((0..from.len()).find(|row| !from.is_null(*row))) };
     let differs = distinct(from, &back)?;
     Ok((0..differs.len()).find(|row| differs.value(*row)))
 }
 
-/// Whether values of one type may have more to them than the other has room for.
+/// Returns whether values of one type may hold more than the other can.
 fn may_cut(from: &DataType, to: &DataType) -> bool {
     use DataType::{Boolean, Date32, Date64, Duration, Time32, Time64, Timestamp};
     match (from, to) {

@@ -1,5 +1,5 @@
-//! The one file that a dataset's rows come from, when it says just what the dataset says: an answer in its format is a
-//! copy of it, wherever the rows are held.
+//! The single file that a dataset's rows come from, if its content equals the dataset's: a response in its format is a
+//! copy of it, wherever the rows are stored.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,18 @@ use crate::infer::is_plain_form;
 use crate::source::{self, Input};
 use crate::stamp::Stamp;
 
-/// A file that has all rows of a dataset, all of its columns and nothing else.
+/// A file that has all rows and exactly the columns of a dataset.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// Its format.
     pub kind: FileKind,
-    /// Where it is; absolute.
+    /// Absolute path.
     pub path: PathBuf,
-    /// What it looked like before its rows were read.
+    /// Its stamp before its rows were read.
     pub(crate) stamp: Stamp,
 }
 
-/// A file that may turn out to be one.
+/// A file that may be the source file of a dataset.
 pub(super) struct Candidate {
     file: SourceFile,
     /// Its columns.
@@ -29,7 +29,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// The only one of `inputs`, when it is a file of the user's own: what was downloaded or unpacked is not kept.
+    /// Returns the only one of `inputs`, if it is a file of the user's: downloaded and decompressed files are not kept.
     pub(super) fn of(inputs: &[Input]) -> Option<Self> {
         let [input] = inputs else { return None };
         if input.dir.is_some() {
@@ -41,13 +41,13 @@ impl Candidate {
         is_portable.then(|| Self { file: SourceFile { kind, path: input.path.clone(), stamp }, schema })
     }
 
-    /// The file, when its columns are those that the dataset was given.
+    /// Returns the file, if its columns equal the dataset's.
     pub(super) fn with_columns(self, schema: &Schema) -> Option<SourceFile> {
         is_plain_form(schema, &self.schema).then_some(self.file)
     }
 }
 
-/// Whether every reader of Arrow knows the types: many don't know views, which go out as what they are views of.
+/// Returns whether all Arrow readers support the types: many don't support views, which are sent as their base types.
 fn is_portable(schema: &Schema) -> bool {
     !schema.flattened_fields().iter().any(|field| is_view(field.data_type()))
 }

@@ -1,4 +1,4 @@
-//! The condition tree of a query, checked: columns located, literals converted.
+//! The checked filter of a query: columns are located, literals converted.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +14,10 @@ use super::Place;
 use crate::engine::one_of_each;
 use crate::literal::{self, Literal};
 
-/// What looking a value up in a list costs at most, in tests.
+/// Upper bound of the cost of looking a value up in a list, in tests.
 const LIST_TESTS_MAX: usize = 8;
 
-/// A condition over columns at known places.
+/// A condition over located columns.
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     /// The same for every row; `None` is null.
@@ -33,7 +33,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// How many tests it makes of a row, at most.
+    /// Returns the most tests that it makes of a row.
     pub(crate) fn tests(&self) -> u64 {
         match self {
             Self::Always(_) => 0,
@@ -48,19 +48,19 @@ impl Condition {
 /// A test of one value.
 #[derive(Clone, Debug)]
 pub(crate) enum Test {
-    /// It is null.
+    /// The value is null.
     IsNull,
-    /// This, unless it is null.
+    /// This result, or null if the value is null.
     Known(bool),
-    /// It compares so with this one value of its type.
+    /// The value compares so with this value of its type.
     Compare(Comparison, ArrayRef),
-    /// It equals one of these values of its type.
+    /// The value equals one of these values of its type.
     In(Arc<OneOf>),
-    /// It is like this pattern, which has its type.
+    /// The value matches this pattern, which has its type.
     Like(ArrayRef, bool),
 }
 
-/// The values of a list, and the set of them where the list is long.
+/// The values of an `in` list, with a hash set if the list is long.
 #[derive(Debug)]
 pub(crate) struct OneOf {
     /// The values.
@@ -73,7 +73,7 @@ impl OneOf {
         Self { values, set: OnceLock::new() }
     }
 
-    /// Which values of `column` are in the list; the column has the type of the list.
+    /// Returns for each value of `column` whether it is in the list; the column has the type of the list.
     pub(crate) fn members(&self, column: &ArrayRef) -> Result<Vec<bool>, ArrowError> {
         let converter = RowConverter::new(vec![SortField::new(column.data_type().clone())])?;
         let set = match self.set.get() {
@@ -88,7 +88,7 @@ impl OneOf {
     }
 }
 
-/// Checks a filter whose columns `locate` finds.
+/// Checks a filter; `locate` finds its columns.
 pub(crate) fn resolve(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<Place>) -> Result<Condition> {
     walk(filter, locate, 0, &mut 0)
 }
@@ -100,7 +100,7 @@ fn walk(
     terms: &mut usize,
 ) -> Result<Condition> {
     *terms += 1;
-    // Lowered SQL may nest deeper than a REST filter may, but its own bound is near.
+    // Lowered SQL may nest deeper than filters in REST, but its own limit is not much higher.
     if depth > 4 * FILTER_DEPTH_MAX || *terms > FILTER_TERMS_MAX {
         return Err(Error::new(Code::InvalidFilter, "the filter is too large")
             .with_hint("nest less, or put many values of one column into an `in` list"));

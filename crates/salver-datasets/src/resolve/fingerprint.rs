@@ -1,10 +1,10 @@
-//! A number that tells queries apart, whatever page of them is asked for.
+//! Hash of a query that is independent of the page.
 
 use std::hash::{Hash, Hasher};
 
 use salver_model::{Filter, Query, Value, Version};
 
-/// Equal for queries that differ in nothing but the page.
+/// Returns the same number for queries that differ only in the page.
 pub(crate) fn of(query: &Query) -> u64 {
     Version::of(&Shape(query)).0
 }

@@ -1,7 +1,7 @@
-//! A query that groups, aggregates or removes duplicates, checked.
+//! Checks queries with groups, aggregates or distinct rows.
 //!
-//! Groups and distinct rows have no position, so where the order asked for leaves ties, the columns of the answer
-//! break them from left to right; the answer is then the same from call to call.
+//! Groups and distinct rows have no position. Ties in the requested order are broken by the columns of the result, from
+//! left to right, so that the result is the same for every request.
 
 use std::sync::Arc;
 
@@ -13,50 +13,50 @@ use salver_model::{AggregateFunction, Code, ColumnPath, Error, Item, Query, Resu
 use super::condition::{self, Condition};
 use super::{Place, is_sortable, locate};
 
-/// One column of the answer.
+/// One column of the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     /// Its name.
     pub(crate) name: String,
-    /// What it holds.
+    /// Its source.
     pub(crate) from: From,
 }
 
-/// What a column of the answer holds.
+/// The source of a column of the result.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// A column of the entry, grouped by where there are groups.
+    /// A column of the entry; a group key if there are groups.
     Column(Place),
-    /// An aggregate; without a place it counts rows.
+    /// An aggregate of a column; without one it counts rows.
     Aggregate(AggregateFunction, Option<Place>),
 }
 
 /// The checked query.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouped {
-    /// The columns of the answer.
+    /// The columns of the result.
     pub(crate) outputs: Vec<Output>,
-    /// Which rows.
+    /// Filter of the rows.
     pub(crate) filter: Option<Condition>,
     /// Whether rows are grouped at all.
     pub(crate) is_grouped: bool,
-    /// By what.
+    /// The group keys.
     pub(crate) group: Vec<Place>,
-    /// Which groups; columns are positions in the answer.
+    /// Filter of the groups; its columns are positions in the result.
     pub(crate) having: Option<Condition>,
-    /// Whether equal rows of the answer become one.
+    /// Whether duplicate rows of the result are removed.
     pub(crate) distinct: bool,
-    /// The order: positions in the answer, with ties broken.
+    /// The order: positions in the result, with ties broken.
     pub(crate) sort: Vec<(usize, SortOptions)>,
-    /// How many rows to leave out.
+    /// Number of rows to skip.
     pub(crate) offset: u64,
-    /// How many rows at most.
+    /// Most rows to return.
     pub(crate) limit: Option<u64>,
-    /// Whether the number of rows is wanted.
+    /// Whether the number of rows is requested.
     pub(crate) count: bool,
 }
 
-/// Checks a query that groups or is distinct. `aggregate_type` says the type of an aggregate of a column.
+/// Checks a query with groups or distinct rows. `aggregate_field` returns the field of an aggregate of a column.
 pub(crate) fn resolve_grouped(
     query: &Query,
     about: &Description,
@@ -193,7 +193,7 @@ fn groupable(place: &Place, path: &ColumnPath) -> Result<()> {
     Err(Error::new(Code::InvalidColumn, message).with_hint("choose other columns, or a field of it"))
 }
 
-/// A sort may name the column behind an output that has another name.
+/// Finds the output that a sort by its source column refers to, even if the output is renamed.
 fn by_place(path: &ColumnPath, about: &Description, outputs: &[Output]) -> Option<usize> {
     let place = locate(path, about, Code::InvalidSort).ok()?;
     outputs.iter().position(|output| matches!(&output.from, From::Column(other) if other.is(&place)))

@@ -1,5 +1,5 @@
-//! Arrow IPC, file and stream. A file is a stream with a magic in front and an index behind; reading it as a stream
-//! needs no trust in the index.
+//! Arrow IPC files and streams. A file is a stream between a magic number and a footer with an index; it is read as a
+//! stream, so that the index need not be trusted.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -20,9 +20,9 @@ const MAGIC: &[u8; 6] = b"ARROW1";
 const PIECE_BYTES: u64 = 1024 * 1024;
 /// Largest footer that is read, in bytes.
 const FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// The mark of a stream's message and its length.
+/// Length of a message's prefix in a stream: the continuation marker and the length.
 const PREFIX_BYTES: u64 = 8;
-/// The length of the footer and the magic, at the end of a file.
+/// Length of the end of a file: the footer's length and the magic number.
 const TAIL_BYTES: usize = 10;
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {
@@ -35,7 +35,7 @@ pub(super) fn schema(input: &Input) -> Result<Schema> {
     stream.decoder.schema().map(|schema| schema.as_ref().clone()).ok_or_else(|| damaged(input, "it has no schema"))
 }
 
-/// The columns that a file's footer tells; `None` for a stream, and for a file whose footer can't be read.
+/// Returns the columns from a file's footer; `None` for a stream, or if the footer can't be read.
 pub(super) fn footer(input: &Input) -> Result<Option<Schema>> {
     let failed = |cause| io_error(input, cause);
     let mut file = File::open(&input.path).map_err(failed)?;
@@ -60,7 +60,7 @@ fn footer_bytes(tail: &[u8; TAIL_BYTES]) -> u64 {
     u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]))
 }
 
-/// Gives the rows to `sink`.
+/// Passes the rows to `sink`.
 pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
     let mut stream = Stream::open(input)?;
     while let Some(batch) = stream.step()? {
@@ -86,7 +86,7 @@ impl<'a> Stream<'a> {
             return Err(damaged(input, "it is Feather version 1")
                 .with_hint("write it anew as version 2, which is Arrow: pyarrow.feather.write_feather(table, path)"));
         }
-        // Both formats go by either name often enough.
+        // Both formats are often named with the suffix of the other.
         let is_file =
             head.starts_with(MAGIC) || input.format == SourceFormat::ArrowFile && !head.starts_with(&[0xff; 4]);
         let mut reader: Box<dyn Read> = if is_file {
@@ -105,7 +105,7 @@ impl<'a> Stream<'a> {
         Ok(Self { input, reader, decoder: StreamDecoder::new(), piece: Buffer::from_vec(Vec::<u8>::new()) })
     }
 
-    /// Goes on by one batch or one piece of the file; the outer `None` is the end.
+    /// Advances by one batch or one buffer of the file; the outer `None` is the end.
     fn step(&mut self) -> Result<Option<Option<RecordBatch>>> {
         if self.piece.is_empty() {
             let mut bytes = Vec::new();
@@ -121,7 +121,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The first message of a stream, which is its schema, with what stands before it; less where the stream is none.
+/// Reads the first message of a stream, which is its schema, including the prefix; less if it is not a stream.
 fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
     reader.by_ref().take(PREFIX_BYTES).read_to_end(&mut begin)?;
@@ -131,22 +131,22 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(begin)
 }
 
-/// How long the mark of a message and its length are, and how many of its bytes come behind the first
-/// [`PREFIX_BYTES`]. The length is little-endian whatever the numbers are.
+/// Returns the length of a message's prefix, and how many of the message's bytes follow the first [`PREFIX_BYTES`]. The
+/// length is always little-endian.
 fn prefix(begin: &[u8]) -> (usize, u64) {
     let word = |at: usize| match begin.get(at..at + 4) {
         Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]),
         _ => 0,
     };
-    // Before version 0.15 there was no mark.
+    // Before version 0.15 there was no continuation marker.
     match word(0) {
         u32::MAX => (8, u64::from(word(4))),
         bytes => (4, u64::from(bytes).saturating_sub(4)),
     }
 }
 
-/// Whether the schema at the beginning of a stream says that numbers are big-endian. What can't be read is told by
-/// the decoder.
+/// Returns whether the schema message of a stream declares big-endian numbers. An invalid message is left to the
+/// decoder.
 fn is_big_endian(begin: &[u8]) -> bool {
     let (start, _) = prefix(begin);
     let message = begin.get(start..).and_then(|bytes| arrow::ipc::root_as_message(bytes).ok());
@@ -170,7 +170,7 @@ fn stream_of_file(input: &Input) -> Result<impl Read + use<>> {
     if &tail[4..] != MAGIC {
         return Err(damaged(input, "its end is missing"));
     }
-    // The magic is padded to 8 bytes, or to as many as the writer aligns to; no stream begins with zeros.
+    // The magic number is padded to 8 bytes or to the writer's alignment; no stream begins with zeros.
     let mut start = 0;
     let mut word = head;
     while word == [0; 8] || start == 0 {

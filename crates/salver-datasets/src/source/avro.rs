@@ -15,18 +15,18 @@ use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use crate::decompress;
 
 const BATCH_ROWS: usize = 16_384;
-/// Most entries in the header's map of metadata.
+/// Most entries of the header's metadata.
 const HEADER_ENTRIES_MAX: i64 = 10_000;
-/// Longest entry of it; the schema is one.
+/// Largest entry of it; the schema is one.
 const HEADER_BYTES_MAX: i64 = 64 * 1024 * 1024;
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {
     Ok(texts_of_uuids(open(input)?.schema().as_ref()))
 }
 
-/// Gives the rows to `sink`.
+/// Passes the rows to `sink`.
 pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
-    // The reader takes an end in the middle of a block for the end of the file.
+    // The reader takes a truncated block for the end of the file.
     Frames::check(input)?;
     for batch in open(input)? {
         let batch =
@@ -36,7 +36,7 @@ pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether the column holds UUIDs, which are text in Avro and bytes in Arrow.
+/// Returns whether the column contains UUIDs, which are text in Avro and bytes in Arrow.
 fn is_uuid(field: &Field) -> bool {
     let said = |key: &str, value: &str| field.metadata().get(key).is_some_and(|found| found == value);
     *field.data_type() == DataType::FixedSizeBinary(16)
@@ -51,7 +51,7 @@ fn texts_of_uuids(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(text).collect::<Vec<_>>())
 }
 
-/// The batch with UUIDs as they are written: `67e55044-10b1-426f-9247-bb680e5fe0c8`.
+/// Formats UUIDs as text: `67e55044-10b1-426f-9247-bb680e5fe0c8`.
 fn with_uuids(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
     let schema = batch.schema();
     if !schema.fields().iter().any(|field| is_uuid(field)) {
@@ -90,7 +90,7 @@ fn open(input: &Input) -> Result<Reader<Box<dyn BufRead + Send>>> {
         .map_err(|cause| damaged(input, &cause).with_source(cause))
 }
 
-/// Walks over the blocks of a container without decoding them.
+/// Iterates over the blocks of a container without decoding them.
 struct Frames<'a> {
     input: &'a Input,
     reader: Box<dyn BufRead + Send>,
@@ -106,7 +106,7 @@ impl<'a> Frames<'a> {
         Ok(frames)
     }
 
-    /// The text of the schema.
+    /// Returns the text of the schema.
     fn schema(input: &'a Input) -> Result<Vec<u8>> {
         Self::begin(input)?.metadata()
     }
@@ -132,7 +132,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Goes over the metadata, and gives the schema among them.
+    /// Reads the metadata, and returns the schema from it.
     fn metadata(&mut self) -> Result<Vec<u8>> {
         let mut schema = Vec::new();
         loop {
@@ -167,7 +167,7 @@ impl<'a> Frames<'a> {
         if read as u64 == wanted { Ok(entry) } else { Err(damaged(self.input, "it ends in its header")) }
     }
 
-    /// A zig-zag number of up to ten bytes.
+    /// Reads a zig-zag varint of up to ten bytes.
     fn number(&mut self) -> Result<i64> {
         let mut sum = 0_u64;
         for shift in (0..64).step_by(7) {

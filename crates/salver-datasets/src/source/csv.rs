@@ -1,4 +1,4 @@
-//! CSV and TSV as people write them.
+//! CSV and TSV files, with their dialect detected where it is not configured.
 
 mod column;
 mod sniff;
@@ -19,12 +19,12 @@ use column::Column;
 use sniff::Head;
 use split::{Block, Dialect, Splitter, Trouble, View};
 
-/// Bytes from which is told what nobody said.
+/// Bytes from which the dialect is detected.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// Cells of one batch, so that very wide files don't take memory by the row.
+/// Most cells of a batch, which bounds the memory for very wide files.
 const CELLS_MAX: usize = 4 * 1024 * 1024;
 
-/// The columns, with types by the rows in the first `bytes_max` bytes.
+/// Returns the columns, with types inferred from the rows in the first `bytes_max` bytes.
 pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Result<Outline, Error> {
     match outline_as(input, spec, bytes_max, false) {
         Err(Stop::NotUtf8) => outline_as(input, spec, bytes_max, true),
@@ -49,7 +49,7 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
                 if *kind == Kind::Text {
                     break;
                 }
-                // Blank fields say nothing: they are null in any column that is not text.
+                // Blank fields are null in any column that is not text, so they don't affect the type.
                 if let Some(text) = column.value(row).filter(|text| !text.trim_ascii().is_empty()) {
                     *kind = kind.with(text);
                 }
@@ -62,7 +62,7 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
     Ok(Outline { schema: Schema::new(fields), legacy_text: legacy, guesses })
 }
 
-/// Gives the rows to `sink`, with the types of `reading.schema`.
+/// Passes the rows to `sink`, with the types of `reading.schema`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
     let mut records = Records::open(input, spec, reading.legacy_text)?;
     let mut columns = Vec::new();
@@ -106,12 +106,12 @@ struct Records<'a> {
     reader: Box<dyn BufRead + Send>,
     splitter: Splitter,
     dialect: Dialect,
-    /// Records that stand before the table.
+    /// Records before the table.
     before: usize,
-    /// Whether its first record holds the names.
+    /// Whether its first record is a header.
     has_header: bool,
     names: Vec<String>,
-    /// Without a header, the first record, read to count the columns.
+    /// Without a header: the first record, which was read to count the columns.
     first: Option<Block>,
     is_guess: bool,
     is_done: bool,
@@ -201,7 +201,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Fills `block` with the next records; false at the end.
+    /// Fills `block` with the next records; returns false at the end.
     fn next(&mut self, block: &mut Block) -> Result<bool, Stop> {
         if let Some(first) = self.first.take() {
             *block = first;
@@ -238,7 +238,7 @@ impl<'a> Records<'a> {
                 }
                 Err(trouble) => return Err(self.trouble(trouble).into()),
             }
-            // The splitter stops inside the input only when the block is large enough.
+            // The splitter stops before the end of its input only if the block is full.
             if !is_whole && block.rows() > before {
                 return Ok(());
             }
@@ -264,7 +264,7 @@ impl<'a> Records<'a> {
         let is_empty = |row: usize, index: usize| view.field(row, index).is_none_or(|(text, _)| text.is_empty());
         for row in 0..block.rows() {
             let width = view.width(row);
-            // Many programs end each row with a delimiter; what is behind it is nothing and loses nothing.
+            // Many programs end each row with a delimiter; an empty field after the last column is ignored.
             if width > expected && !(expected..width).all(|index| is_empty(row, index)) {
                 let what = if self.has_header { "header" } else { "first row" };
                 let (label, line) = (&self.input.label, block.line(row));
@@ -279,7 +279,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// What was not said, and is not what most files have.
+    /// Returns the detected settings that are unusual.
     fn guesses(&self) -> Vec<String> {
         let csv = &self.spec.csv;
         let before = (self.before > 0).then(|| {
@@ -311,7 +311,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// "`x.csv` line 7: column `age`: `n/a` is not Int64", with the fix.
+/// Returns the error "`x.csv` line 7: column `age`: `n/a` is not Int64", with a hint.
 pub(super) fn misfit(label: &str, line: Option<u64>, field: &Field, value: Option<&str>) -> Error {
     let name = field.name();
     let at = line.map(|line| format!(" line {line}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Text as decimals, exactly: digits that the type has no room for are an error and not rounded away.
+//! Parses decimals exactly: digits that the type can't hold are an error, and are not rounded away.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 
-/// The digits behind the point a type keeps; `None` for what is not a decimal.
+/// Returns the scale of a decimal type; `None` for other types.
 pub(crate) fn scale_of(data_type: &DataType) -> Option<i8> {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
     match data_type {
@@ -15,7 +15,7 @@ pub(crate) fn scale_of(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// The decimals, or the row of the first text that is not one or has more digits than the type.
+/// Parses decimals; the error is the row of the first text that is invalid or has more digits than the type.
 pub(super) fn decimals(texts: &StringArray, data_type: &DataType) -> Result<ArrayRef, usize> {
     let has_exponent = texts.iter().flatten().any(|text| text.contains(['e', 'E']));
     let plain: StringArray;
@@ -35,7 +35,7 @@ pub(super) fn decimals(texts: &StringArray, data_type: &DataType) -> Result<Arra
     }
 }
 
-/// Whether nothing of a number is lost with `scale` digits behind the point.
+/// Returns whether a number loses nothing with `scale` digits after the decimal point.
 fn fits(text: &str, scale: i8) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');
@@ -50,7 +50,7 @@ fn fits(text: &str, scale: i8) -> bool {
     }
 }
 
-/// `1.25e1` as `12.5`. What is no such number stays as it is, for the cast to refuse.
+/// Rewrites `1.25e1` as `12.5`. Any other text is returned unchanged, for the cast to refuse.
 pub(super) fn without_exponent(text: &str) -> Cow<'_, str> {
     /// The longest decimal has 76 digits.
     const EXPONENT_MAX: usize = 80;

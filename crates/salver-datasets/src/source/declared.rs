@@ -1,5 +1,6 @@
-//! Text as the type that a column is declared to have: the whole of a value, or the row of the first that does not fit.
-//! Arrow's casts round decimals and cut fractions of a second and times of a day; here such a value does not fit.
+//! Parses text as the declared type of a column, without loss; the error is the row of the first value that does not
+//! fit. Arrow's casts round decimals, and truncate fractions of a second and times of day; here such a value does not
+//! fit.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, TimeUnit
 use super::decimal;
 use crate::infer::{UTC, parse_timestamp, to_nanos};
 
-/// Values of the type that is `wanted`, whose nulls are those of `texts`.
+/// Parses values of the type `wanted`, with the nulls of `texts`.
 ///
 /// # Errors
-/// The row of the first text that is no such value, or of which a part would be lost.
+/// The row of the first text that is invalid, or would lose a part.
 pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
     if wanted.is_temporal() {
-        // Arrow cuts what is finer than nanoseconds.
+        // Arrow truncates to nanoseconds.
         all(texts, |text| !to_nanos(text).1)?;
     }
     match wanted {
@@ -29,7 +30,7 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
         DataType::Timestamp(_, zone) => coarser(&moments(texts, zone.as_deref())?, wanted),
         DataType::Date64 => coarser(&moments(texts, None)?, wanted),
         DataType::Date32 => {
-            // Longer text has a time of the day, which must be midnight.
+            // Longer text has a time of day, which must be midnight.
             let is_long = |text: &str| text.len() > 10 && !text.starts_with(['+', '-']);
             if texts.iter().flatten().any(is_long) {
                 return coarser(&moments(texts, None)?, wanted);
@@ -37,17 +38,17 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
             cast(texts, wanted)
         }
         DataType::Time32(_) | DataType::Time64(_) => {
-            // Arrow takes a bare number for nanoseconds.
+            // Arrow parses a bare number as nanoseconds.
             all(texts, |text| text.contains(':'))?;
             coarser(&cast(texts, &DataType::Time64(TimeUnit::Nanosecond))?, wanted)
         }
         DataType::Interval(_) => {
-            // Arrow takes a bare number for months.
+            // Arrow parses a bare number as months.
             all(texts, |text| text.contains(char::is_alphabetic))?;
             cast(texts, wanted)
         }
         DataType::Duration(_) => durations(texts, wanted),
-        // Arrow makes a list of one item of anything.
+        // Arrow casts any value to a list of one item.
         wanted if wanted.is_nested() => {
             all(texts, |_| false)?;
             Ok(new_null_array(wanted, texts.len()))
@@ -56,7 +57,7 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
     }
 }
 
-/// That every text is one `is_good` says so of.
+/// Checks that `is_good` holds for every text; the error is the row of the first other one.
 fn all(texts: &StringArray, is_good: impl Fn(&str) -> bool) -> Result<(), usize> {
     match texts.iter().position(|text| text.is_some_and(|text| !is_good(text))) {
         Some(row) => Err(row),
@@ -64,7 +65,7 @@ fn all(texts: &StringArray, is_good: impl Fn(&str) -> bool) -> Result<(), usize>
     }
 }
 
-/// Durations as answers have them (`PT90S`, `-PT0.5S`, `P0D`), or as whole numbers of the type's unit.
+/// Parses durations as in responses (`PT90S`, `-PT0.5S`, `P0D`), or as integers in the type's unit.
 fn durations(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
     let mut counts = Vec::with_capacity(texts.len());
     for (row, text) in texts.iter().enumerate() {
@@ -96,7 +97,7 @@ fn duration(text: &str, wanted: &DataType) -> Option<i64> {
     format!("{sign}{whole}{fraction:0<places$}").parse().ok()
 }
 
-/// A cast that tells what it can't read.
+/// Casts; the error is the row of the first invalid value.
 fn cast(texts: &dyn Array, wanted: &DataType) -> Result<ArrayRef, usize> {
     let options = CastOptions { safe: true, ..CastOptions::default() };
     let cast = cast_with_options(texts, wanted, &options).map_err(|_| 0_usize)?;
@@ -106,7 +107,7 @@ fn cast(texts: &dyn Array, wanted: &DataType) -> Result<ArrayRef, usize> {
     Ok(cast)
 }
 
-/// A cast to a type with larger units, which must lose nothing.
+/// Casts to a type with larger units, without loss.
 fn coarser(fine: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, usize> {
     let coarse = cast(fine, wanted)?;
     if fine.data_type() == wanted {
@@ -120,7 +121,7 @@ fn coarser(fine: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, usize> {
     }
 }
 
-/// Floats; a number beyond the type's is none, where `inf` is.
+/// Parses floats; a number out of range is invalid, but `inf` is valid.
 fn floats(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
     let floats = cast(texts, wanted)?;
     let is_beyond = |row: &usize| !texts.is_null(*row) && !is_finite(&floats, *row) && has_digits(texts.value(*row));
@@ -130,7 +131,7 @@ fn floats(texts: &StringArray, wanted: &DataType) -> Result<ArrayRef, usize> {
     }
 }
 
-/// Whether one of an array of floats is neither infinite nor none.
+/// Returns whether a float is finite.
 pub(crate) fn is_finite(floats: &ArrayRef, row: usize) -> bool {
     match floats.data_type() {
         DataType::Float16 => floats.as_primitive::<Float16Type>().value(row).is_finite(),
@@ -139,22 +140,22 @@ pub(crate) fn is_finite(floats: &ArrayRef, row: usize) -> bool {
     }
 }
 
-/// Whether text that was read as a float was a number, and no word such as `inf` or `NaN`.
+/// Returns whether text that was parsed as a float is a number, and not a word such as `inf` or `NaN`.
 pub(super) fn has_digits(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Moments, as nanoseconds, or as microseconds where those do not reach them. Text without an offset is of `zone`.
+/// Parses timestamps as nanoseconds, or as microseconds if nanoseconds overflow. Text without an offset is in `zone`.
 fn moments(texts: &StringArray, zone: Option<&str>) -> Result<ArrayRef, usize> {
     if let Some(moments) = plain_moments(texts, zone) {
         return Ok(moments);
     }
-    // Arrow knows more forms, and zones by their names.
+    // Arrow parses more formats, and time zones by name.
     let of = |unit| DataType::Timestamp(unit, zone.map(Arc::from));
     cast(texts, &of(TimeUnit::Nanosecond)).or_else(|_| cast(texts, &of(TimeUnit::Microsecond)))
 }
 
-/// Moments as ISO 8601 writes them; `None` where another form or zone is among them.
+/// Parses timestamps in ISO 8601; `None` if any has another format or zone.
 fn plain_moments(texts: &StringArray, zone: Option<&str>) -> Option<ArrayRef> {
     let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
     let parse = |text: &str| parse_timestamp(text).filter(|at| at.zoned || is_utc);

@@ -1,4 +1,4 @@
-//! JSON documents and NDJSON. Columns stand in the order in which their names first appear.
+//! JSON documents and NDJSON. Columns are in the order in which their names first appear.
 
 mod exact;
 mod flat;
@@ -26,12 +26,12 @@ use rows::Rows;
 use scan::{Position, error_at};
 use shape::{Object, ObserveRow};
 
-/// The column of values whose name in the file is empty, which few languages can ask for.
+/// Column name for values whose name in the file is empty, which is hard to refer to in most languages.
 const UNNAMED: &str = "unnamed";
-/// Bytes of rows that are decoded at once.
+/// Bytes of rows that are decoded at a time.
 const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 
-/// The columns, by the rows in the first `bytes_max` bytes.
+/// Returns the columns, from the rows in the first `bytes_max` bytes.
 pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Result<Schema> {
     if spec.json.array_encoded {
         if spec.schema.is_empty() {
@@ -41,8 +41,7 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
         let fields = spec.schema.iter().map(|c| Field::new(&c.name, c.data_type.clone(), c.nullable));
         return Ok(Schema::new(fields.collect::<Vec<_>>()));
     }
-    // Names that appear for the first time behind the sample are noticed by a strict reader, which declared columns
-    // don't allow.
+    // A strict decoder detects names that first appear after the sample, but it can't be used with declared columns.
     let bytes_max = if spec.schema.is_empty() { bytes_max } else { u64::MAX };
     let mut rows = Rows::open(input, spec)?;
     let mut object = Object::default();
@@ -50,7 +49,7 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
     while rows.used_bytes() < bytes_max {
         row.clear();
         let Some(at) = rows.next(&mut row)? else { break };
-        // Without the line's end, behind which a row that is cut short would seem to go on.
+        // Without the line end, after which a truncated row would seem to continue.
         let text = row.trim_ascii_end();
         let mut deserializer = serde_json::Deserializer::from_slice(text);
         ObserveRow(&mut object)
@@ -62,7 +61,7 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
     Ok(Schema::new(if fields.is_empty() { declared(input, spec) } else { fields }))
 }
 
-/// The declared columns, for a file without rows: what it would have if it had some.
+/// Returns the declared columns, for a file without rows.
 fn declared(input: &Input, spec: &DatasetSpec) -> Vec<Field> {
     let is_own = |name: &str| !input.partitions.iter().any(|(key, _)| key == name);
     let columns = spec.schema.iter().filter(|column| is_own(&column.name));
@@ -85,11 +84,11 @@ fn syntax_error(input: &Input, at: Position, row: &[u8], cause: &serde_json::Err
     }
 }
 
-/// Gives the rows to `sink`, with the types of `reading.schema`.
+/// Passes the rows to `sink`, with the types of `reading.schema`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
     let decoded = |field: &Arc<Field>| exact::field_as_decoded(&nullable(field), is_declared(spec, field));
     let own: Vec<_> = reading.schema.fields().iter().map(decoded).collect();
-    // The decoder would pass over a name that is not its column's.
+    // The decoder would skip a name that differs from its column's.
     let is_slow = own.iter().any(|field| field.name() == UNNAMED);
     let schema = Arc::new(Schema::new(own));
     let mut block = Block { input, spec, schema, bytes: Vec::new(), rows: Vec::new(), is_slow };
@@ -118,7 +117,7 @@ fn is_declared(spec: &DatasetSpec, field: &Field) -> bool {
     spec.schema.iter().any(|column| column.name == *field.name())
 }
 
-/// Whether nulls are allowed is checked where all formats meet.
+/// Makes the field nullable; nulls are checked later, for all formats alike.
 fn nullable(field: &Field) -> Field {
     field.clone().with_nullable(true)
 }
@@ -129,7 +128,7 @@ struct Block<'a> {
     schema: SchemaRef,
     bytes: Vec<u8>,
     rows: Vec<(usize, Position)>,
-    /// Whether rows hold objects where text is wanted, which the fast decoder refuses.
+    /// Whether rows have objects in text columns, which the fast decoder refuses.
     is_slow: bool,
 }
 
@@ -170,7 +169,7 @@ impl Block<'_> {
         self.bytes[self.rows[index].0..end].trim_ascii_end()
     }
 
-    /// The batch with its numbers, which came as text.
+    /// Converts numbers that were decoded as text.
     fn exact(&self, batch: RecordBatch, wanted: &SchemaRef) -> Result<RecordBatch, Stop> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (column, field) in batch.columns().iter().zip(wanted.fields()) {
@@ -187,7 +186,7 @@ impl Block<'_> {
             .map_err(|cause| super::damaged(self.input, &cause).with_source(cause).into())
     }
 
-    /// The first row of a column whose value does not fit.
+    /// Returns the error for the first value of a column that does not fit.
     fn misfit(&self, column: &ArrayRef, field: &Field) -> Stop {
         let alone = |row: usize| {
             let place = UInt64Array::from(vec![row as u64]);
@@ -231,10 +230,10 @@ impl Block<'_> {
     }
 }
 
-/// Decodes `rows` rows, all or nothing.
+/// Decodes exactly `rows` rows; `None` if it can't.
 fn run(mut decoder: Decoder, bytes: &[u8], rows: usize) -> Option<RecordBatch> {
     let used = decoder.decode(bytes).ok()?;
-    // A full batch stops the decoder in front of the last line end.
+    // A full batch stops the decoder before the last line end.
     if !bytes[used..].trim_ascii().is_empty() || decoder.has_partial_record() {
         return None;
     }

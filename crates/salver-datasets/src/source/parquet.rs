@@ -1,4 +1,4 @@
-//! Parquet: its footer, and its rows.
+//! Parquet files: the footer and the rows.
 
 mod nesting;
 
@@ -17,14 +17,14 @@ const BATCH_ROWS: usize = 16_384;
 /// Values with more bytes are wide.
 const WIDE_BYTES: u64 = 1024;
 
-/// What a footer says.
+/// Metadata from a footer.
 #[derive(Clone, Debug)]
 pub(crate) struct Footer {
     /// The columns, with the types they were written from.
     pub(crate) schema: SchemaRef,
-    /// How many rows.
+    /// Number of rows.
     pub(crate) rows: u64,
-    /// Bytes of all pages when unpacked.
+    /// Uncompressed size of all pages in bytes.
     pub(crate) unpacked_bytes: u64,
     /// Columns whose values are wide.
     pub(crate) wide: Vec<WideColumn>,
@@ -35,14 +35,14 @@ pub(crate) struct Footer {
 pub struct WideColumn {
     /// Its name in the file.
     pub name: String,
-    /// Bytes of a value, as it lies in memory, on average in the row group where that is most.
+    /// Average size of a value in memory in bytes, in the row group where it is largest.
     pub value_bytes: u64,
 }
 
-/// What the values of a column take in memory, in bytes, about: they may be packed as if they hardly took any.
+/// Estimates the size of a column's values in memory, in bytes: encoded, they may take almost none.
 pub(crate) fn unpacked_bytes(column: &ColumnChunkMetaData) -> u64 {
     let positive = |number: i64| u64::try_from(number).unwrap_or(0);
-    // Text that repeats is written once, and numbers that do as how often.
+    // Dictionaries store repeated text once, and run-length encoding repeated numbers.
     let value_bytes = match column.column_type() {
         Physical::BOOLEAN | Physical::BYTE_ARRAY => 0,
         Physical::INT32 | Physical::FLOAT => 4,
@@ -54,7 +54,7 @@ pub(crate) fn unpacked_bytes(column: &ColumnChunkMetaData) -> u64 {
     positive(column.uncompressed_size()).max(texts).max(positive(column.num_values()).saturating_mul(value_bytes))
 }
 
-/// The columns of `schema` whose values are wide, as the footer of their file says.
+/// Returns the columns of `schema` with wide values, according to the file's footer.
 pub(crate) fn wide_columns(footer: &ParquetMetaData, schema: &Schema) -> Vec<WideColumn> {
     let positive = |number: i64| u64::try_from(number).unwrap_or(0);
     let mut value_bytes = vec![0; schema.fields().len()];
@@ -97,7 +97,7 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .and_then(readable)
         .map_err(|cause| damaged(input, &cause).with_source(cause))?;
-    // A damaged footer may point anywhere; the reader would ask for that much memory.
+    // A damaged footer may have any offset and length; the reader would allocate that much memory.
     for column in metadata.metadata().row_groups().iter().flat_map(|group| group.columns()) {
         let (start, bytes) = column.byte_range();
         if start.checked_add(bytes).is_none_or(|end| end > file_bytes) {
@@ -109,8 +109,8 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
     Ok(metadata)
 }
 
-/// Refuses a footer whose numbers of rows contradict each other: some readers would go by one of them, and some by
-/// another, so that a file has two contents.
+/// Refuses a footer with contradictory row counts: some readers use one count, some another, so that the file would
+/// have two contents.
 fn check_rows(input: &Input, footer: &ParquetMetaData) -> Result<()> {
     let said = footer.file_metadata().num_rows();
     let groups = footer.row_groups().iter().try_fold(0_i64, |rows, group| rows.checked_add(group.num_rows()));
@@ -131,9 +131,9 @@ fn check_rows(input: &Input, footer: &ParquetMetaData) -> Result<()> {
     Ok(())
 }
 
-/// The file with its columns as they can be read: times of 96 bits as microseconds, which reach over all years that
-/// people write (as nanoseconds, which is what the reader makes of them, they would begin anew after 2262), and
-/// dictionaries of what the reader makes no dictionaries of as their values.
+/// Adjusts the column types to those that can be read. 96-bit timestamps become microseconds, which cover all usual
+/// years (the reader's nanoseconds would wrap around after 2262). Dictionaries of types that the reader does not
+/// support become plain values.
 pub(crate) fn readable(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
     let leaves = metadata.metadata().file_metadata().schema_descr();
     let mut far = (0..leaves.num_columns()).map(|leaf| leaves.column(leaf).physical_type() == Physical::INT96);
@@ -145,7 +145,7 @@ pub(crate) fn readable(metadata: ArrowReaderMetadata) -> parquet::errors::Result
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), ArrowReaderOptions::new().with_schema(schema))
 }
 
-/// `far` tells which of the leaves of fields are times of 96 bits.
+/// Converts the type of a field; `far` returns for each leaf whether it is a 96-bit timestamp.
 fn readable_field(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> FieldRef {
     let mut of = |field: &FieldRef| readable_field(field, far);
     let data_type = match field.data_type() {
@@ -163,7 +163,7 @@ fn readable_field(field: &FieldRef, far: &mut impl Iterator<Item = bool>) -> Fie
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// Whether the reader gives no dictionaries of such values.
+/// Returns whether the reader does not support dictionaries of such values.
 fn is_stiff(value: &DataType) -> bool {
     value.is_decimal() || matches!(value, DataType::FixedSizeBinary(_) | DataType::Float16)
 }
@@ -172,7 +172,7 @@ pub(super) fn schema(input: &Input) -> Result<Schema> {
     Ok(footer(input)?.schema.as_ref().clone())
 }
 
-/// Gives the rows to `sink`.
+/// Passes the rows to `sink`.
 pub(super) fn read(input: &Input, sink: Sink<'_>) -> Result<(), Stop> {
     let metadata = load(input)?;
     let said = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Spreadsheets: Excel's xlsx, xls and xlsb, and OpenDocument. Which one is told from the bytes.
+//! Spreadsheets: Excel's xlsx, xls and xlsb, and OpenDocument. The format is detected from the bytes.
 
 mod area;
 mod cells;
@@ -15,14 +15,14 @@ use salver_model::{Code, Error, Result};
 use super::{Input, Sink, Stop, damaged, distinct_names};
 use crate::chunk::CHUNK_ROWS;
 
-/// Most cells, empty ones included, between the first and the last that is used.
+/// Most cells, including empty ones, in the used range of a sheet.
 const CELLS_MAX: usize = 32 * 1024 * 1024;
 
 pub(super) fn outline(input: &Input, spec: &DatasetSpec) -> Result<Schema> {
     Ok(table(input, spec)?.0)
 }
 
-/// Gives the rows to `sink`.
+/// Passes the rows to `sink`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, sink: Sink<'_>) -> Result<(), Stop> {
     let (schema, arrays) = table(input, spec)?;
     let fields = schema.fields().iter().zip(&arrays);
@@ -84,7 +84,7 @@ fn table(input: &Input, spec: &DatasetSpec) -> Result<(Schema, Vec<ArrayRef>)> {
     for ((values, name), is_named) in columns.into_iter().zip(distinct_names(names)).zip(named) {
         let kept: Vec<Data> =
             values.into_iter().zip(&is_blank).filter(|(_, is_blank)| !**is_blank).map(|(value, _)| value).collect();
-        // A column without a name and without a value was only formatted.
+        // A column without a name and values was only formatted.
         if !is_named && kept.iter().all(|value| matches!(value, Data::Empty)) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Text in any encoding, as UTF-8. Told from a byte order mark, else from the setting, else UTF-8; that it is UTF-8 is
-//! checked by whoever reads it.
+//! Decodes text in any encoding to UTF-8. The encoding is that of the byte order mark, else the configured one, else
+//! UTF-8, whose validity is checked by the caller.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -9,22 +9,22 @@ use salver_model::{Code, Error, Result};
 use super::{Input, damaged, io_error};
 use crate::decompress;
 
-/// Bytes in which binary data shows itself.
+/// Bytes that are examined to detect binary data.
 const HEAD_BYTES: u64 = 1_024;
-/// Text has at most one zero in so many bytes.
+/// In text, at most one byte in this many is zero.
 const ZEROS_RATIO: usize = 4;
-/// Text has at most one control character in so many.
+/// In text, at most one byte in this many is a control character.
 const CONTROLS_RATIO: usize = 20;
 
-/// An open text.
+/// An open text file.
 pub(crate) struct Text {
-    /// Its characters as UTF-8, without a byte order mark.
+    /// Its content as UTF-8, without a byte order mark.
     pub(crate) reader: Box<dyn BufRead + Send>,
     /// Whether the encoding was neither declared nor marked, so that another one may be tried.
     pub(crate) is_guess: bool,
 }
 
-/// Opens a text file; `legacy` reads it as windows-1252 where nothing says otherwise.
+/// Opens a text file; with `legacy`, the default encoding is windows-1252.
 pub(crate) fn open(input: &Input, label: Option<&str>, legacy: bool) -> Result<Text> {
     let declared = match label {
         Some(label) => Some(Encoding::for_label(label.as_bytes()).ok_or_else(|| {
@@ -42,7 +42,7 @@ pub(crate) fn open(input: &Input, label: Option<&str>, legacy: bool) -> Result<T
     let fallback = if legacy { WINDOWS_1252 } else { UTF_8 };
     let encoding = marked.map(|(encoding, _)| encoding).or(declared).unwrap_or(fallback);
     let is_guess = marked.is_none() && declared.is_none();
-    // As windows-1252 any bytes are text, an image too.
+    // In windows-1252 any bytes are valid text, even those of an image.
     if is_guess && is_binary(&head) {
         return Err(damaged(input, "it is binary data, not text").with_hint(
             "set `format` to what the file is; if it is text, say its `encoding`, for instance `utf-16le`",
@@ -56,17 +56,17 @@ pub(crate) fn open(input: &Input, label: Option<&str>, legacy: bool) -> Result<T
     Ok(Text { reader: Box::new(BufReader::with_capacity(256 * 1024, converted)), is_guess })
 }
 
-/// Whether these bytes are no text in any encoding that is tried without being told.
+/// Returns whether these bytes are not text in any of the encodings that are tried by default.
 fn is_binary(head: &[u8]) -> bool {
     let zeros = head.iter().filter(|byte| **byte == 0).count();
-    // UTF-16 without a mark is half zeros; a few of them in a text are somebody's accident.
+    // UTF-16 without a byte order mark is half zeros; a few zeros in a text are an accident.
     if zeros * ZEROS_RATIO > head.len() {
         return true;
     }
     // Separators (0x1c to 0x1f) may be delimiters, and DOS ended files with 0x1a.
     let is_control = |byte: &&u8| matches!(**byte, 0x01..=0x08 | 0x0b | 0x0e..=0x19 | 0x7f);
     let controls = head.iter().filter(is_control).count();
-    // The last character may be cut.
+    // The last character may be truncated.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|wrong| wrong.error_len().is_none(), |_| true);
     !is_utf8 && (zeros > 0 || controls * CONTROLS_RATIO > head.len())
 }

@@ -1,5 +1,5 @@
-//! Brotli onto the encoder's state itself: the crate's own writer keeps an error at the end of the stream to itself,
-//! and a stream that lacks its end must never pass for a whole one.
+//! Brotli compression that drives the encoder's state directly: the crate's own writer swallows an error at the end of
+//! the stream, and a truncated stream must never pass for a complete one.
 
 use brotli::enc::StandardAlloc;
 use brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};
@@ -18,7 +18,7 @@ pub(super) struct BrotliStage {
 }
 
 impl BrotliStage {
-    /// A stream that begins.
+    /// Starts a stream.
     pub(super) fn new() -> Self {
         let mut state = Box::new(BrotliEncoderStateStruct::new(StandardAlloc::default()));
         state.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_QUALITY, LEVEL);
@@ -26,7 +26,7 @@ impl BrotliStage {
         Self { state }
     }
 
-    /// Takes `chunk`, and appends to `out` what is ready: with `flush`, all of it.
+    /// Compresses `chunk`, and appends the bytes that are ready to `out`; with `flush`, all of them.
     pub(super) fn write(&mut self, chunk: &[u8], flush: bool, out: &mut Vec<u8>) -> Result<()> {
         let operation = if flush {
             BrotliEncoderOperation::BROTLI_OPERATION_FLUSH

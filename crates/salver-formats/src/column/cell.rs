@@ -1,4 +1,4 @@
-//! Writing one cell in one dialect.
+//! Writes one cell in one dialect.
 
 use arrow::datatypes::TimeUnit;
 
@@ -6,7 +6,7 @@ use super::{Cells, Class, Column, Dialect};
 use crate::{calendar, escape, number, put, span};
 
 impl Column<'_> {
-    /// Writes a cell as a part of the text that `dialect` is.
+    /// Writes a cell in the given dialect.
     #[inline]
     pub(crate) fn write(&self, row: usize, dialect: Dialect, out: &mut Vec<u8>) {
         match dialect {
@@ -16,7 +16,7 @@ impl Column<'_> {
         }
     }
 
-    /// A JSON value, `null` when the cell is null.
+    /// Writes a JSON value, `null` if the cell is null.
     #[inline(always)]
     pub(crate) fn json(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
@@ -39,7 +39,7 @@ impl Column<'_> {
         }
     }
 
-    /// The types that a row seldom has many of, kept out of the loop over the rows.
+    /// Writes the types that are rare in rows, kept out of the hot loop.
     #[inline(never)]
     fn json_rare(&self, row: usize, out: &mut Vec<u8>) {
         if let Some(written) = self.written(row) {
@@ -61,7 +61,7 @@ impl Column<'_> {
         }
     }
 
-    /// A field of delimited text, nothing when the cell is null.
+    /// Writes a field of delimited text, nothing if the cell is null.
     #[inline(always)]
     pub(crate) fn delimited(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) {
         if self.is_null(row) {
@@ -97,7 +97,7 @@ impl Column<'_> {
         }
     }
 
-    /// The inside of an HTML element, nothing when the cell is null.
+    /// Writes the content of an HTML element, nothing if the cell is null.
     pub(crate) fn html(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             return;
@@ -118,7 +118,7 @@ impl Column<'_> {
         }
     }
 
-    /// The text of a cell that isn't null, without quotes or escapes.
+    /// Writes the text of a cell that is not null, without quotes or escapes.
     pub(crate) fn plain(&self, row: usize, out: &mut Vec<u8>) {
         match &self.cells {
             Cells::Null => {}
@@ -168,7 +168,7 @@ impl Column<'_> {
         }
     }
 
-    /// Where the cell is, when it is in another column.
+    /// Returns the column and row that the cell refers to, if it is in another column.
     #[inline]
     pub(super) fn target(&self, row: usize) -> Option<(&Self, usize)> {
         match &self.cells {
@@ -179,7 +179,7 @@ impl Column<'_> {
         }
     }
 
-    /// The cell as it was written beforehand.
+    /// Returns the cell's text if it was written in advance.
     #[inline]
     fn written(&self, row: usize) -> Option<&[u8]> {
         match &self.cells {
@@ -201,7 +201,7 @@ impl Column<'_> {
     }
 }
 
-/// JSON has no word for what is not a number, nor for the infinite.
+/// JSON can represent neither NaN nor infinities.
 #[inline(always)]
 fn json_float<F: zmij::Float + Into<f64> + Copy>(value: F, out: &mut Vec<u8>) {
     if value.into().is_finite() {

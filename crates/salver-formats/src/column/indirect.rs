@@ -1,4 +1,4 @@
-//! Dictionaries, runs and unions: other ways to say where a cell is.
+//! Dictionaries, runs and unions: columns whose cells refer to other columns.
 
 use arrow::array::types::RunEndIndexType;
 use arrow::array::{AnyDictionaryArray, Array, AsArray, RunArray, UnionArray};
@@ -7,8 +7,8 @@ use salver_model::{Error, Result};
 
 use super::{Column, Dialect};
 
-/// Values that many rows share. When there are no more of them than rows, each is written once beforehand, and a row
-/// is a copy.
+/// Values shared by many rows. If there are at most as many values as rows, each is written once in advance, and
+/// writing a row copies it.
 #[derive(Debug)]
 pub(crate) struct Dictionary<'a> {
     keys: Keys<'a>,
@@ -28,7 +28,7 @@ enum Keys<'a> {
     UInt64(&'a [u64]),
 }
 
-/// Cells, one behind the other, in the dialect of their column.
+/// Concatenated cells, in the dialect of their column.
 #[derive(Debug)]
 struct Written {
     bytes: Vec<u8>,
@@ -51,13 +51,13 @@ impl<'a> Dictionary<'a> {
         Ok(Self { keys: Keys::resolve(array.keys())?, values, written })
     }
 
-    /// The column of the values, and where in it the row's value is.
+    /// Returns the column of the values, and the index of the row's value in it.
     #[inline]
     pub(super) fn target(&self, row: usize) -> (&Column<'a>, usize) {
         (&self.values, self.keys.get(row))
     }
 
-    /// The row's cell in the dialect the column was resolved for, when it has been written beforehand.
+    /// Returns the row's cell in the dialect that the column was resolved for, if it was written in advance.
     #[inline]
     pub(super) fn written(&self, row: usize) -> Option<&[u8]> {
         let written = self.written.as_ref()?;
@@ -99,7 +99,7 @@ impl<'a> Keys<'a> {
 /// Values that each stand for a run of rows.
 #[derive(Debug)]
 pub(crate) struct Runs<'a> {
-    /// Which value each row has: found for all rows in one walk, where finding it row by row is a search each.
+    /// The value of each row, found for all rows in one pass; looking up a single row takes a search.
     at: Vec<usize>,
     values: Column<'a>,
 }
@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
         Ok(Self { at, values: Column::resolve(array.values().as_ref(), dialect, rows)? })
     }
 
-    /// The column of the values, and where in it the row's value is.
+    /// Returns the column of the values, and the index of the row's value in it.
     #[inline]
     pub(super) fn target(&self, row: usize) -> (&Column<'a>, usize) {
         (&self.values, self.at[row])
@@ -141,11 +141,11 @@ impl<'a> Runs<'a> {
 #[derive(Debug)]
 pub(crate) struct Union<'a> {
     type_ids: &'a [i8],
-    /// `None` when every column has every row.
+    /// `None` for a sparse union, in which every column has every row.
     offsets: Option<&'a [i32]>,
     /// By type id.
     columns: Vec<Option<Column<'a>>>,
-    /// Where a type id leads that has no column, which a valid array hasn't.
+    /// Column for invalid type ids, which a valid array does not have.
     nothing: Column<'static>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Union<'a> {
         Ok(Self { type_ids: array.type_ids(), offsets, columns, nothing: Column::nothing() })
     }
 
-    /// The column of the row's type, and where in it the row's value is.
+    /// Returns the column of the row's type, and the index of the row's value in it.
     #[inline]
     pub(super) fn target(&self, row: usize) -> (&Column<'a>, usize) {
         let column = usize::try_from(self.type_ids[row]).ok().and_then(|id| self.columns.get(id)?.as_ref());

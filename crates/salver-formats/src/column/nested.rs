@@ -1,4 +1,4 @@
-//! Cells that hold cells: lists, structs and maps. They are JSON in every dialect.
+//! Nested cells: lists, structs and maps. They are JSON in every dialect.
 
 use arrow::array::{Array, AsArray, MapArray, OffsetSizeTrait, StructArray};
 use arrow::datatypes::{DataType, FieldRef, Fields};
@@ -10,7 +10,7 @@ use crate::put::Token;
 use crate::style::Nulls;
 use crate::{escape, slot};
 
-/// Names of fields as they stand in objects, made once for a schema: `,"name":`, and the first with `{` for `,`.
+/// Field names as they are written in objects, prepared once for a schema: `,"name":`, and the first with `{` for `,`.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     tokens: Box<[Token]>,
@@ -21,7 +21,7 @@ impl Keys {
     pub(crate) fn new(fields: &Fields, nulls: Nulls) -> Self {
         let mut bytes = Vec::with_capacity(64);
         let token = |(i, field): (usize, &FieldRef)| {
-            // Where fields may be left out, which one comes first is seen only in the row; see `object`.
+            // If fields may be omitted, the first one depends on the row; see `object`.
             let first = i == 0 && nulls == Nulls::Write;
             bytes.clear();
             bytes.push(if first { b'{' } else { b',' });
@@ -36,12 +36,12 @@ impl Keys {
         self.nulls
     }
 
-    /// The bytes the keys add to every row.
+    /// Returns the number of bytes that the keys add to every row.
     pub(crate) fn row_bytes(&self) -> usize {
         self.tokens.iter().map(Token::len).sum::<usize>() + 2
     }
 
-    /// One object.
+    /// Writes one object.
     #[inline(always)]
     pub(crate) fn object(&self, columns: &[Column<'_>], row: usize, out: &mut Vec<u8>) {
         match self.nulls {
@@ -57,7 +57,7 @@ impl Keys {
         out.push(b'}');
     }
 
-    /// One object at a place in a slice; see [`crate::place`].
+    /// Writes one object at an offset in a slice; see [`crate::place`].
     #[inline(always)]
     pub(crate) fn place_object(
         &self,
@@ -83,7 +83,7 @@ impl Keys {
                         at = column.place_json(row, bytes, at, spare)?;
                     }
                 }
-                // The comma before the first field that is there becomes the brace.
+                // The comma before the first written field becomes the brace.
                 at = at.max(slot::byte(bytes, start, b'{')?);
             }
         }
@@ -98,7 +98,7 @@ impl Keys {
                 column.json(row, out);
             }
         }
-        // The comma before the first field that is there becomes the brace.
+        // The comma before the first written field becomes the brace.
         match out.get_mut(start) {
             Some(comma) => *comma = b'{',
             None => out.push(b'{'),
@@ -131,7 +131,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// How many values the lists have together, when that is told by their ends.
+    /// Returns the total number of values in the lists, if their ends determine it.
     fn values(&self, lists: usize) -> usize {
         match self {
             Self::Offsets(_) | Self::LargeOffsets(_) if lists > 0 => self.get(lists - 1).1 - self.get(0).0,
@@ -227,7 +227,7 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// An object; keys that are no text are written as their text.
+    /// Writes an object; keys that are not text are written as their text.
     pub(super) fn json(&self, row: usize, out: &mut Vec<u8>) {
         let (start, end) = Ranges::Offsets(self.offsets).get(row);
         out.push(b'{');

@@ -1,4 +1,4 @@
-//! Writing one cell at a place in a slice; see [`crate::place`].
+//! Writes one cell at an offset in a slice; see [`crate::place`].
 
 use arrow::array::OffsetSizeTrait;
 use arrow::datatypes::TimeUnit;
@@ -10,7 +10,7 @@ use crate::place::{Spare, calendar, number};
 use crate::slot::{block, byte, run};
 
 impl Column<'_> {
-    /// A JSON value as [`Column::json`] writes it.
+    /// Writes a JSON value, as [`Column::json`] does.
     #[inline(always)]
     pub(crate) fn place_json(&self, row: usize, bytes: &mut [u8], at: usize, spare: &mut Spare) -> Option<usize> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
@@ -38,7 +38,7 @@ impl Column<'_> {
         }
     }
 
-    /// A field of delimited text as [`Column::delimited`] writes it.
+    /// Writes a field of delimited text, as [`Column::delimited`] does.
     #[inline(always)]
     pub(crate) fn place_delimited(
         &self,
@@ -74,12 +74,12 @@ impl Column<'_> {
         }
     }
 
-    /// A cell of those types that have a way of their own here, without quotes.
+    /// Writes a cell of one of the types with a fast path here, without quotes.
     #[inline(always)]
     fn place_bare(&self, row: usize, bytes: &mut [u8], at: usize, spare: &mut Spare) -> Option<usize> {
         match &self.cells {
             Cells::Bool(values) => {
-                // A table has no branch that is guessed wrong every other time.
+                // A table avoids a branch that is mispredicted half of the time.
                 const WORDS: [&[u8; 8]; 2] = [b"false   ", b"true    "];
                 let is_true = usize::from(values.value(row));
                 block(bytes, at, WORDS[is_true], 5 - is_true)
@@ -110,7 +110,7 @@ impl Column<'_> {
 }
 
 impl Cells<'_> {
-    /// Whether the cells stand in JSON as they are, and have a way of their own here.
+    /// Returns whether the cells are unquoted in JSON and have a fast path here.
     #[inline(always)]
     fn is_bare(&self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! From an array to a [`Column`].
+//! Resolves an array to a [`Column`].
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::*;
@@ -11,11 +11,11 @@ use super::{Cells, Column, Dialect};
 use crate::calendar::Zone;
 
 impl<'a> Column<'a> {
-    /// Resolves a column of which about `rows` cells will be written; that tells whether a dictionary is worth being
-    /// written once beforehand.
+    /// Resolves a column of which about `rows` cells will be written. The number decides whether the values of a
+    /// dictionary are written once in advance.
     ///
     /// # Errors
-    /// `Execution` when a timestamp's zone does not exist.
+    /// `Execution` if a timestamp's zone does not exist.
     pub(crate) fn resolve(array: &'a dyn Array, dialect: Dialect, rows: usize) -> Result<Self> {
         let cells = cells(array, dialect, rows)?;
         let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);

@@ -1,15 +1,14 @@
-//! Dates and timestamps: a few words of text, each made of its digits in one register.
+//! Writes dates and timestamps as a few words of text, each computed from its digits in one register.
 
 use super::number::eight_digits;
 use crate::calendar::{DAY_SECONDS, EPOCH_DAY, Zone, civil_near};
 use crate::slot::{block, byte};
 
-/// Days from 0000-03-01, where the calendar's arithmetic begins, to 10000-01-01, where years need a sign. Days outside
-/// go the general way.
+/// Days from 0000-03-01, the origin of the calendar's arithmetic, to 10000-01-01, from which years have a sign. Other
+/// days take the general path.
 const DAYS_MAX: u32 = 3_652_365;
 
-/// Three numbers below 100, in every third byte, as two digits each; `between` is what stands in the bytes that are
-/// left.
+/// Formats three numbers below 100 as two digits each, in every third byte; `between` has the bytes between them.
 #[inline(always)]
 const fn three_pairs(first: u32, second: u32, third: u32, between: u64) -> u64 {
     let lanes = first as u64 | (second as u64) << 24 | (third as u64) << 48;
@@ -17,10 +16,10 @@ const fn three_pairs(first: u32, second: u32, third: u32, between: u64) -> u64 {
     between | tens | (lanes - 10 * tens) << 8
 }
 
-/// A day and its text: rows that stand together are often of one day.
+/// A day and its text, cached because adjacent rows often have the same day.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Day {
-    /// Days since 0000-03-01, which itself stands for no day at all.
+    /// Days since 0000-03-01; that day itself means that there is no day.
     days: u32,
     /// `1970-01-02T`
     text: [u8; 16],
@@ -46,15 +45,15 @@ impl Day {
     }
 }
 
-/// `1970-01-02`
+/// Writes a date, `1970-01-02`.
 #[inline(always)]
 pub(crate) fn date(bytes: &mut [u8], at: usize, days: i32, last: &mut Day) -> Option<usize> {
     let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < DAYS_MAX)?;
     block(bytes, at, last.text(days), 10)
 }
 
-/// A timestamp, `2021-04-12T04:04:28.123456`, of which `PER_SECOND` make a second; in UTC with a `Z`. Other zones go
-/// the general way.
+/// Writes a timestamp with `PER_SECOND` units per second, `2021-04-12T04:04:28.123456`; in UTC with a `Z`. Other zones
+/// take the general path.
 #[inline(always)]
 pub(crate) fn timestamp<const PER_SECOND: i64>(
     bytes: &mut [u8],
@@ -81,7 +80,8 @@ pub(crate) fn timestamp<const PER_SECOND: i64>(
     }
 }
 
-/// Writes the fraction of a second; how long the timestamp is with as many of its digits as it needs, in threes.
+/// Writes the fraction of a second; returns the length of the timestamp with as many digits as needed, in groups of
+/// three.
 #[inline(always)]
 fn fraction(bytes: &mut [u8], at: usize, nanos: u64) -> Option<usize> {
     let digits = eight_digits(nanos / 10) | u64::from_le_bytes(*b"00000000");

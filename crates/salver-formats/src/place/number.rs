@@ -1,13 +1,13 @@
-//! Numbers: eight digits at a time in one register, without a table and without a loop.
+//! Writes numbers, eight digits at a time in one register, without a table or a loop.
 
 use crate::slot::{block, byte, run};
 
 const EIGHT: u64 = 100_000_000;
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The decimal digits of a number below 10^8 as values, the first of them in the lowest byte: hundreds of hundreds,
-/// then hundreds, then tens are divided off in all lanes of the register at once, by multiplication (after P. Khuong,
-/// "How to print integers really fast", 2017).
+/// Returns the decimal digits of a number below 10^8, one per byte, the first in the lowest byte. It splits off ten
+/// thousands, hundreds and tens in all lanes of the register at once, by multiplication (after P. Khuong, "How to print
+/// integers really fast", 2017).
 #[inline(always)]
 pub(super) const fn eight_digits(value: u64) -> u64 {
     let fours = (value / 10_000) | (value % 10_000) << 32;
@@ -17,7 +17,7 @@ pub(super) const fn eight_digits(value: u64) -> u64 {
     tens | (twos - 10 * tens) << 8
 }
 
-/// `12`
+/// Writes an unsigned integer, `12`.
 #[inline(always)]
 pub(crate) fn unsigned(bytes: &mut [u8], at: usize, value: u64) -> Option<usize> {
     if value < EIGHT {
@@ -33,18 +33,18 @@ pub(crate) fn unsigned(bytes: &mut [u8], at: usize, value: u64) -> Option<usize>
     all_eight(bytes, at, low)
 }
 
-/// `-12`
+/// Writes a signed integer, `-12`.
 #[inline(always)]
 pub(crate) fn signed(bytes: &mut [u8], at: usize, value: i64) -> Option<usize> {
     byte(bytes, at, b'-')?;
     unsigned(bytes, at + usize::from(value < 0), value.unsigned_abs())
 }
 
-/// A number below 10^8 without leading zeros.
+/// Writes a number below 10^8 without leading zeros.
 #[inline(always)]
 fn leading(bytes: &mut [u8], at: usize, value: u64) -> Option<usize> {
     let digits = eight_digits(value);
-    // The last digit stays when all are zero.
+    // The last digit is kept even if all are zero.
     let zero_bits = (digits | 1 << 56).trailing_zeros() & !7;
     let text = (digits | ZEROS) >> zero_bits;
     block(bytes, at, &text.to_le_bytes(), 8 - zero_bits as usize / 8)
@@ -55,17 +55,17 @@ fn all_eight(bytes: &mut [u8], at: usize, value: u64) -> Option<usize> {
     block(bytes, at, &(eight_digits(value) | ZEROS).to_le_bytes(), 8)
 }
 
-/// The shortest text that reads back as the same float.
+/// Writes the shortest text that parses to the same float.
 ///
-/// Most floats in tables were decimals once, with a few places. Such a float is the nearest one to its decimal, so a
-/// division of whole numbers gives it back exactly; and a decimal of at most 15 digits is the only one of so few that
-/// is nearest to its float, so without its trailing zeros it is the shortest. Other floats go the general way.
+/// Most floats in tables come from decimals with a few places. Such a float is the nearest one to its decimal, so an
+/// integer division recovers it exactly. And a decimal of at most 15 digits is the only one of that length that is
+/// nearest to its float, so without trailing zeros it is the shortest. Other floats take the general path.
 #[inline(always)]
 pub(crate) fn float(bytes: &mut [u8], at: usize, value: f64) -> Option<usize> {
     const PLACES: f64 = 1e8;
     let size = value.abs();
     if (1e-3..1e7).contains(&size) {
-        // Below 2^53, so that nothing is lost on the way there and back.
+        // Below 2^53, so that the conversion is exact both ways.
         let scaled = (size * PLACES + 0.5) as i64;
         if scaled as f64 / PLACES == size {
             let scaled = scaled.unsigned_abs();
@@ -73,7 +73,7 @@ pub(crate) fn float(bytes: &mut [u8], at: usize, value: f64) -> Option<usize> {
             let at = at + usize::from(value < 0.0);
             let at = leading(bytes, at, scaled / EIGHT)?;
             let digits = eight_digits(scaled % EIGHT);
-            // One place stays when all are zero.
+            // One place is kept even if all are zero.
             let places = 8 - (digits | 1).leading_zeros() as usize / 8;
             let at = byte(bytes, at, b'.')?;
             return block(bytes, at, &(digits | ZEROS).to_le_bytes(), places);

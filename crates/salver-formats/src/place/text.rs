@@ -1,25 +1,25 @@
-//! Text inside JSON and delimited text, 32 bytes at a time.
+//! Writes text in JSON and delimited text, 32 bytes at a time.
 //!
-//! Texts of a column lie one behind the other, so a block of 32 bytes can be read at the beginning of nearly every one
-//! of them, whatever its length. It is copied whole, and looked through whole for what must be escaped, in two or four
-//! vector registers; which of its bytes belong to the text is a mask.
+//! The texts of a column are contiguous, so a block of 32 bytes can be read at the start of nearly every one, whatever
+//! its length. The whole block is copied, and scanned for special bytes in two or four vector registers; a mask selects
+//! the bytes that belong to the text.
 
 use crate::slot::{block, byte};
 
 const BLOCK: usize = 32;
 
-/// Bytes that lie in a larger buffer.
+/// A text in a larger buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
     /// The buffer.
     pub(crate) buffer: &'a [u8],
-    /// Where the text begins in it.
+    /// Offset of the text in it.
     pub(crate) start: usize,
-    /// How long it is.
+    /// Length of the text.
     pub(crate) len: usize,
 }
 
-/// The inside of a JSON string.
+/// Writes the content of a JSON string.
 #[inline(always)]
 pub(crate) fn json(bytes: &mut [u8], at: usize, text: Text<'_>) -> Option<usize> {
     let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
@@ -29,7 +29,7 @@ pub(crate) fn json(bytes: &mut [u8], at: usize, text: Text<'_>) -> Option<usize>
     }
 }
 
-/// A field of delimited text.
+/// Writes a field of delimited text.
 #[inline(always)]
 pub(crate) fn delimited(bytes: &mut [u8], at: usize, text: Text<'_>, delimiter: u8) -> Option<usize> {
     let is_special = |byte: u8| (byte == delimiter) | (byte == b'"') | (byte == b'\n') | (byte == b'\r');
@@ -42,7 +42,7 @@ pub(crate) fn delimited(bytes: &mut [u8], at: usize, text: Text<'_>, delimiter: 
 
 enum Copied {
     Clean(usize),
-    /// There is something special in it; what was written is of no use.
+    /// The text has a special byte; what was written must be discarded.
     Special,
 }
 
@@ -58,7 +58,7 @@ fn copied(bytes: &mut [u8], at: usize, text: Text<'_>, is_special: impl Fn(u8) -
     copied_in_blocks(bytes, at, buffer.get(start..start + len)?, is_special)
 }
 
-/// The same for long texts, and short ones at the end of their buffer.
+/// Like [`copied`], for long texts, and short ones at the end of their buffer.
 #[inline(never)]
 fn copied_in_blocks(
     bytes: &mut [u8],
@@ -82,10 +82,10 @@ fn copied_in_blocks(
     Some(if special { Copied::Special } else { Copied::Clean(place) })
 }
 
-/// Whether one of the first `len` bytes is special.
+/// Returns whether one of the first `len` bytes is special.
 #[inline(always)]
 fn any(source: &[u8; BLOCK], len: usize, is_special: impl Fn(u8) -> bool) -> bool {
-    // A loop that compares places with the length would do so in registers that hold few of them.
+    // A loop that compares indexes with the length would be vectorized with fewer lanes.
     let Some(mask) = MASK.get(BLOCK - len.min(BLOCK)..).and_then(<[u8]>::first_chunk::<BLOCK>) else { return true };
     let mut any = 0;
     for (byte, mask) in source.iter().zip(mask) {
@@ -94,7 +94,7 @@ fn any(source: &[u8; BLOCK], len: usize, is_special: impl Fn(u8) -> bool) -> boo
     any != 0
 }
 
-/// From `BLOCK - len` on: `len` ones, then zeros.
+/// From `BLOCK - len` on, it has `len` ones, then zeros.
 const MASK: [u8; 2 * BLOCK] = {
     let mut mask = [0; 2 * BLOCK];
     let mut i = 0;
@@ -105,7 +105,7 @@ const MASK: [u8; 2 * BLOCK] = {
     mask
 };
 
-/// Each byte as it stands in a JSON string, and in the last place how long that is.
+/// The escaped form of each byte in a JSON string; the last byte is its length.
 const ESCAPES: [[u8; 8]; 256] = {
     let mut escapes = [[0; 8]; 256];
     let mut i = 0;
@@ -127,7 +127,7 @@ const ESCAPES: [[u8; 8]; 256] = {
     escapes
 };
 
-/// Runs without anything special are copied eight bytes at a time, and the byte behind each is looked up.
+/// Copies runs without special bytes eight at a time, and looks up the byte after each run.
 #[inline(never)]
 fn json_escaped(bytes: &mut [u8], mut at: usize, text: Text<'_>) -> Option<usize> {
     let mut rest = text.buffer.get(text.start..text.start + text.len)?;
@@ -154,7 +154,7 @@ fn escaped(bytes: &mut [u8], at: usize, byte: u8) -> Option<usize> {
     block(bytes, at, escape, usize::from(escape[7]))
 }
 
-/// In quotes, with the quotes in it doubled.
+/// Writes a quoted field, with the quotes in it doubled.
 #[inline(never)]
 fn quoted(bytes: &mut [u8], at: usize, text: Text<'_>) -> Option<usize> {
     let mut rest = text.buffer.get(text.start..text.start + text.len)?;

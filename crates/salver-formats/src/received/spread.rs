@@ -1,10 +1,10 @@
-//! How large values are when each is written out: of texts that lie on one another, and of dictionaries, a few bytes
-//! stand for many.
+//! Measures the expanded size of values: in overlapping texts and in dictionaries, a few bytes can stand for many
+//! values.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::DataType;
 
-/// Whether values of a type may lie on one another in other ways than [`bytes`] looks at.
+/// Returns whether values of a type may overlap in ways that [`bytes`] does not measure.
 pub(super) fn is_shared(data_type: &DataType) -> bool {
     match data_type {
         DataType::ListView(_) | DataType::LargeListView(_) | DataType::Union(..) | DataType::RunEndEncoded(..) => true,
@@ -18,7 +18,7 @@ pub(super) fn is_shared(data_type: &DataType) -> bool {
     }
 }
 
-/// Bytes of the values that may lie on one another; the others have no more than they came with.
+/// Returns the bytes of values that may overlap, each counted in full; other values are no larger than received.
 pub(super) fn bytes(array: &ArrayRef) -> u64 {
     match array.data_type() {
         DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
@@ -40,7 +40,7 @@ pub(super) fn bytes(array: &ArrayRef) -> u64 {
     }
 }
 
-/// Bytes of one value of a dictionary.
+/// Returns the bytes of one value of a dictionary.
 fn bytes_at(values: &ArrayRef, row: usize) -> u64 {
     let length = match values.data_type() {
         DataType::Utf8 => values.as_string::<i32>().value(row).len(),

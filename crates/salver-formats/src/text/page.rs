@@ -1,4 +1,4 @@
-//! A page with one table, for people: complete without scripts, and readable while it still loads.
+//! An HTML page with one table: it needs no scripts, and can be read while it still loads.
 
 use arrow::datatypes::Schema;
 
@@ -58,7 +58,8 @@ impl Page {
     }
 }
 
-/// The rows of the table. A null is an empty cell that the style sheet fills, so that copied text stays clean.
+/// Writes the rows of the table. A null is an empty cell whose text comes from the style sheet, so that it is not
+/// copied.
 pub(super) fn rows(columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
     for row in 0..rows {
         out.extend_from_slice(b"<tr>");

@@ -1,13 +1,12 @@
-//! The rows of a batch, one behind the other, written at a place in a slice where that can be done.
+//! Writes the rows of a batch, at an offset in a slice where possible.
 
-/// Bytes that are made ready to be written at a time: they stay in the first cache from being cleared to being
-/// written.
+/// Bytes that are cleared at a time before they are written: few enough to stay in the L1 cache in between.
 pub(super) const WINDOW_BYTES: usize = 16 * 1024;
 /// The smallest window, so that a few rows don't pay for clearing a large one.
 const WINDOW_BYTES_MIN: usize = 256;
 
-/// Writes `rows` rows. `place` writes one at a place in a slice; when it can't, for want of room or otherwise,
-/// `general` appends it. `row_bytes` is about what a row takes.
+/// Writes `rows` rows. `place` writes one at an offset in a slice; if it can't, for lack of room or otherwise,
+/// `general` appends it. `row_bytes` is the estimated size of a row.
 pub(super) fn write(
     rows: usize,
     row_bytes: usize,
@@ -30,7 +29,7 @@ pub(super) fn write(
             }
         }
         out.truncate(base + end);
-        // Not even an empty window was enough for it.
+        // The row did not even fit into an empty window.
         if row == first {
             general(row, out);
             row += 1;

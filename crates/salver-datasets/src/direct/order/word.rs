@@ -1,5 +1,5 @@
-//! Order by one column whose values fit a machine word and keep their order there: numbers, dates, times. No row is
-//! copied; the best are kept in a small buffer.
+//! Sorts by one column whose values map to a 64-bit word of the same order: numbers, dates, timestamps. No row is
+//! copied; the first rows of the order are kept in a small buffer.
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{
@@ -13,10 +13,11 @@ use crate::direct::Resident;
 use crate::direct::select::{Pick, Seen};
 use crate::resolve::Key;
 
-/// Nulls' place, the value's place, and the position: ascending is the order wanted.
+/// The rank of null or not null, the value as a word, and the position; entries are sorted ascending.
 type Entry = (bool, u64, u32);
 
-/// The first `wanted` of the rows, behind the row at `last` when there is one; `None` when the key is not one word.
+/// Returns the positions of the first `wanted` rows, or of those after the row at `last`; `None` if the key is not one
+/// word.
 pub(super) fn sorted(
     resident: &Resident,
     keys: &[Key],
@@ -54,7 +55,7 @@ pub(super) fn sorted(
 struct Best {
     entries: Vec<Entry>,
     wanted: usize,
-    /// What an entry must be below to be wanted still.
+    /// Exclusive upper bound of entries that can still be among the smallest.
     bound: Option<Entry>,
 }
 
@@ -107,17 +108,17 @@ fn is_word(data_type: &DataType) -> bool {
     )
 }
 
-/// A signed number as a word of the same order.
+/// Maps a signed number to a word of the same order.
 fn signed(number: i64) -> u64 {
     (number as u64) ^ (1 << 63)
 }
 
-/// A float as a word: NaN above everything, whichever it is, and one zero.
+/// Maps a float to a word of the same order: every NaN is greater than any number, and the two zeros are equal.
 fn float(x: f64) -> u64 {
     if x.is_nan() {
         return u64::MAX;
     }
-    // Adding nothing makes `-0.0` the other zero.
+    // Adding `0.0` turns `-0.0` into `0.0`.
     let bits = (x + 0.0).to_bits() as i64;
     signed(bits ^ (((bits >> 63) as u64) >> 1) as i64)
 }
@@ -147,7 +148,7 @@ fn visit(values: &ArrayRef, pick: &Pick, key: &Key, sink: impl FnMut(Entry)) -> 
     Some(())
 }
 
-/// A short float as a word, in the same order.
+/// Maps a single-precision float to a word of the same order.
 fn float32(x: f32) -> u64 {
     float(f64::from(x))
 }
@@ -165,7 +166,7 @@ fn each<T: ArrowPrimitiveType>(
     let raw = array.values();
     let mut row = |chunk: u32, row: u32| {
         let position = Resident::position(chunk, row) as u32;
-        // Nulls are all alike and stand on the other side of everything else.
+        // Nulls are all equal, and are ranked before or after all values.
         sink(if array.is_null(row as usize) {
             (!nulls_first, 0, position)
         } else {

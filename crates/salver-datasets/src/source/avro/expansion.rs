@@ -1,16 +1,16 @@
-//! How large the types of an Avro container are when each name stands for all it means. A type may be named any number
-//! of times in the next one, so that a schema of a kilobyte can stand for more columns than there is memory.
+//! Measures an Avro schema after expansion of its named types. Each type may refer to the one before any number of
+//! times, so that a schema of a kilobyte can expand to more columns than fit into memory.
 
 use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-/// Most types, fields and elements that a schema may stand for.
+/// Most types, fields and elements of an expanded schema.
 pub(super) const TYPES_MAX: u64 = 100_000;
 
-/// Whether `schema` stands for more than [`TYPES_MAX`]. What is no schema is for its reader to refuse.
+/// Returns whether `schema` expands to more than [`TYPES_MAX`]. An invalid schema is left to the reader.
 pub(super) fn are_too_many(schema: &[u8]) -> bool {
-    // The library bounds how deep it reads, and with it the walk.
+    // The library limits the depth that it parses, and so that of this recursion.
     let Ok(schema) = serde_json::from_slice(schema) else { return false };
     size(&schema, &mut HashMap::new()) > TYPES_MAX
 }
@@ -25,7 +25,7 @@ fn size<'s>(schema: &'s Json, names: &mut HashMap<&'s str, u64>) -> u64 {
                 None => sum(["type", "items", "values"].iter().filter_map(|member| members.get(*member)), names),
             };
             if let Some(name) = members.get("name").and_then(Json::as_str) {
-                // Of names that differ in their namespace only, the largest type counts.
+                // Of types whose names differ only in the namespace, the largest counts.
                 let own = names.entry(simple(name)).or_insert(0);
                 *own = inner.max(*own);
             }
@@ -39,7 +39,7 @@ fn sum<'s>(types: impl Iterator<Item = &'s Json>, names: &mut HashMap<&'s str, u
     types.fold(1, |sum: u64, one| sum.saturating_add(size(one, names)))
 }
 
-/// A name without its namespace.
+/// Returns a name without its namespace.
 fn simple(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

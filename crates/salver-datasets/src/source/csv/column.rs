@@ -1,4 +1,4 @@
-//! One column of a block as an array of a given type.
+//! Builds an array of a given type from one column of a block.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use super::super::declared::{self, has_digits};
 use super::split::View;
 use crate::infer::{Kind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
 
-/// Which column to build, and how.
+/// The column to build.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column<'a> {
     pub(super) view: View<'a>,
     pub(super) rows: usize,
     pub(super) index: usize,
     pub(super) null_tokens: &'a [String],
-    /// Declared types read whatever can be read as the type (`007` is 7); inferred types only what would have been
-    /// inferred, so that a column's type does not depend on which rows were looked at.
+    /// Whether the type is declared. A declared type parses anything valid for it (`007` is 7); an inferred type only
+    /// what would have been inferred, so that a column's type does not depend on which rows were sampled.
     pub(super) is_declared: bool,
 }
 
 impl<'a> Column<'a> {
-    /// A field; `None` for null.
+    /// Returns a field; `None` for null.
     pub(super) fn value(&self, row: usize) -> Option<&'a str> {
         let (text, is_quoted) = self.view.field(row, self.index)?;
         let is_null = !is_quoted && (text.is_empty() || self.null_tokens.iter().any(|token| token == text));
         (!is_null).then_some(text)
     }
 
-    /// The array, or the row of the first value that is not of this type.
+    /// Returns the array, or the row of the first value that is not of this type.
     pub(super) fn build(&self, data_type: &DataType) -> Result<ArrayRef, usize> {
         match data_type {
             DataType::Utf8 => Ok(self.text()),
@@ -92,7 +92,7 @@ impl<'a> Column<'a> {
         let parse = |text: &str| match parse_timestamp(text) {
             Some(instant) if instant.zoned == zoned => Some(instant),
             Some(_) => None,
-            // A column of dates and timestamps is one of timestamps.
+            // Dates in a column of timestamps are timestamps.
             None if !zoned && text.len() == 10 => parse_timestamp(&format!("{text}T00:00")),
             None => None,
         };
@@ -116,7 +116,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// A float. A number that is beyond them is none.
+/// Parses a float; `None` if the number is out of range.
 fn float(text: &str) -> Option<f64> {
     text.parse().ok().filter(|float: &f64| float.is_finite() || !has_digits(text))
 }

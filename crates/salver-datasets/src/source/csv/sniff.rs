@@ -1,5 +1,5 @@
-//! Tells from the first lines what nobody said: the delimiter, the quote, what stands before the table, and whether it
-//! begins with names.
+//! Detects the dialect of a CSV file from its first lines: the delimiter, the quote, records before the table, and
+//! whether it has a header.
 
 use std::cmp::Reverse;
 
@@ -8,41 +8,42 @@ use salver_model::spec::DatasetSpec;
 use super::split::{Block, Dialect, Splitter, View};
 use crate::infer::Kind;
 
-/// Records that are looked at.
+/// Records from which the dialect is detected.
 const RECORDS: usize = 50;
 /// Most records that may stand before a table.
 const BEFORE_MAX: usize = 20;
-/// Records for the header: types take more rows to show.
+/// Records from which a header is detected: inferring types takes more rows.
 const TYPED_RECORDS: usize = 1_000;
 
 /// The beginning of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head<'a> {
     pub(super) bytes: &'a [u8],
-    /// Whether that is all of it.
+    /// Whether this is the whole file.
     pub(super) is_whole: bool,
 }
 
-/// How well a dialect splits the first records.
+/// Score of a dialect for the first records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
-    /// How many of a hundred are as wide as the first.
+    /// Percentage of records that are as wide as the first.
     even: usize,
-    /// How many stand before the table; the fewer, the better.
+    /// Number of records before the table; fewer are better.
     before: Reverse<usize>,
-    /// The width of the first; of no account below two.
+    /// The width of the first record; below two, the score is zero.
     width: usize,
 }
 
-/// The delimiter that splits the first records most evenly; a comma when none splits them at all.
+/// Returns the delimiter that splits the first records most evenly; a comma if none splits them.
 pub(super) fn delimiter(head: Head<'_>, dialect: Dialect) -> u8 {
-    // The later of equals wins, so the commonest stands last.
+    // The last of equals wins, so the most common delimiter is last.
     let marks = [b'|', b'\t', b';', b','];
     let best = marks.into_iter().max_by_key(|delimiter| score(head, Dialect { delimiter: *delimiter, ..dialect }));
     best.unwrap_or(b',')
 }
 
-/// The quote of `dialect`, unless `'` stands around fields where it does not, or it stands for itself.
+/// Returns the quote of `dialect`, or `'` if that is clearly the quote; `None` if the dialect's quote is an ordinary
+/// character.
 pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     let usual = score(head, dialect);
     let by_apostrophe = Dialect { quote: Some(b'\''), ..dialect };
@@ -55,8 +56,8 @@ pub(super) fn quote(head: Head<'_>, dialect: Dialect) -> Option<u8> {
     if is_torn(head, dialect) && score(head, without).even == 100 { None } else { dialect.quote }
 }
 
-/// How many records stand before the table, such as its title: those before the first that is as wide as most, where
-/// each of them is half as wide at most, and all behind them are as wide.
+/// Returns the number of records before the table, such as a title: those before the first record of the most frequent
+/// width, if each of them is at most half as wide and all records after them have that width.
 pub(super) fn before(head: Head<'_>, dialect: Dialect) -> usize {
     let block = records(head, dialect, RECORDS);
     block.view().map_or(0, |view| first_of_table(view, block.rows()))
@@ -66,7 +67,7 @@ fn first_of_table(view: View<'_>, rows: usize) -> usize {
     let widths: Vec<usize> = (0..rows).map(|row| view.width(row)).collect();
     let mut sorted = widths.clone();
     sorted.sort_unstable();
-    // One row alone is no table.
+    // A single row is no table.
     let Some(&[usual, _, ..]) = sorted.chunk_by(|a, b| a == b).max_by_key(|same| same.len()) else { return 0 };
     let first = widths.iter().position(|width| *width == usual).unwrap_or(0);
     let (before, table) = widths.split_at(first);
@@ -74,9 +75,9 @@ fn first_of_table(view: View<'_>, rows: usize) -> usize {
     if first <= BEFORE_MAX && is_clear { first } else { 0 }
 }
 
-/// Whether the record behind the first `before` holds names. It does unless columns of other types than text are there,
-/// and its values fit all of them; and also where names are asked for that it has, or where its numbers go up or down
-/// by one, as the years of a table do. A record that is alone holds names unless a value of it is no text.
+/// Returns whether the record after the first `before` is a header. It is, unless there are columns of types other than
+/// text and its values fit them all. It also is if it has a name that the dataset declares, or if its numbers go up or
+/// down by one, as the years of a table do. A single record is a header unless one of its values is not text.
 pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: &DatasetSpec) -> bool {
     let block = records(head, dialect, before + TYPED_RECORDS + 1);
     let Some(view) = block.view().filter(|_| block.rows() > before) else { return true };
@@ -131,7 +132,7 @@ fn score(head: Head<'_>, dialect: Dialect) -> Score {
     Score { even: even * 100 / (block.rows() - first), before: Reverse(first), width }
 }
 
-/// Whether a quote is opened that nothing closes, or that only a later line does, to no good.
+/// Returns whether a quote is opened that is never closed, or only on a later line, with uneven records as the result.
 fn is_torn(head: Head<'_>, dialect: Dialect) -> bool {
     let block = records(head, dialect, RECORDS);
     let Some(view) = block.view().filter(|_| block.rows() > 0) else { return true };
@@ -139,7 +140,7 @@ fn is_torn(head: Head<'_>, dialect: Dialect) -> bool {
     fields.any(|(text, is_quoted)| is_quoted && text.contains('\n')) && score(head, dialect).even < 100
 }
 
-/// Whether quotes stand around any field.
+/// Returns whether any field is quoted.
 fn has_quoted(head: Head<'_>, dialect: Dialect) -> bool {
     let block = records(head, dialect, RECORDS);
     let Some(view) = block.view() else { return false };
@@ -147,7 +148,7 @@ fn has_quoted(head: Head<'_>, dialect: Dialect) -> bool {
     fields.any(|(_, is_quoted)| is_quoted)
 }
 
-/// Whether `mark` stands before and behind every value of a column, and there are some.
+/// Returns whether `mark` encloses every value of a column that has values.
 fn wraps_a_column(head: Head<'_>, dialect: Dialect, mark: u8) -> bool {
     let block = records(head, Dialect { quote: None, ..dialect }, RECORDS);
     let Some(view) = block.view().filter(|_| block.rows() > 1) else { return false };
@@ -158,18 +159,18 @@ fn is_wrapped(view: View<'_>, rows: usize, column: usize, mark: u8) -> bool {
     let mark = char::from(mark);
     let mut values = (0..rows).filter_map(|row| view.field(row, column)).map(|(text, _)| text.trim_ascii());
     let wraps = |text: &str| text.len() > 1 && text.starts_with(mark) && text.ends_with(mark);
-    // The first may be a name without.
+    // The first one may be a name without quotes.
     let _ = values.next();
     let mut values = values.filter(|text| !text.is_empty()).peekable();
     values.peek().is_some() && values.all(wraps)
 }
 
-/// The first records; none when a quote is opened that nothing closes.
+/// Returns the first records; none if a quote is never closed.
 fn records(head: Head<'_>, dialect: Dialect, records_max: usize) -> Block {
     let mut block = Block::default();
     let mut splitter = Splitter::new(dialect, 1);
     let used = splitter.feed(head.bytes, &mut block, records_max).unwrap_or(0);
-    // The last line may be cut, unless it is the only one.
+    // The last line may be truncated, unless it is the only one.
     let has_all = used == head.bytes.len() && (head.is_whole || block.rows() == 0);
     if has_all && splitter.finish(&mut block).is_err() && head.is_whole {
         return Block::default();
@@ -202,10 +203,10 @@ mod tests {
         for (text, expected) in [
             ("id,name\n1,a\n2,b\n", true),
             ("1,a\n2,b\n3,c\n", false),
-            // What is text only may be named by anything.
+            // Any text may be the name of a text column.
             ("a,b\nc,d\ne,f\n", true),
             ("", true),
-            // Alone.
+            // A single record.
             ("1,a\n", false),
             ("a,b\n", true),
             ("country,2019,2020\n", true),
@@ -213,10 +214,10 @@ mod tests {
             ("2026-01-31,1.5\n2026-02-01,2\n", false),
             ("1,true\n2.5,false\n", false),
             ("day,1.5\n2026-02-01,2\n", true),
-            // Null in a column of numbers.
+            // Null in a numeric column.
             ("NA,a\n2,b\n", false),
             (",a\n2,b\n", false),
-            // Years of a table, and columns that are numbered.
+            // Years as column names, and numbered columns.
             ("country,2019,2020,2021\nDE,1,2,3\n", true),
             ("country,2021,2020\nDE,1,2\n", true),
             ("country,2019,2025\nDE,1,2\n", false),
@@ -233,7 +234,7 @@ mod tests {
             ("a,b\n1,2\n", 0),
             ("Report\na,b\n1,2\n", 1),
             ("Report\nof, well, some kind\na,b,c,d,e,f\n1,2,3,4,5,6\n7,8,9,1,2,3\n", 2),
-            // A header that says less than its rows, a note below, and one line of each.
+            // A header shorter than its rows, a note after the table, and one record of each width.
             ("a,b\n1,2,\n3,4,\n", 0),
             ("a,b\n1,2\n3,4\nin all\n", 0),
             ("Report\na,b\n", 0),
@@ -251,7 +252,7 @@ mod tests {
             ("a,b\n\"x,y\",1\n", Some(b'"')),
             ("a,b\n'x,y',1\n'z',2\n", Some(b'\'')),
             ("a,b\n'x',1\n'z',2\n", Some(b'\'')),
-            // Apostrophes at one end, or in the middle, are text.
+            // Apostrophes at one end, or inside, are text.
             ("a,b\n'tis,1\nit's,2\n", Some(b'"')),
             ("a,b\n'x',1\n'y,2\n", Some(b'"')),
             ("a,b\n\"Bob\" Ross,1\n\"Ann\" Lee,2\n", Some(b'"')),

@@ -1,30 +1,30 @@
-//! Splits bytes into records and fields. It knows quotes and line ends; it does not know types or headers.
+//! Splits bytes into records and fields. It handles quotes and line ends, but neither types nor headers.
 //!
-//! Written here and not taken from a CSV crate for two things those lose: the line a record begins on, without which
-//! no message helps, and whether a field was quoted, without which `""` and nothing are the same.
+//! It is written here because CSV crates lose two things: the line on which a record begins, which messages need, and
+//! whether a field was quoted, without which `""` and an empty field are the same.
 
 /// Longest record.
 const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Bytes after which a block ends with the record.
+/// Bytes after which a block ends with the current record.
 const BLOCK_BYTES: usize = 8 * 1024 * 1024;
-/// Fields after which a block ends with the record: empty ones have no bytes.
+/// Fields after which a block ends with the current record: empty fields have no bytes.
 const ENDS_MAX: usize = 4 * 1024 * 1024;
 /// Most fields in a record.
 pub(super) const FIELDS_MAX: usize = 16_384;
 
 const QUOTED: u32 = 1 << 31;
 
-/// The marks of a file.
+/// The special characters of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub(super) delimiter: u8,
-    /// None where fields are as they are written.
+    /// `None` if fields are never quoted.
     pub(super) quote: Option<u8>,
     pub(super) escape: Option<u8>,
     pub(super) comment: Option<u8>,
 }
 
-/// Records side by side: the bytes of all fields, and where each ends.
+/// A block of records: the bytes of all fields, and the end of each.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     data: Vec<u8>,
@@ -34,17 +34,17 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// How many records.
+    /// Returns the number of records.
     pub(super) fn rows(&self) -> usize {
         self.row_ends.len()
     }
 
-    /// The line a record begins on, from 1.
+    /// Returns the line on which a record begins, from 1.
     pub(super) fn line(&self, row: usize) -> u64 {
         self.lines[row]
     }
 
-    /// Forgets all records; what belongs to one that is not complete stays with the splitter.
+    /// Removes all records; an incomplete record stays in the splitter.
     pub(super) fn clear(&mut self) {
         self.data.clear();
         self.ends.clear();
@@ -52,14 +52,14 @@ impl Block {
         self.lines.clear();
     }
 
-    /// The fields as text; `None` when they are not UTF-8.
+    /// Returns the fields as text; `None` if they are not UTF-8.
     pub(super) fn view(&self) -> Option<View<'_>> {
         let text = std::str::from_utf8(&self.data).ok()?;
         let is_cut = |end: &u32| text.is_char_boundary((end & !QUOTED) as usize);
         self.ends.iter().all(is_cut).then_some(View { block: self, text })
     }
 
-    /// The first record that is not UTF-8, for the message.
+    /// Returns the first record that is not UTF-8, for the message.
     pub(super) fn first_not_utf8(&self) -> usize {
         let ends = |row: usize| self.row_ends.get(row).map_or(0, |end| *end as usize);
         let is_bad = |row: &usize| {
@@ -75,7 +75,7 @@ impl Block {
     }
 }
 
-/// A block whose bytes are text.
+/// A block whose bytes are valid UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
     block: &'a Block,
@@ -83,7 +83,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// How many fields a record has.
+    /// Returns the number of fields of a record.
     pub(super) fn width(&self, row: usize) -> usize {
         (self.block.row_ends[row] - self.start(row)) as usize
     }
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
         row.checked_sub(1).map_or(0, |before| self.block.row_ends[before])
     }
 
-    /// A field and whether it was quoted; `None` when the record is shorter.
+    /// Returns a field and whether it was quoted; `None` if the record is shorter.
     pub(super) fn field(&self, row: usize, column: usize) -> Option<(&'a str, bool)> {
         let field = self.start(row) as usize + column;
         if field >= self.block.row_ends[row] as usize {
@@ -115,18 +115,18 @@ enum State {
     Escaped,
 }
 
-/// What makes the rest of a file unreadable.
+/// The reason why the rest of a file is unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trouble {
     pub(super) line: u64,
     pub(super) what: &'static str,
 }
 
-/// The state between two pieces of a file.
+/// The state between two buffers of a file.
 #[derive(Debug)]
 pub(super) struct Splitter {
     dialect: Dialect,
-    /// What ends a field that is not quoted.
+    /// The bytes that end an unquoted field.
     is_stop: [bool; 256],
     state: State,
     after_cr: bool,
@@ -138,7 +138,7 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// A splitter at the start of line `line`.
+    /// Returns a splitter at the start of line `line`.
     pub(super) fn new(dialect: Dialect, line: u64) -> Self {
         let mut is_stop = [false; 256];
         for stop in [dialect.delimiter, b'\n', b'\r'] {
@@ -157,8 +157,8 @@ impl Splitter {
         }
     }
 
-    /// Adds the records of `input` to `block`, at most so many that it has `rows_max` or is large; returns how many
-    /// bytes were used.
+    /// Appends the records of `input` to `block`, until it has `rows_max` records or is full; returns the number of
+    /// bytes consumed.
     pub(super) fn feed(&mut self, input: &[u8], block: &mut Block, rows_max: usize) -> Result<usize, Trouble> {
         let mut at = 0;
         while at < input.len() {
@@ -205,7 +205,7 @@ impl Splitter {
                     self.state = State::Quoted;
                     at += 1;
                 }
-                // Text behind the closing quote belongs to the field: better than to lose it.
+                // Text after the closing quote is kept as part of the field, so that nothing is lost.
                 State::QuoteEnd => self.state = State::Plain,
                 State::Escaped => {
                     block.data.push(rest[0]);
@@ -255,7 +255,7 @@ impl Splitter {
     }
 
     fn end_field(&mut self, block: &mut Block) {
-        // A block holds less than 2^31 bytes: see `check`.
+        // A block has less than 2^31 bytes: see `check`.
         let end = u32::try_from(block.data.len()).unwrap_or(u32::MAX) & !QUOTED;
         block.ends.push(end | if self.is_quoted { QUOTED } else { 0 });
         self.record_fields += 1;
@@ -278,7 +278,7 @@ impl Splitter {
         Err(Trouble { line: self.record_line, what })
     }
 
-    /// Ends the last record, which may lack its line end.
+    /// Ends the last record, which may lack a line end.
     pub(super) fn finish(&mut self, block: &mut Block) -> Result<(), Trouble> {
         match self.state {
             State::Start | State::Comment => {}

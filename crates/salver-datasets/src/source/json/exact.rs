@@ -1,5 +1,5 @@
-//! Values of JSON as their column has them, or not at all. The decoder rounds decimals, cuts whole numbers, takes any
-//! number for a date and makes infinities of large ones, so these come from it as the text that was written.
+//! Converts JSON values to their column's type without loss. The decoder rounds decimals, truncates integers, accepts
+//! any number as a date and turns large numbers into infinities, so values of these types are decoded as text first.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use salver_model::hexadecimal;
 use super::super::declared;
 use super::decimal;
 
-/// The type as the decoder is asked for it.
+/// Returns the type to request from the decoder.
 pub(super) fn as_decoded(data_type: &DataType, is_declared: bool) -> DataType {
     let field = |field: &FieldRef| Arc::new(field_as_decoded(field, is_declared));
     match data_type {
@@ -31,8 +31,8 @@ pub(super) fn as_decoded(data_type: &DataType, is_declared: bool) -> DataType {
     }
 }
 
-/// Whether the decoder loses something of values of a type. Floats of 64 bits it reads as they are, but text of a
-/// number beyond them, which only a declared column takes, as infinite; see [`exactly`].
+/// Returns whether the decoder loses information for values of a type. It is exact for 64-bit floats, except that text
+/// of a number out of range, which only a declared column accepts, becomes infinite; see [`exactly`].
 fn is_read_from_text(data_type: &DataType, is_declared: bool) -> bool {
     use DataType::{Binary, Date32, Date64, Duration, Float16, Float32, Float64, Interval, Time32, Time64, Timestamp};
     data_type.is_integer()
@@ -57,11 +57,12 @@ pub(super) fn field_as_decoded(field: &Field, is_declared: bool) -> Field {
     field.clone().with_data_type(as_decoded(field.data_type(), is_declared))
 }
 
-/// What was decoded as the type that is wanted; nothing where a value does not fit. Where a column `is_declared` whole
-/// numbers may be written with a point or an exponent (`1.0`, `1e3`); else these would have made another column of it.
+/// Converts what was decoded to the wanted type; `None` if a value does not fit. If a column `is_declared`, integers
+/// may be written with a point or an exponent (`1.0`, `1e3`); otherwise these would have changed the column's inferred
+/// type.
 pub(super) fn exactly(decoded: &ArrayRef, wanted: &DataType, is_declared: bool) -> Option<ArrayRef> {
     if decoded.data_type() == wanted {
-        // What is larger than any float would have made the schema's reader refuse the file.
+        // While inferring the schema, a number larger than any float is an error.
         let has_overflown = !is_declared
             && decoded
                 .as_primitive_opt::<Float64Type>()
@@ -75,7 +76,7 @@ pub(super) fn exactly(decoded: &ArrayRef, wanted: &DataType, is_declared: bool) 
             let texts = decoded.as_string();
             declared::from_text(texts, wanted).ok().or_else(|| counted(texts, wanted))?
         }
-        // Half a byte is none.
+        // Hexadecimal text of odd length is invalid.
         (DataType::Binary, DataType::Utf8) => {
             let bytes = |text: Option<&str>| text.map(|text| hexadecimal::decode(text).ok_or(())).transpose();
             let all = decoded.as_string::<i32>().iter().map(bytes).collect::<Result<Vec<_>, ()>>().ok()?;
@@ -116,7 +117,7 @@ fn members(decoded: &StructArray, fields: &Fields, is_declared: bool) -> Option<
     StructArray::try_new(fields.clone(), own.collect::<Option<_>>()?, nulls).ok()
 }
 
-/// Whole numbers that are written as such, or whose fraction is nought.
+/// Parses integers that are written as such, or with a fraction of zero.
 fn whole(texts: &StringArray, data_type: &DataType, is_declared: bool) -> Option<ArrayRef> {
     let read = |texts: &StringArray| {
         let cast = cast_with_options(texts, data_type, &CastOptions { safe: true, ..CastOptions::default() }).ok()?;
@@ -128,7 +129,7 @@ fn whole(texts: &StringArray, data_type: &DataType, is_declared: bool) -> Option
     })
 }
 
-/// Moments of which some are whole numbers, in the units of the type since 1970.
+/// Parses timestamps, some of which are integers: counts of the type's unit since 1970.
 fn counted(texts: &StringArray, wanted: &DataType) -> Option<ArrayRef> {
     let numbers =
         cast_with_options(texts, &DataType::Int64, &CastOptions { safe: true, ..CastOptions::default() }).ok()?;
@@ -139,7 +140,7 @@ fn counted(texts: &StringArray, wanted: &DataType) -> Option<ArrayRef> {
     zip(&is_null(&counted).ok()?, &moments, &counted).ok()
 }
 
-/// `1.0` and `10e-1` as `1`; what has a fraction as it is.
+/// Rewrites `1.0` and `10e-1` as `1`; returns a number with a fraction unchanged.
 fn without_fraction(text: &str) -> Cow<'_, str> {
     let whole = |text: &str| {
         let (whole, fraction) = text.split_once('.')?;

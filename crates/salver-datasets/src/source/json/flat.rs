@@ -1,5 +1,5 @@
-//! Rows as the decoder takes them: objects and arrays become JSON text where text is wanted. Nothing is read further
-//! than that takes, so numbers keep the digits that were written.
+//! Rewrites rows for the decoder: objects and arrays become JSON text in text columns. Only as much is parsed as that
+//! needs, so numbers keep their digits.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 
 use super::UNNAMED;
 
-/// An object, with the values as they were written.
+/// An object, with its values as unparsed text.
 pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The last value of this name, which is the one that counts.
+    /// Returns the last value of this name, which takes precedence.
     pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
@@ -45,10 +45,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 #[derive(serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Writes a row, which is an object, or an array where those are `fields` in order.
+/// Writes a row, which is an object, or an array of the values of `fields` in order.
 ///
 /// # Errors
-/// What is no JSON.
+/// Invalid JSON.
 pub(super) fn row(text: &[u8], fields: &[FieldRef], out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let row: &RawValue = serde_json::from_slice(text)?;
     members(row.get(), fields, true, out)
@@ -57,7 +57,7 @@ pub(super) fn row(text: &[u8], fields: &[FieldRef], out: &mut Vec<u8>) -> Result
 /// Writes a value for a column of this type.
 ///
 /// # Errors
-/// What is no JSON.
+/// Invalid JSON.
 fn value(text: &str, data_type: &DataType, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if text.starts_with(['{', '[']) => {
@@ -79,7 +79,7 @@ fn members(text: &str, fields: &[FieldRef], is_row: bool, out: &mut Vec<u8>) -> 
     match text.as_bytes().first() {
         Some(b'{') => {
             let Members(members) = serde_json::from_str(text)?;
-            // Where the next member most likely is: wide rows are not looked through for each.
+            // Most likely place of the next member, which avoids a search of wide rows.
             let mut expected = 0;
             out.push(b'{');
             for (place, (name, own)) in members.iter().enumerate() {
@@ -127,7 +127,7 @@ fn list<'a>(
     Ok(())
 }
 
-/// JSON without white space between its parts.
+/// Returns JSON without insignificant white space.
 fn compact(text: &str) -> String {
     let (mut is_inside, mut is_escaped) = (false, false);
     let is_kept = |character: &char| {

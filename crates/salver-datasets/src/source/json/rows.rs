@@ -1,5 +1,5 @@
-//! The rows of a JSON text, one after the other: the lines of NDJSON, the elements of an array that is the document or
-//! that a pointer leads to, or a single object.
+//! Iterates over the rows of a JSON text: the lines of NDJSON, the elements of an array (the document, or the target of
+//! a pointer), or a single object.
 
 use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
@@ -10,12 +10,12 @@ use super::scan::{Position, Scan};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Lines,
-    /// Values one after the other; what many programs call JSON is NDJSON.
+    /// Consecutive values; many programs give NDJSON the suffix of JSON.
     Values,
     Array {
         is_first: bool,
     },
-    /// One object that a pointer leads to.
+    /// A single object, the target of a pointer.
     One,
     Done,
 }
@@ -24,14 +24,14 @@ enum Mode {
 pub(super) struct Rows<'a> {
     scan: Scan<'a>,
     mode: Mode,
-    /// The brackets around the rows, outermost first.
+    /// The open brackets around the rows, outermost first.
     around: Vec<u8>,
 }
 
 impl<'a> Rows<'a> {
-    /// Opens a file and goes to where the rows are.
+    /// Opens a file and moves to the rows.
     pub(super) fn open(input: &'a Input, spec: &DatasetSpec) -> Result<Self> {
-        // JSON is UTF-8 by its standard; a byte order mark is taken off, and tells UTF-16.
+        // JSON is UTF-8 by its standard; a byte order mark is removed, and identifies UTF-16.
         let scan = Scan::new(input, text::open(input, None, false)?.reader);
         let mut rows = Self { scan, mode: Mode::Lines, around: Vec::new() };
         if input.format == SourceFormat::NdJson {
@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read.
     pub(super) fn used_bytes(&self) -> u64 {
         self.scan.used_bytes
     }
@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
         Ok(key)
     }
 
-    /// Appends the next row to `out` and says where it stands; `None` at the end.
+    /// Appends the next row to `out` and returns its position; `None` at the end.
     pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<Position>> {
         match self.mode {
             Mode::Lines => loop {
@@ -182,7 +182,7 @@ impl<'a> Rows<'a> {
         Ok(at)
     }
 
-    /// Reads what is behind the rows, so that a cut file is noticed.
+    /// Reads the rest after the rows, to detect a truncated file.
     fn close(&mut self) -> Result<()> {
         self.mode = Mode::Done;
         while let Some(bracket) = self.around.pop() {

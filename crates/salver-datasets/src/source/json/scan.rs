@@ -1,5 +1,4 @@
-//! Finds where each row of a JSON text begins and ends, without making values of it. Whether a row is valid JSON is
-//! left to whoever reads it.
+//! Finds the boundaries of rows in a JSON text without parsing their values. Rows are validated by the caller.
 
 use std::io::BufRead;
 
@@ -10,7 +9,7 @@ use super::super::{Input, io_error};
 /// Longest row.
 const ROW_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Where a row begins.
+/// Position at which a row begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) line: u64,
@@ -41,7 +40,7 @@ impl<'a> Scan<'a> {
         self.reader.fill_buf().map_err(|cause| io_error(self.input, cause))
     }
 
-    /// Moves over `count` bytes of the buffer, copying them to `out`.
+    /// Advances by `count` bytes of the buffer, and copies them to `out`.
     fn take(&mut self, count: usize, out: Option<&mut Vec<u8>>) -> Result<()> {
         let mut at = self.at;
         let bytes = &self.buffer()?[..count];
@@ -64,7 +63,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The next byte that is not white space; `None` at the end.
+    /// Returns the next byte that is not white space; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>> {
         loop {
             let bytes = self.buffer()?;
@@ -80,7 +79,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Moves over `byte`, which must be next.
+    /// Skips `byte`, which must be next.
     pub(super) fn expect(&mut self, byte: u8, what: &str) -> Result<()> {
         match self.peek()? {
             Some(found) if found == byte => self.take(1, None),
@@ -88,19 +87,19 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// "expected `,` or `]`, found `}`".
+    /// Returns the error "expected `,` or `]`, found `}`".
     pub(super) fn unexpected(&self, found: Option<u8>, what: &str) -> Error {
         let found =
             found.map_or_else(|| "the end".to_owned(), |byte| format!("`{}`", char::from(byte).escape_default()));
         self.error(format!("expected {what}, found {found}"))
     }
 
-    /// An error here.
+    /// Returns an error at the current position.
     pub(super) fn error(&self, why: impl std::fmt::Display) -> Error {
         error_at(self.input, self.at, why)
     }
 
-    /// Copies the rest of the line; false at the end.
+    /// Copies the rest of the line; returns false at the end.
     pub(super) fn line(&mut self, out: &mut Vec<u8>) -> Result<bool> {
         let mut any = false;
         loop {
@@ -118,7 +117,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Copies or skips one value; the next byte is its first.
+    /// Copies or skips one value, whose first byte is next.
     pub(super) fn value(&mut self, mut out: Option<&mut Vec<u8>>) -> Result<()> {
         let mut depth = 0_usize;
         let mut in_text = false;
@@ -150,7 +149,7 @@ impl<'a> Scan<'a> {
                     }
                 } else {
                     match byte {
-                        // The end of a number or word, which is not part of it.
+                        // The byte that ends a number or word is not part of it.
                         b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => {
                             self.take(count, out)?;
                             return if is_first { Err(self.unexpected(Some(byte), "a value")) } else { Ok(()) };
@@ -175,7 +174,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// An error at a position of a file.
+/// Returns an error at a position of a file.
 pub(super) fn error_at(input: &Input, at: Position, why: impl std::fmt::Display) -> Error {
     let Position { line, column } = at;
     Error::new(Code::Source, format!("`{}` line {line} column {column}: {why}", input.label))

@@ -1,4 +1,4 @@
-//! What JSON values look like, learned by reading them without making values of them.
+//! Infers the types of JSON values while scanning them, without building the values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,26 +8,26 @@ use super::UNNAMED;
 use arrow::datatypes::{DataType, Field};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Most names in one object; an object with more is a map from data, and is kept as JSON text.
+/// Most names in an object; a larger object is a map with keys from data, and is stored as JSON text.
 const FIELDS_MAX: usize = 2_000;
 
-/// What all values at one place look like.
+/// The common shape of all values at one place.
 #[derive(Debug, Default)]
 pub(super) enum Shape {
-    /// Nothing but nulls.
+    /// Only nulls.
     #[default]
     Null,
     Bool,
     Int {
         has_negative: bool,
     },
-    /// Whole numbers of which some are above `i64::MAX`.
+    /// Integers, some of them above `i64::MAX`.
     UInt,
     Float,
     Text,
     List(Box<Shape>),
     Object(Object),
-    /// Different things; kept as text.
+    /// Mixed types; stored as text.
     Mixed,
 }
 
@@ -39,12 +39,12 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The fields as columns.
+    /// Returns the fields as columns.
     pub(super) fn to_fields(&self) -> Vec<Field> {
         self.fields.iter().map(|(name, shape)| Field::new(name, shape.data_type(), true)).collect()
     }
 
-    /// The place of `key`; `expected` is where it most likely is. `None` when there are too many.
+    /// Returns the index of `key`; `expected` is its most likely index. `None` if there are too many.
     fn place(&mut self, key: &str, expected: usize) -> Option<usize> {
         if self.fields.get(expected).is_some_and(|(name, _)| name == key) {
             return Some(expected);
@@ -63,7 +63,7 @@ impl Object {
 }
 
 impl Shape {
-    /// The Arrow type.
+    /// Returns the Arrow type.
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Null => DataType::Null,
@@ -73,7 +73,7 @@ impl Shape {
             Self::Float => DataType::Float64,
             Self::Text | Self::Mixed => DataType::Utf8,
             Self::List(item) => DataType::List(Arc::new(Field::new("item", item.data_type(), true))),
-            // A struct without fields can't be written in most formats.
+            // Most formats can't represent a struct without fields.
             Self::Object(object) if object.fields.is_empty() => DataType::Utf8,
             Self::Object(object) => DataType::Struct(object.to_fields().into()),
         }
@@ -212,11 +212,11 @@ impl<'de> Visitor<'de> for ObserveRow<'_> {
     }
 }
 
-/// Finds or makes the place of a key without allocating for those that are known.
+/// Finds or adds the index of a key, without allocating for known keys.
 struct Key<'a> {
     object: &'a mut Object,
     expected: usize,
-    /// What the empty name is called.
+    /// The name that replaces the empty name.
     unnamed: &'static str,
 }
 

@@ -1,17 +1,18 @@
-//! How deep the columns of a Parquet file are nested, told from the bytes of its footer without recursion: the reader
-//! of the format follows them however deep they go, and a file of hostile make would end the process.
+//! Measures the nesting of the columns of a Parquet file from the bytes of its footer, without recursion: the Parquet
+//! reader recurses to any depth, so that a malicious file would overflow the stack and end the process.
 //!
-//! The footer is a struct of Thrift's compact protocol, whose second field is the list of all columns and groups, each
-//! before what is in it (<https://github.com/apache/parquet-format>). What can't be read here is for the reader to refuse.
+//! The footer is a struct in Thrift's compact protocol, whose second field is the list of all columns and groups in
+//! pre-order (<https://github.com/apache/parquet-format>). A footer that can't be parsed here is left to the reader to
+//! refuse.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-/// Deepest nesting of columns that is read.
+/// Deepest nesting of columns that is accepted.
 pub(super) const DEPTH_MAX: usize = 100;
-/// Deepest nesting of structs in the description of one column.
+/// Deepest nesting of structs in the metadata of one column.
 const STRUCTS_MAX: usize = 16;
-/// The footer's length and the magic word behind it.
+/// Length of the end of a file: the footer's length and the magic number.
 const TAIL_BYTES: usize = 8;
 
 const BINARY: u8 = 8;
@@ -19,12 +20,12 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 const I32: u8 = 5;
 
-/// Whether columns of `file` are nested deeper than [`DEPTH_MAX`].
+/// Returns whether columns of `file` are nested deeper than [`DEPTH_MAX`].
 pub(super) fn is_too_deep(file: &File) -> bool {
     footer(file).is_some_and(|footer| Thrift { bytes: &footer, at: 0 }.depth().is_some_and(|depth| depth > DEPTH_MAX))
 }
 
-/// The bytes of the footer; `None` when it is not where it should be.
+/// Reads the bytes of the footer; `None` if it is not where it should be.
 fn footer(mut file: &File) -> Option<Vec<u8>> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let tail = i64::try_from(TAIL_BYTES).ok()?;
@@ -46,7 +47,7 @@ struct Thrift<'b> {
 }
 
 impl Thrift<'_> {
-    /// How deep the deepest column lies.
+    /// Returns the depth of the deepest column.
     fn depth(&mut self) -> Option<usize> {
         let mut id = 0;
         while let Some((field, kind)) = self.field(&mut id)? {
@@ -58,7 +59,7 @@ impl Thrift<'_> {
         None
     }
 
-    /// The list of columns and groups, in which the groups that are open say how many are still to come.
+    /// Reads the list of columns and groups; the open groups count how many children are still to come.
     fn schema(&mut self) -> Option<usize> {
         let (count, kind) = self.list()?;
         (kind == STRUCT).then_some(())?;
@@ -83,12 +84,12 @@ impl Thrift<'_> {
         Some(deepest)
     }
 
-    /// How many children a column or group has.
+    /// Returns the number of children of a column or group.
     fn children(&mut self) -> Option<u64> {
         let (mut id, mut children) = (0, 0);
         while let Some((field, kind)) = self.field(&mut id)? {
             if (field, kind) == (5, I32) {
-                // The sign stands in the last bit.
+                // Zig-zag encoding: the lowest bit is the sign.
                 children = self.varint()? >> 1;
             } else {
                 self.skip(kind, 0)?;
@@ -115,7 +116,7 @@ impl Thrift<'_> {
         None
     }
 
-    /// The next field's number and type; `Some(None)` at the end of the struct.
+    /// Returns the number and type of the next field; `Some(None)` at the end of the struct.
     fn field(&mut self, id: &mut i64) -> Option<Option<(i64, u8)>> {
         let head = self.byte()?;
         if head == 0 {
@@ -131,18 +132,18 @@ impl Thrift<'_> {
         Some(Some((*id, head & 0x0f)))
     }
 
-    /// How many elements a list has, and their type.
+    /// Returns the number of a list's elements, and their type.
     fn list(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         Some((count, head & 0x0f))
     }
 
-    /// Goes over a value.
+    /// Skips a value.
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         (depth < STRUCTS_MAX).then_some(())?;
         match kind {
-            // True and false have no bytes of their own in a field.
+            // As a field, a boolean has no bytes of its own.
             1 | 2 => {}
             3 => self.at += 1,
             4..=6 => drop(self.varint()?),
@@ -154,7 +155,7 @@ impl Thrift<'_> {
             LIST | 10 => {
                 let (count, kind) = self.list()?;
                 for _ in 0..count {
-                    // In a list they have one.
+                    // In a list, it has one byte.
                     if matches!(kind, 1 | 2) {
                         self.at += 1
                     } else {
@@ -179,9 +180,9 @@ impl Thrift<'_> {
 mod tests {
     use super::{DEPTH_MAX, Thrift};
 
-    /// A group or column of Thrift's compact protocol, with so many children.
+    /// Encodes a group or column with this number of children in Thrift's compact protocol.
     fn element(children: u8) -> Vec<u8> {
-        // Optional, called `g`, and how many children it has.
+        // Optional, called `g`, and the number of children.
         vec![0x35, 2, 0x18, 1, b'g', 0x15, children * 2, 0]
     }
 

@@ -1,6 +1,6 @@
-//! Ranges of cells as people write them.
+//! Cell ranges in spreadsheet notation.
 
-/// A part of a sheet; bounds are inclusive and from 0.
+/// A range of a sheet; bounds are inclusive and from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Area {
     first: (Option<u32>, Option<u32>),
@@ -8,7 +8,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// `B3:F100`, `B:F`, `3:100`, or `B3` for everything from there on.
+    /// Parses `B3:F100`, `B:F`, `3:100`, or `B3` for everything from there on.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (first, last) = match text.trim().split_once(':') {
             Some((first, last)) => (corner(first)?, corner(last)?),
@@ -18,7 +18,7 @@ impl Area {
         (is_before(first.0, last.0) && is_before(first.1, last.1)).then_some(Self { first, last })
     }
 
-    /// Whether a cell lies in it.
+    /// Returns whether the range contains a cell.
     pub(super) fn contains(&self, row: u32, column: u32) -> bool {
         let within = |at: u32, first: Option<u32>, last: Option<u32>| {
             first.is_none_or(|first| at >= first) && last.is_none_or(|last| at <= last)
@@ -26,13 +26,13 @@ impl Area {
         within(row, self.first.0, self.last.0) && within(column, self.first.1, self.last.1)
     }
 
-    /// The first column, where it is said.
+    /// Returns the first column, if it is given.
     pub(super) fn first_column(&self) -> Option<u32> {
         self.first.1
     }
 }
 
-/// `B3`, `B` or `3` as row and column.
+/// Parses `B3`, `B` or `3` as row and column.
 fn corner(text: &str) -> Option<(Option<u32>, Option<u32>)> {
     let text = text.trim().replace('$', "");
     let split = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());

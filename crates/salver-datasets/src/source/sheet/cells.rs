@@ -1,4 +1,4 @@
-//! The cells of one sheet that hold something.
+//! Reads the cells of one sheet that have a value.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::super::{Input, damaged, io_error};
 
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Most bytes of texts in all cells of a sheet: a file has a text once, however many cells show it.
+/// Most bytes of text in all cells of a sheet: a file stores a text once, however many cells refer to it.
 const TEXT_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// One cell; row and column from 0.
@@ -24,7 +24,7 @@ pub(super) struct Cell {
 
 type Book = Sheets<Cursor<Arc<[u8]>>>;
 
-/// The cells of the sheet that `spec` names, or of the first that has some.
+/// Reads the cells of the sheet that `spec` names, or of the first sheet that has any.
 pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<Cell>> {
     let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
     if bytes > FILE_BYTES_MAX {
@@ -49,7 +49,7 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<Cell>> {
     Ok(Vec::new())
 }
 
-/// Opens the book. Telling the kind by trying each hides why the right one failed, a password for instance.
+/// Opens the workbook. Trying each format in turn would hide why the right one failed, for instance for a password.
 fn open(bytes: Cursor<Arc<[u8]>>) -> Result<Book, calamine::Error> {
     let is_old = bytes.get_ref().starts_with(&[0xd0, 0xcf, 0x11, 0xe0]);
     open_workbook_auto_from_rs(bytes.clone()).or_else(|unknown| {
@@ -85,7 +85,7 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
         }
         Ok(())
     };
-    // One cell far away makes a range of billions; the readers of single cells don't build one.
+    // A single distant cell makes a range of billions of cells; reading cell by cell builds no range.
     match book {
         Sheets::Xlsx(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;

@@ -1,4 +1,4 @@
-//! One column of cells as an array. A spreadsheet types each cell; a column has the type all its cells agree on.
+//! Builds an array from one column of cells. A spreadsheet types each cell; a column gets the common type of its cells.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use calamine::Data;
 
 use crate::infer::{parse_date, parse_timestamp};
 
-/// The largest whole number a cell holds exactly.
+/// The largest integer that a cell stores exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 const DAY_US: i64 = 86_400_000_000;
 
@@ -24,7 +24,7 @@ enum Kind {
     Text,
 }
 
-/// The type and the values.
+/// Returns the type and the values.
 pub(super) fn build(cells: &[Data]) -> (DataType, ArrayRef) {
     let mut kind = None;
     for cell in cells {
@@ -100,7 +100,7 @@ fn integer(cell: &Data) -> Option<i64> {
     }
 }
 
-/// Microseconds since 1970 of a date or a timestamp; `None` for a time of day or a duration.
+/// Returns the microseconds since 1970 of a date or a timestamp; `None` for a time of day or a duration.
 fn micros(cell: &Data) -> Option<i64> {
     match cell {
         Data::DateTime(value) if value.is_datetime() && value.as_f64() >= 1.0 => {
@@ -114,7 +114,7 @@ fn micros(cell: &Data) -> Option<i64> {
     }
 }
 
-/// A cell as text; `None` for an empty one.
+/// Returns a cell as text; `None` for an empty one.
 pub(super) fn text(cell: &Data) -> Option<String> {
     Some(match cell {
         Data::Empty | Data::Error(_) => return None,
@@ -131,7 +131,7 @@ pub(super) fn text(cell: &Data) -> Option<String> {
     })
 }
 
-/// `26:30:00` or `26:30:00.250`, from days.
+/// Formats a duration in days as `26:30:00` or `26:30:00.250`.
 fn duration(days: f64) -> String {
     #[allow(clippy::cast_possible_truncation, reason = "`as` saturates")]
     let ms = (days * 86_400_000.0).round() as i64;
