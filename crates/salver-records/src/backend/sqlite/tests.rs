@@ -1,4 +1,4 @@
-//! What the SQLite backend promises, against real files.
+//! Tests of the SQLite backend against real files.
 
 mod faults;
 mod keeping;
@@ -21,7 +21,7 @@ use super::Sqlite;
 use crate::cell::{Collect, OwnedCell};
 use crate::statement::{Bind, Check, Outcome, Program, Read, Returns, Step};
 
-/// A database in a directory of its own, and a connection beside Salver's, as another process would have it.
+/// A database in a directory of its own, and a connection beside Salver's, like that of another process.
 struct Fixture {
     directory: tempfile::TempDir,
     path: PathBuf,
@@ -45,7 +45,7 @@ impl Fixture {
         Sqlite::open(&self.spec(true)).unwrap()
     }
 
-    /// What another process would have.
+    /// Opens a connection like that of another process.
     fn other(&self) -> Connection {
         let connection = Connection::open(&self.path).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();
