@@ -1,4 +1,4 @@
-//! Rows changed by key: columns set, and numbers added.
+//! Updates rows by key: sets columns, and adds numbers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub(crate) fn update(
     }
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     if values.is_empty() {
-        // Nothing to write; the row may still be asked for.
+        // Nothing to write; the row may still have to exist.
         if must_exist {
             let key = key.clone();
             let there: Check = Box::new(move |done| if done.rows.is_empty() { Err(not_found(&key)) } else { Ok(()) });
@@ -99,12 +99,12 @@ pub(crate) fn update(
     item(plan, answer)
 }
 
-/// The answer when there is no row that could be changed.
+/// The response when there is no row to change.
 pub(crate) fn nothing(shown: bool) -> Answer {
     Answer::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
 }
 
-/// The columns that are shown, and behind them those that later changes want.
+/// Returns the columns that are shown, followed by those that later changes refer to.
 pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
     let mut columns = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
     for column in wanted {
@@ -115,7 +115,7 @@ pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
     columns
 }
 
-/// Notes where the wanted columns are.
+/// Records where the referenced columns are.
 pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: &mut Shared<'_>) {
     for column in wanted {
         let at = columns.iter().position(|own| own == column);
