@@ -34,7 +34,7 @@ pub(crate) use related::{scalar, unrelated};
 pub(crate) use rows::filter;
 pub(crate) use search::search;
 
-/// What a condition is read against.
+/// The context in which a condition is resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ground<'s> {
     pub(crate) scope: &'s Scope<'s>,
@@ -42,7 +42,7 @@ pub(crate) struct Ground<'s> {
     pub(crate) strict: bool,
 }
 
-/// Appends a client's condition on the rows of `table`, which the statement calls `alias`.
+/// Appends a client's condition on the rows of `table`, with the alias `alias`.
 ///
 /// # Errors
 /// `UnknownColumn`, `UnknownTable`; with `strict` also `InvalidFilter` and `InvalidValue`.
@@ -88,7 +88,7 @@ pub(crate) fn begin(sql: &mut Sql, first: &mut bool) {
     sql.push(if std::mem::replace(first, false) { " WHERE " } else { " AND " });
 }
 
-/// Appends that the primary key is `key`; `false`, and nothing appended, when no row can have it.
+/// Appends the predicate that the primary key is `key`; returns `false`, and appends nothing, when no row can have it.
 pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) -> bool {
     let (text, binds) = (sql.text.len(), sql.binds.len());
     let mut first = true;
@@ -103,7 +103,7 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
     !first && table.key.len() == key.len()
 }
 
-/// Appends to such a condition that texts of the key are these by their bytes.
+/// Appends to such a predicate that texts of the key are equal by bytes.
 pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) {
     for (index, part) in table.key.iter().zip(key) {
         let operand = Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
@@ -118,7 +118,7 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
     let tuple = operands.len() > 1;
     let mut first = true;
     for key in keys {
-        // Each part may stand for several values.
+        // Each part may match several stored values.
         let mut all: Vec<Vec<Bind>> = vec![Vec::new()];
         for (own, part) in operands.iter().zip(key.iter()) {
             let binds = key_binds(sql.dialect, own, part);
@@ -149,7 +149,7 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
 }
 
 impl Ground<'_> {
-    /// Appends the condition; `false`, and nothing appended, when all of it is passed over.
+    /// Appends the condition; returns `false`, and appends nothing, when all of it is ignored.
     pub(crate) fn tree(
         &self,
         table: &TableInfo,
@@ -193,7 +193,7 @@ impl Ground<'_> {
         chain(parts, word, sql, &mut |part, sql| self.tree(table, alias, part, depth + 1, sql))
     }
 
-    /// The column of the table that the client means.
+    /// Returns the column of the table that the client names.
     pub(crate) fn column<'t>(&self, table: &'t TableInfo, name: &str) -> Result<&'t salver_model::records::ColumnInfo> {
         if let Some(index) = self.scope.column(self.operation, table, name) {
             return Ok(&table.columns[index]);

@@ -1,5 +1,5 @@
-//! Conditions on related rows: a row passes when there is a related row that passes. What rules and tenancy hide of the
-//! related tables is hidden here too.
+//! Conditions on related rows: a row passes when a related row passes. Related rows that rules and tenancy hide do not
+//! count.
 
 use salver_model::records::{Condition, Operation, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
@@ -24,7 +24,7 @@ pub(super) fn test(
     if !ground.strict && ground.scope.schema.table(next).is_none() {
         return Ok(false);
     }
-    // A table that a rule hides is an error: if the test were passed over, more rows would come than were asked for.
+    // A table that a rule hides is an error: ignoring the test would return more rows than requested.
     let there = ground.scope.table(ground.operation, next).map_err(|mut error| {
         error.code = if ground.strict { Code::InvalidFilter } else { error.code };
         error
@@ -80,7 +80,7 @@ pub(super) fn correlated(
     restrict(scope, operation, there, own, sql, &mut first)
 }
 
-/// A column list of a table under its alias.
+/// Columns of a table under its alias.
 type Side<'t> = (&'t TableInfo, &'t str, &'t [usize]);
 
 fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
@@ -124,7 +124,7 @@ pub(crate) fn scalar(
     Ok(true)
 }
 
-/// "`users` and `tags` are not related", with the tables that are.
+/// The error "`users` and `tags` are not related", with the tables that are.
 pub(crate) fn unrelated(scope: &Scope<'_>, operation: Operation, table: &TableInfo, next: &str) -> Error {
     let others = scope.schema.tables().iter().filter(|other| scope.access.table(operation, &other.name));
     let related: Vec<&str> = others

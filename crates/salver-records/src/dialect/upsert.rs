@@ -1,4 +1,4 @@
-//! Rows that are new or change the row with the same unique key: how each system says that.
+//! The upsert clause of each system.
 
 use salver_model::records::ColumnInfo;
 
@@ -45,7 +45,7 @@ impl Dialect {
         }
     }
 
-    /// What a select of nothing but values reads from.
+    /// Returns the `FROM` of a select of values only.
     pub(crate) fn of_nothing(self) -> &'static str {
         if self == Self::Mysql { " FROM DUAL" } else { "" }
     }
