@@ -1,7 +1,8 @@
-//! Conditions to SQL: what a client filters by, what rules and tenancy demand, what text search looks for.
+//! Translates conditions to SQL: filters of clients, predicates of rules and tenancy, and text search.
 //!
 //! Values are always bound, never written into the text. A value that its column can't have (`id,eq,abc`) equals no row
-//! and is neither below nor above any, on every system; PostgreSQL alone would fail. Strict requests are told instead.
+//! and is neither less nor greater than any, on every system; PostgreSQL alone would fail. Strict requests get an error
+//! instead.
 
 mod compare;
 mod convert;
@@ -63,8 +64,8 @@ pub(crate) fn treeql(
     Ok(())
 }
 
-/// Appends what rules and tenancy demand of the rows of `table`: ` WHERE` before the first condition, ` AND` before
-/// others.
+/// Appends the predicates of rules and tenancy on the rows of `table`: ` WHERE` before the first condition, ` AND`
+/// before others.
 ///
 /// # Errors
 /// `Config` when a rule names a column that the table does not have.
@@ -111,7 +112,8 @@ pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut
     }
 }
 
-/// Appends that the primary key is one of `keys`: a list, so that any number of them is nested no deeper than one.
+/// Appends the predicate that the primary key is one of `keys`: as a list, so that any number of them is nested no
+/// deeper than one.
 pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
     let operand = |index: &usize| Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
     let operands: Vec<Operand<'_>> = table.key.iter().map(operand).collect();

@@ -1,4 +1,4 @@
-//! Names of the database to names of the outside: which tables are served, and what they and their columns are called.
+//! Maps names of the database to public names: which tables are served, and the names of these and their columns.
 
 use salver_model::records::TableInfo;
 use salver_model::spec::{DatabaseSpec, matches_pattern};

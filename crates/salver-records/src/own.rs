@@ -1,6 +1,6 @@
-//! An entry of which each caller has a separate database: the one that the entry's URL names once what is known of the
-//! caller stands in it. They are opened when somebody comes for whom they are, and nothing of one is shared with
-//! another: connections, schema, statements, and what gathers.
+//! An entry with a separate database for each caller: the entry's URL has a placeholder for an attribute of the caller.
+//! A database is opened at its caller's first request, and shares nothing with another: no connections, schema,
+//! statements, or batches of reads.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,8 +99,8 @@ impl CallersDatabases {
         Ok(opened)
     }
 
-    /// The same whether nothing is known of the caller, it can't be a name, or there is no such database: nobody learns
-    /// which there are.
+    /// Returns the same error whether the caller's attribute is missing, is no valid name, or has no database: it does
+    /// not reveal which databases exist.
     fn refuse(&self) -> Error {
         let hint = format!("`{}` has a database for each `caller.{}`", self.spec.name, self.attribute);
         Error::new(Code::Forbidden, "Operation forbidden").with_hint(hint)

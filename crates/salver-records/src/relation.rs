@@ -52,8 +52,8 @@ impl Link {
     }
 }
 
-/// Every way from `here` to `there` that the caller may see: all foreign keys in either direction, and only when there
-/// is none of them the first table that refers to both.
+/// Returns every link from `here` to `there` that the caller may see: all foreign keys in either direction, and only if
+/// there are none, the first table that refers to both.
 pub(crate) fn links(scope: &Scope<'_>, operation: Operation, here: &TableInfo, there: &TableInfo) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for (columns, target) in references(scope, operation, here, there) {

@@ -123,7 +123,7 @@ pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: 
     }
 }
 
-/// Notes whether the step touched a row.
+/// Returns a check that records whether the step affected a row.
 fn note(touched: &Arc<AtomicBool>) -> Check {
     let touched = Arc::clone(touched);
     Box::new(move |done: &Done| {
@@ -132,18 +132,18 @@ fn note(touched: &Arc<AtomicBool>) -> Check {
     })
 }
 
-/// A row must have been touched, and is noted.
+/// Returns a check that a row was affected, and records it.
 fn found_and_noted(key: &RecordKey, touched: &Arc<AtomicBool>) -> Check {
     let (key, note) = (key.clone(), note(touched));
     Box::new(move |done: &Done| if done.affected > 0 { note(done) } else { Err(not_found(&key)) })
 }
 
-/// The row that was touched must be found.
+/// Returns a check that an affected row is found.
 fn passes(touched: Arc<AtomicBool>) -> Check {
     Box::new(move |done: &Done| ensure(!touched.load(Ordering::Relaxed) || !done.rows.is_empty()))
 }
 
-/// The row that was touched must pass a check.
+/// Returns a check that an affected row satisfies a rule.
 fn checked(touched: &Arc<AtomicBool>, table: &str, told: (String, String)) -> Check {
     let (touched, table) = (Arc::clone(touched), table.to_owned());
     Box::new(move |done: &Done| {
@@ -152,7 +152,7 @@ fn checked(touched: &Arc<AtomicBool>, table: &str, told: (String, String)) -> Ch
     })
 }
 
-/// The part of a statement that finds one row.
+/// The predicate that finds one row.
 #[derive(Clone, Debug)]
 pub(crate) struct ByKey<'k> {
     key: &'k RecordKey,
@@ -169,7 +169,7 @@ impl ByKey<'_> {
 }
 
 impl Ground<'_> {
-    /// How to find the row with this key; `None` when no row can have it.
+    /// Returns the predicate for the row with this key; `None` when no row can have it.
     ///
     /// # Errors
     /// A key with more or fewer parts than the primary key has.
@@ -197,7 +197,7 @@ impl Ground<'_> {
     }
 }
 
-/// A select of columns of the row, when it may be read.
+/// Selects columns of the row, if it may be read.
 pub(crate) fn select(
     ground: &Ground<'_>,
     columns: &[usize],
@@ -213,7 +213,7 @@ pub(crate) fn select(
     Ok(step(sql, ground.rows(columns), check))
 }
 
-/// A select of the row, when it passes the rules of the change.
+/// Selects the row, if it passes the rules of the change.
 fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> Result<crate::statement::Step> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
@@ -222,7 +222,7 @@ fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> R
     Ok(step(sql, ground.rows(&[]), Some(check)))
 }
 
-/// A select of the row, when it passes the rule of a check.
+/// Selects the row, if it passes the rule of a check.
 fn select_checked(
     ground: &Ground<'_>,
     by_key: &ByKey<'_>,

@@ -28,8 +28,8 @@ pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sq
     true
 }
 
-/// What a part of a key stands for: one value and no other that is shown alike, since a key is of one row. Only bytes
-/// of SQLite may lie there as the text of them, as PHP-CRUD-API writes it.
+/// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one
+/// row. Only bytes in SQLite may also be stored as their base64 text, as PHP-CRUD-API writes it.
 pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
     let main = bind_for(dialect, operand, value);
     if dialect == Dialect::Sqlite

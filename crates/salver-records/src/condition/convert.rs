@@ -11,8 +11,8 @@ use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// The value that `text` stands for in a column of this kind, which has a place for a zone or takes all for UTC; `None`
-/// when no row can have it there.
+/// Returns the value of `text` for a column of this kind, which stores a zone or takes all times as UTC; `None` when no
+/// row can have it there.
 pub(crate) fn bind_of(kind: ColumnKind, has_zone: bool, text: &str) -> Option<Bind> {
     match kind {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => {
@@ -119,8 +119,8 @@ fn far(kind: ColumnKind) -> Option<Far> {
     }
 }
 
-/// The value that `text`, which is known of a caller, stands for when it is compared with this expression; `None` where
-/// it is not the one way to write that value, so that no two callers are one.
+/// Returns the value of `text`, which comes from the caller's identity, for a comparison with this expression; `None`
+/// where it is not the canonical form of that value, so that no two callers share one.
 pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
     let is_exact = match operand.column.kind {
         ColumnKind::Integer | ColumnKind::BigInt => {
@@ -139,8 +139,7 @@ pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) ->
     if is_exact { bind_for(dialect, operand, text) } else { None }
 }
 
-/// Appends the placeholder of a value for this expression, with the type it must have where the system would guess
-/// another one.
+/// Appends the placeholder of a value for this expression, with a cast where the system would infer another type.
 pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
     let kind = operand.column.kind;
     match sql.dialect {

@@ -1,5 +1,5 @@
-//! What equals a value as a client writes it. SQLite stores any value in any column, so that several may be shown as
-//! the same text; and a truth is there, as in MySQL, any number but nought.
+//! Equality with a client's value. SQLite stores any value in any column, so that several may be shown as the same
+//! text; and a true boolean is there, as in MySQL, any number but zero.
 
 use salver_model::records::ColumnKind;
 

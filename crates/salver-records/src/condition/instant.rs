@@ -1,4 +1,4 @@
-//! Days and times as clients write them, in the one form that every system reads; what is no day or time is nothing.
+//! Converts days and times of clients to the one form that every system parses; returns `None` for anything else.
 
 use crate::moment;
 

@@ -9,8 +9,8 @@ use crate::dialect::Sql;
 use crate::relation::{Link, links};
 use crate::scope::Scope;
 
-/// Appends a test whose path leads to another table; `false`, and nothing appended, when it is passed over: there is no
-/// table of that name, or none that is related, and the request is not strict.
+/// Appends a test whose path leads to another table; returns `false`, and appends nothing, when it is ignored: there is
+/// no table of that name, or none that is related, and the request is not strict.
 pub(super) fn test(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -52,8 +52,8 @@ pub(super) fn test(
     Ok(written)
 }
 
-/// Appends the related table with what ties its rows to those of `here`, and what rules and tenancy demand of them:
-/// `"there" r0 WHERE r0."key" = t."fk"`.
+/// Appends the related table with the predicates that correlate its rows with those of `here`, and those of rules and
+/// tenancy: `"there" r0 WHERE r0."key" = t."fk"`.
 pub(super) fn correlated(
     ground: &Ground<'_>,
     (here, alias): (&TableInfo, &str),
@@ -90,8 +90,8 @@ fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
     }
 }
 
-/// Appends the value of a column that is reached over related tables, to one row each, as a subselect; `false`, and
-/// nothing appended, when the path does not lead there. What stands `around` the column is inside the subselect.
+/// Appends the value of a column that is reached through to-one relations, as a scalar subquery; returns `false`, and
+/// appends nothing, when the path does not lead there. The text `around` the column is inside the subquery.
 pub(crate) fn scalar(
     ground: &Ground<'_>,
     (table, alias): (&TableInfo, &str),

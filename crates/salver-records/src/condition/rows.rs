@@ -119,7 +119,7 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
     sql.push(")");
 }
 
-/// Bytes of SQLite, which compare with bytes; a text among them, as PHP-CRUD-API writes base64, compares as it is.
+/// Compares SQLite's bytes with bytes; text among them, as PHP-CRUD-API writes base64, compares unchanged.
 fn compare_binary(operand: &Operand<'_>, op: Comparison, sign: &str, text: &str, sql: &mut Sql) {
     let own = operand.text();
     let negated = op == Comparison::NotEq;

@@ -37,8 +37,8 @@ pub(super) fn create(ground: &Ground<'_>, definition: &TableDefinition) -> Resul
     Ok(vec![format!("CREATE TABLE {} ({})", ground.name(name), parts.join(", "))])
 }
 
-/// A column as it stands in `CREATE TABLE`, and whether it says by itself that it is the primary key. The only column
-/// of a key is numbered by the database when it is of whole numbers.
+/// Returns the declaration of a column for `CREATE TABLE`, and whether it includes the primary key constraint. The only
+/// column of a key is auto-increment when it is an integer.
 pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: bool) -> Result<(String, bool)> {
     let name = ground.name(new_name(column.name.as_deref())?);
     let own = type_of(column)?;
@@ -58,7 +58,8 @@ pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: b
     })
 }
 
-/// `CONSTRAINT "table_column_fkey" FOREIGN KEY ("column") REFERENCES "other" ("id")`; names are those of the database.
+/// Returns `CONSTRAINT "table_column_fkey" FOREIGN KEY ("column") REFERENCES "other" ("id")`; names are those of the
+/// database.
 pub(super) fn foreign_key(ground: &Ground<'_>, (table, column): (&str, &str), target: &str) -> Result<String> {
     Ok(format!(
         "CONSTRAINT {} FOREIGN KEY ({}) {}",

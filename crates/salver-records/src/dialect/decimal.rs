@@ -3,8 +3,8 @@
 use super::Sql;
 use crate::statement::Bind;
 
-/// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
-/// become another number.
+/// Appends the placeholder of a number that is sent to MySQL as text, cast to as many digits as it has: fewer would
+/// change the number.
 pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     /// The limits of MySQL's decimals.
     const DIGITS_MAX: usize = 65;

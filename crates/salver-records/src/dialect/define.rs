@@ -64,8 +64,8 @@ impl Dialect {
         }
     }
 
-    /// What rows that are there already get in a new column that may not be null: a literal; `None` for kinds that have
-    /// no such.
+    /// Returns the value of existing rows in a new column that is not nullable, as a literal; `None` for kinds without
+    /// such a value.
     pub(crate) fn neutral(self, kind: ColumnKind) -> Option<&'static str> {
         Some(match kind {
             ColumnKind::Boolean if self == Self::Postgres => "false",

@@ -1,4 +1,4 @@
-//! SQL text under construction, with the values for its placeholders. Values never become text of the statement, but
+//! SQL text under construction, with the values for its placeholders. Values never become text of the statement, except
 //! for `COPY`.
 
 use salver_model::Result;
@@ -77,12 +77,12 @@ impl Sql {
     }
 }
 
-/// Conditions that stand side by side in one pair of parentheses. A chain is nested as deep as it is long to SQLite,
-/// and it takes 1,000 levels.
+/// Conditions side by side in one pair of parentheses. To SQLite a chain is nested as deep as it is long, and its limit
+/// is 1,000 levels.
 const CHAIN_MAX: usize = 128;
 
-/// Appends `parts` with `word` between them, in parentheses so nested that any number of them stays flat. `push`
-/// appends one, and tells whether it did; the answer tells whether any did.
+/// Appends `parts` with `word` between them, in nested parentheses, so that any number of them stays flat. `push`
+/// appends one, and returns whether it did; the result is whether any did.
 pub(crate) fn chain<P>(
     parts: &[P],
     word: &str,

@@ -61,8 +61,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The bytes that `text` stands for; `None` when it is not base64: it has other signs in it, as white space is, too few
-/// or too many `=`, or bits behind the last byte, so that no two texts but for alphabet and padding are one value.
+/// Decodes `text`; returns `None` when it is not base64: it has other characters, such as white space, too few or too
+/// many `=`, or bits after the last byte, so that two texts of one value differ only in alphabet and padding.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();

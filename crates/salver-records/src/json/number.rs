@@ -37,7 +37,7 @@ pub(crate) fn single(value: f32, out: &mut Vec<u8>) {
     }
 }
 
-/// Lays out shortest digits as PHP does: an exponent only below 0.0001 and from 1e17 on, and never without a point.
+/// Formats shortest digits like PHP: an exponent only below 0.0001 and from 1e17 on, and never without a point.
 fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
     if (1e-3..1e15).contains(&magnitude) && !text.contains('e') {
         return out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());

@@ -1,4 +1,4 @@
-//! A page of rows, cut out of what was fetched, and the cursor of the page behind it.
+//! A page of rows, cut from the fetched ones, and the cursor of the next page.
 
 use std::sync::Arc;
 

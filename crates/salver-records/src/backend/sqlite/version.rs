@@ -2,8 +2,7 @@
 //!
 //! SQLite has a counter per connection that tells whether another connection committed. To make one commit change the
 //! version once, and not once per connection that notices it, one connection, the sentinel, decides; it is queried only
-//! by readers whose own counter changed.
-//! asked only by those whose own counter moved, and all others ask nobody.
+//! by readers whose own counter changed, and the others query nothing more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
