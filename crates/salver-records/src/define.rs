@@ -141,17 +141,17 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The error "Table 'x' already exists".
+/// Returns the error "Table 'x' already exists".
 fn exists_table(name: &str) -> Error {
     Error::new(Code::TableExists, format!("Table '{name}' already exists"))
 }
 
-/// The error "Column 'x' already exists".
+/// Returns the error "Column 'x' already exists".
 fn exists_column(name: &str) -> Error {
     Error::new(Code::ColumnExists, format!("Column '{name}' already exists"))
 }
 
-/// The error "Operation 'remodel' not supported".
+/// Returns the error "Operation 'remodel' not supported".
 fn unsupported(why: &str) -> Error {
     Error::new(Code::Unsupported, "Operation 'remodel' not supported").with_hint(why)
 }

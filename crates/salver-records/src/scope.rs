@@ -54,7 +54,7 @@ impl<'a> Scope<'a> {
         table.column(name).filter(|_| self.access.column(operation, &table.name, name))
     }
 
-    /// The error "Column 'agee' not found", with the nearest column as hint.
+    /// Returns the error "Column 'agee' not found", with the nearest column as hint.
     pub(crate) fn unknown_column(&self, operation: Operation, table: &TableInfo, name: &str) -> Error {
         let names = table.columns.iter().map(|column| column.name.as_str());
         let visible: Vec<&str> = names.filter(|own| self.access.column(operation, &table.name, own)).collect();

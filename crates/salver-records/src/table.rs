@@ -181,7 +181,7 @@ impl Table for RecordsTable {
         self.as_it_is(hold::hold(self, parts).await).await
     }
 
-    /// Held rows are gone with their transaction.
+    /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.
     async fn hold_at(&self, _: Version, _: usize) -> Result<Option<Arc<dyn Held>>> {
         Ok(None)
     }

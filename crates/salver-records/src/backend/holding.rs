@@ -98,7 +98,7 @@ impl Places {
     }
 }
 
-/// The error for a snapshot that is lost for good; `why` is part of a sentence.
+/// Returns the error for a snapshot that is lost for good; `why` is part of a sentence.
 pub(crate) fn lost(database: &str, why: &str) -> Error {
     Error::new(Code::ExpiredCursor, format!("the rows that were held in the database {database} are gone: {why}"))
         .with_hint("begin the export again")

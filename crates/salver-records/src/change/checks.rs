@@ -172,7 +172,7 @@ fn mistyped(column: &ColumnInfo, field: &Field, json: bool) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// Like `mistyped`, for a value that is not text.
+/// Returns the same as `mistyped`, for a value that is not text.
 fn mistyped_value(column: &ColumnInfo, field: &Field, json: bool) -> Option<String> {
     let fits = match (column.kind, field) {
         (ColumnKind::Integer | ColumnKind::BigInt, Field::Number(text)) if is_integer(column.kind, text) => true,

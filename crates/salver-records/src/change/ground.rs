@@ -153,13 +153,13 @@ impl<'a> Ground<'a> {
         Ok(Some(index).filter(|index| asked && !self.barred.contains(index)))
     }
 
-    /// The error for a name that does not exist, with the nearest one that does.
+    /// Returns the error for a name that does not exist, with the nearest one that does.
     pub(crate) fn unknown_column(&self, name: &str) -> Error {
         let own = self.scope.unknown_column(self.operation, self.table, name);
         Error::new(Code::InvalidColumn, own.message).with_hint_if(own.hint)
     }
 
-    /// The error for a value that does not fit its column.
+    /// Returns the error for a value that does not fit its column.
     pub(crate) fn unfit(&self, column: usize, why: &str) -> Error {
         invalid(&self.table.name, vec![(self.table.columns[column].name.clone(), why.to_owned())])
     }
@@ -209,23 +209,23 @@ fn counts(change: &Change) -> Result<()> {
     if fits { Ok(()) } else { Err(argument_count(change)) }
 }
 
-/// The error "Argument count mismatch in '1,2'".
+/// Returns the error "Argument count mismatch in '1,2'".
 pub(crate) fn argument_count(change: &Change) -> Error {
     Error::new(Code::ArgumentCount, format!("Argument count mismatch in '{}'", change.keys_text))
         .with_hint("each key needs its record, and each part of the primary key its value")
 }
 
-/// The error "Primary key for table 'nopk' not found".
+/// Returns the error "Primary key for table 'nopk' not found".
 pub(super) fn no_primary_key(table: &str) -> Error {
     Error::new(Code::NoPrimaryKey, format!("Primary key for table '{table}' not found"))
 }
 
-/// The error "Operation forbidden".
+/// Returns the error "Operation forbidden".
 pub(crate) fn forbidden() -> Error {
     Error::new(Code::Forbidden, "Operation forbidden")
 }
 
-/// The error "Input validation failed for 'comments'", with the reason by column.
+/// Returns the error "Input validation failed for 'comments'", with the reason by column.
 pub(crate) fn invalid(table: &str, details: Vec<(String, String)>) -> Error {
     let mut error = Error::new(Code::Invalid, format!("Input validation failed for '{table}'"));
     error.details = details;

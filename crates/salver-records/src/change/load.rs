@@ -130,7 +130,7 @@ impl First {
     }
 }
 
-/// The error for a row after too many unreadable ones.
+/// Returns the error for a row after too many unreadable ones.
 fn late() -> Error {
     Error::new(Code::Invalid, format!("none of the first {FIRST_LINES} rows could be read"))
         .with_hint("see whether the body is of the type that `Content-Type` says")

@@ -99,7 +99,7 @@ pub(crate) fn update(
     item(plan, answer)
 }
 
-/// The response when there is no row to change.
+/// Returns the response when there is no row to change.
 pub(crate) fn nothing(shown: bool) -> Answer {
     Answer::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
 }

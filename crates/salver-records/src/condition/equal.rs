@@ -45,7 +45,7 @@ pub(super) fn push(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     push_key(operand, binds, sql);
 }
 
-/// Like `push`, but a boolean is exactly one value.
+/// Appends the same predicate as `push`, but a boolean is exactly one value.
 pub(super) fn push_key(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     sql.push(operand.text());
     let one = binds.len() == 1;

@@ -1,4 +1,4 @@
-//! Days and times that clients seldom write and databases have all the same: what a row shows can be asked for again.
+//! Uncommon days and times that databases support all the same: a value that a row shows must be valid in a condition.
 
 /// Returns PostgreSQL's `infinity`, days before the first year and after the year 9999, and midnight at the end of a
 /// day.

@@ -49,7 +49,8 @@ impl Mark {
     }
 }
 
-/// Every type's text is parsed back to the same value, and a placeholder has the type that it is compared with.
+/// Returns the encoding for PostgreSQL: every type's text is parsed back to the same value, and a placeholder has the
+/// type that it is compared with.
 fn of_postgres(column: &ColumnInfo) -> Mark {
     let text = Mark { sorted: BARE, fetched: ("", "::text"), kind: ColumnKind::Clob, place: BARE };
     if Operand::column(Dialect::Postgres, column, "").as_text {

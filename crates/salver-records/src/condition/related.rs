@@ -124,7 +124,7 @@ pub(crate) fn scalar(
     Ok(true)
 }
 
-/// The error "`users` and `tags` are not related", with the tables that are.
+/// Returns the error "`users` and `tags` are not related", with the tables that are.
 pub(crate) fn unrelated(scope: &Scope<'_>, operation: Operation, table: &TableInfo, next: &str) -> Error {
     let others = scope.schema.tables().iter().filter(|other| scope.access.table(operation, &other.name));
     let related: Vec<&str> = others

@@ -113,9 +113,9 @@ impl Dialect {
 /// Significant decimal digits that a float keeps.
 const FLOAT_DIGITS: u32 = 15;
 
-/// SQLite turns an overflowing integer sum into a float, and an overflowing float sum into infinity, and does not check
-/// the digits of decimals. `abs` of the smallest integer is the one function that fails at run time; its argument names
-/// the column, so that it is not evaluated beforehand.
+/// Appends a sum for SQLite that fails on overflow. SQLite turns an overflowing integer sum into a float, and an
+/// overflowing float sum into infinity, and does not check the digits of decimals. `abs` of the smallest integer is the
+/// one function that fails at run time; its argument names the column, so that it is not evaluated beforehand.
 fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
     let name = &column.real_name;
     let sum = |sql: &mut Sql| {

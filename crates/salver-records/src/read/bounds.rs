@@ -18,6 +18,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Returns the bounds of `query`, within the entry's limits.
+    ///
     /// # Errors
     /// `PageForbidden` after the last page that may be requested.
     pub(crate) fn of(spec: &DatabaseSpec, query: &RecordQuery) -> Result<Self> {

@@ -182,8 +182,8 @@ fn bind(value: &Value) -> Option<Option<Bind>> {
     }))
 }
 
-/// The error for a page that would end at a row with null in its primary key, which nothing distinguishes from others.
-/// SQLite allows nulls in primary keys.
+/// Returns the error for a page that would end at a row with null in its primary key, which nothing distinguishes from
+/// others. SQLite allows nulls in primary keys.
 pub(crate) fn null_key(table: &str) -> Error {
     Error::new(Code::InvalidRequest, format!("rows of `{table}` have null in their primary key and can't be paged"))
         .with_hint("give them keys, or page by number: `page` for records, `offset` for tables")

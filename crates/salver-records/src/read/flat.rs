@@ -34,7 +34,7 @@ impl Flat {
         scope.prepared.get(&scope.schema, position, Slot::List, || Self::new(scope, position))
     }
 
-    /// Prepared for all callers: the columns that rules hide depend on the caller only where rules have exceptions.
+    /// Prepares it for all callers: the columns that rules hide depend on the caller only where rules have exceptions.
     pub(super) fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         let table = scope.schema.tables().get(position)?;
         let seen = |index: &usize| scope.access.column(Operation::List, &table.name, &table.columns[*index].name);

@@ -42,7 +42,7 @@ pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) ->
     Ok(table)
 }
 
-/// The error for a record that does not exist.
+/// Returns the error for a record that does not exist.
 pub(crate) fn not_found(key: &RecordKey) -> Error {
     Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
 }

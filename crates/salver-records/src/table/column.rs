@@ -40,7 +40,8 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
     }
 }
 
-/// Without a declared precision any number of digits may come: the widest decimal covers those in use.
+/// Returns the type of a decimal. Without a declared precision any number of digits may come: the widest decimal covers
+/// those in use.
 fn decimal(column: &ColumnInfo) -> DataType {
     let (Some(precision), Some(scale)) = (column.precision, column.scale) else { return UNDECLARED_DECIMAL };
     // PostgreSQL allows a scale larger than the precision.

@@ -17,7 +17,7 @@ pub(super) fn narrow(text: &str, precision: u8, scale: i8) -> Option<i128> {
     Some(if negative { -number } else { number })
 }
 
-/// Like `narrow`, for up to 76 digits.
+/// Converts like `narrow`, up to 76 digits.
 pub(super) fn wide(text: &str, precision: u8, scale: i8) -> Option<i256> {
     if let Some(number) = narrow(text, precision, scale) {
         return Some(i256::from_i128(number));

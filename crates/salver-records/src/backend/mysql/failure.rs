@@ -105,13 +105,13 @@ fn unreachable_database(place: &str) -> Error {
         .with_hint("see whether it runs and whether the address is right; it is tried again with every request")
 }
 
-/// The error for a connection that broke when nothing of the request was committed.
+/// Returns the error for a connection that broke when nothing of the request was committed.
 pub(super) fn lost(place: &str) -> Error {
     Error::new(Code::DatabaseUnavailable, format!("lost the connection to the database {place}"))
         .with_hint("nothing was changed; try again")
 }
 
-/// The error for a connection that broke after a change was sent that may have been committed.
+/// Returns the error for a connection that broke after a change was sent that may have been committed.
 pub(super) fn outcome_unknown(failure: Failure, place: &str) -> Error {
     Error::new(
         Code::DatabaseUnavailable,

@@ -116,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// Like `within`, for a response that may have come at once.
+    /// Waits like `within` for a response that may have come at once.
     pub(super) async fn within_or<T>(
         &self,
         early: Option<Result<T, tokio_postgres::Error>>,

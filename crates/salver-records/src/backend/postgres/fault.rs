@@ -106,7 +106,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
 }
 
-/// The error for a commit that was sent and whose response will not come.
+/// Returns the error for a commit that was sent and whose response will not come.
 pub(super) fn unknown_outcome(fault: Fault, entry: &str) -> Error {
     let told = |what: &str| {
         let message = format!("{what} while it kept the change: the outcome is unknown");

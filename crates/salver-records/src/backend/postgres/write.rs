@@ -328,7 +328,7 @@ async fn roll_back(lease: &mut Lease) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The outcome of a program with a failed step: nothing is kept.
+/// Returns the outcome of a program with a failed step: nothing is kept.
 fn undone(error: Error, mut steps: Vec<StepResult>) -> Outcome {
     steps.push(Err(error));
     Outcome { steps, committed: false }

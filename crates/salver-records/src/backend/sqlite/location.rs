@@ -82,7 +82,7 @@ fn device_and_inode(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere an open file can't be replaced, so that there is nothing to distinguish.
+/// Returns zeros: on other systems an open file can't be replaced, so that there is nothing to distinguish.
 #[cfg(not(unix))]
 fn device_and_inode(_metadata: &Metadata) -> (u64, u64) {
     (0, 0)

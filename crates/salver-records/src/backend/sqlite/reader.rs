@@ -68,7 +68,7 @@ impl Reader {
         }
     }
 
-    /// Like [`Reader::refresh`], with the log's present head.
+    /// Refreshes like [`Reader::refresh`], with the log's present head.
     fn refresh_to(&mut self, head: LogHead) {
         if self.kept.open.is_some_and(|open| open != head) {
             self.release();

@@ -35,7 +35,7 @@ pub(super) fn feed<S: RowSink>(
     feed_until((connection, spare), (index, read), sink, |sink| after(sink).map(|()| true))
 }
 
-/// Like [`feed`], until `after` returns that no more rows are wanted.
+/// Steps like [`feed`], until `after` returns that no more rows are wanted.
 pub(super) fn feed_until<S: RowSink>(
     (connection, spare): (&Connection, &mut Vec<Cell<'static>>),
     (index, read): (usize, &Read),

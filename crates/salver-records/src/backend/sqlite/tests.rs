@@ -28,7 +28,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// A file made by `sql`.
+    /// Creates a file by `sql`.
     fn new(sql: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("test.db");
@@ -90,13 +90,13 @@ async fn run(database: &Sqlite, sql: &str, binds: Vec<Bind>) -> Result<Outcome> 
     database.write(program(vec![step(sql, binds)])).await
 }
 
-/// The rows of one statement.
+/// Returns the rows of one statement.
 async fn rows(database: &Sqlite, sql: &str) -> Result<Vec<Vec<OwnedCell>>> {
     let mut collected = database.read(vec![read(sql, Vec::new())], Collect::default(), None).await?;
     Ok(collected.rows.pop().unwrap_or_default())
 }
 
-/// The only cell of one statement, which is a number.
+/// Returns the only cell of one statement, which is a number.
 async fn number(database: &Sqlite, sql: &str) -> i64 {
     match rows(database, sql).await.unwrap()[0][0] {
         OwnedCell::Int(value) => value,

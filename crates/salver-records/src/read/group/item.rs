@@ -26,7 +26,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// A grouped column.
+    /// Creates a grouped column.
     pub(super) fn group(scope: &Scope<'_>, table: &TableInfo, column: &ColumnInfo) -> Self {
         let operand = Operand::column(scope.dialect, column, ALIAS);
         // The type may have no equality in the database; its text is compared.

@@ -144,7 +144,7 @@ async fn failures_have_their_codes() {
     assert_eq!(error.details, [("n".to_owned(), "is out of range".to_owned())]);
 }
 
-/// A step that waits at `barrier` when it is done.
+/// Returns a step that waits at `barrier` when it is done.
 fn meeting(sql: &str, barrier: &Arc<Barrier>) -> Step {
     let barrier = Arc::clone(barrier);
     let mut step = step(sql, Vec::new(), Returns::Count);

@@ -46,7 +46,7 @@ fn table() -> String {
     format!("create table kinds (id int primary key, {})", columns.join(", "))
 }
 
-/// Samples: the value that goes in, and the one that comes out.
+/// Returns pairs of the value that goes in, and the one that comes out.
 #[allow(clippy::too_many_lines, reason = "one line for each column")]
 fn samples() -> Vec<Vec<(Bind, OwnedCell)>> {
     let same = |value: &str| (bind(value), text(value));

@@ -12,7 +12,7 @@ pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     short(raw, precision, scale).or_else(|| long(raw, precision.min(38), scale)?.to_i128())
 }
 
-/// Like [`decimal`], for a number that fits with these zeros.
+/// Decodes like [`decimal`], where the number fits with these zeros.
 fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     let (head, mut digits) = raw.split_at_checked(8)?;
     let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -39,7 +39,7 @@ fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     fits.then_some(if sign == NEGATIVE { -number } else { number })
 }
 
-/// Like [`decimal`], for up to 76 digits.
+/// Decodes like [`decimal`], up to 76 digits.
 pub(super) fn wide_decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
     short(raw, precision, scale).map(i256::from_i128).or_else(|| long(raw, precision, scale))
 }
