@@ -1,16 +1,16 @@
-//! What a caller may do with which tables, columns and rows: the rules of the entry, its tenancy, and whether it may be
-//! written at all. Every operation asks here, also about the tables it joins and filters by.
+//! Access control for one caller: which tables, columns and rows an operation may touch, from the entry's rules, its
+//! tenancy and whether the entry is writable. Every operation consults it, also for the tables it joins and filters by.
 
 use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
 use salver_model::spec::{DatabaseSpec, RecordRule, matches_pattern};
 use salver_model::{Caller, Code, Error, Filter, Result, Value};
 
-/// The rules of an entry as they are for one caller.
+/// The rules of an entry as they apply to one caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access<'a> {
     pub(crate) spec: &'a DatabaseSpec,
     pub(crate) caller: &'a Caller,
-    /// Whether rules may make exceptions of the caller: not where the same is shown to everybody.
+    /// Whether rules may make exceptions for the caller; `false` where every caller gets the same.
     pub(crate) excepts: bool,
 }
 
@@ -26,19 +26,20 @@ impl<'a> Access<'a> {
         })
     }
 
-    /// Whether tables and columns are the same for every caller, so that what is made of them can be kept.
+    /// Returns whether every caller sees the same tables and columns, so that results derived from them can be cached.
     pub(crate) fn is_uniform(self) -> bool {
         self.spec.rules.iter().all(|rule| rule.except.is_none())
     }
 
-    /// Whether a table that is called `new` afterwards would be kept from others than it is as `old`.
+    /// Returns whether renaming a table from `old` to `new` would change which rules or tenancies apply to it.
     pub(crate) fn moves_table(self, old: &str, new: &str) -> bool {
         let tenancies = self.spec.tenancy.iter().map(|own| own.table.as_str());
         self.spec.rules.iter().any(|rule| rule.is_about(old) != rule.is_about(new))
             || tenancies.into_iter().any(|table| matches_pattern(table, old) != matches_pattern(table, new))
     }
 
-    /// Whether rules or tenancy name the column, so that it can't go or get another name, `new`, without them.
+    /// Returns whether rules or tenancy name the column, so that dropping it, or renaming it to `new`, would bypass
+    /// them.
     pub(crate) fn moves_column(self, table: &str, old: &str, new: Option<&str>) -> bool {
         let is = |pattern: &str, name: Option<&str>| name.is_some_and(|name| matches_pattern(pattern, name));
         let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|own| is(own, Some(old)) && !is(own, new));
@@ -52,24 +53,25 @@ impl<'a> Access<'a> {
                 .any(|rule| rule.is_about(table) && (chooses(rule) || new.is_some() && hides(rule)))
     }
 
-    /// Whether the table is there for this operation.
+    /// Returns whether the table is visible to this operation.
     pub(crate) fn table(self, operation: Operation, table: &str) -> bool {
         !self.rules(operation, table).any(|rule| rule.deny)
     }
 
-    /// Whether the column is there for this operation.
+    /// Returns whether the column is visible to this operation.
     pub(crate) fn column(self, operation: Operation, table: &str, column: &str) -> bool {
         let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column));
         self.spec.rules.is_empty() || !self.rules(operation, table).any(hides)
     }
 
-    /// Whether rows of the table can be named by their key, and told by it: it has one, and nothing of it is hidden.
+    /// Returns whether rows of the table can be addressed and identified by their key: it has one, and no column of it
+    /// is hidden.
     pub(crate) fn is_keyed(self, operation: Operation, table: &TableInfo) -> bool {
         let seen = |index: &usize| self.column(operation, &table.name, &table.columns[*index].name);
         !table.key.is_empty() && table.key.iter().all(seen)
     }
 
-    /// The conditions every row must pass to be there: rules and tenancy.
+    /// Returns the predicates that every row must satisfy to be visible: those of the rules and of the tenancy.
     pub(crate) fn rows(self, operation: Operation, table: &TableInfo) -> Vec<Filter> {
         let rules = self.rules(operation, &table.name).filter_map(|rule| rule.rows.as_ref());
         let mut filters: Vec<Filter> = rules.map(|rule| rule.filter(self.caller)).collect();
@@ -83,13 +85,14 @@ impl<'a> Access<'a> {
         filters
     }
 
-    /// The columns that keep tenants apart, with the caller's value. A caller without one gets null, which no row has.
+    /// Returns the tenancy columns with the caller's value for each. A caller without a value gets null, which matches
+    /// no row.
     pub(crate) fn tenancy(self, table: &TableInfo) -> Vec<(usize, Value)> {
         let meant = self.spec.tenancy.iter().filter(|tenancy| matches_pattern(&tenancy.table, &table.name));
         meant.filter_map(|own| Some((table.column(&own.column)?, own.value.value(self.caller)))).collect()
     }
 
-    /// The schema without what is not there for this operation.
+    /// Returns the schema without the tables and columns that are hidden from this operation.
     pub(crate) fn visible(self, schema: &DatabaseSchema, operation: Operation) -> DatabaseSchema {
         let mut tables = Vec::new();
         for table in schema.tables().iter().filter(|table| self.table(operation, &table.name)) {
@@ -111,7 +114,7 @@ impl<'a> Access<'a> {
         DatabaseSchema::new(tables, schema.stamp())
     }
 
-    /// That rows of the table may be changed.
+    /// Checks that rows of the table may be changed.
     ///
     /// # Errors
     /// `ReadOnly`, `Unsupported` for views.

@@ -1,13 +1,13 @@
-//! The three database systems behind one set of methods. Each has the same inherent methods with the same meaning; this
-//! file only chooses.
+//! The three database systems behind one set of methods. Each has the same inherent methods with the same contract;
+//! this file only dispatches.
 //!
-//! Meaning:
-//! - `reads` that come together see one state of the database, and take as few round trips as the driver can make of
-//!   them (PostgreSQL pipelines them; MySQL gets them as one statement; SQLite has none).
-//! - Dropping a future stops its work as soon as the database lets it.
+//! Contract:
+//! - `reads` passed together see one snapshot of the database, in as few round trips as the driver allows (PostgreSQL
+//!   pipelines them; MySQL gets them as one statement; SQLite needs none).
+//! - Dropping a future cancels its work as soon as the database allows.
 //! - Errors: `DuplicateKey`, `Integrity`, `Invalid` (a value the column can't hold), `DatabaseUnavailable`,
-//!   `Contention`, `Timeout`, `UnknownColumn`/`UnknownTable` when the schema moved; anything else is `Execution`, with
-//!   the database's own words only in the cause.
+//!   `Contention`, `Timeout`, `UnknownColumn`/`UnknownTable` when the schema changed; anything else is `Execution`,
+//!   with the database's own message only in the cause.
 
 pub(crate) mod holding;
 pub(crate) mod layout;
@@ -29,12 +29,13 @@ use crate::backend::snapshot::Snapshot;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
-/// The server's words of a value that does not fit its column, and the column's name where it is told.
+/// Returns the server's message about a value that does not fit its column, and the column's name if the server gives
+/// it.
 pub(crate) fn misfit(error: &Error) -> Option<(&str, Option<&str>)> {
     std::error::Error::source(error).and_then(postgres::misfit)
 }
 
-/// Whether the error says that the server has no such database, or none for the user of the URL.
+/// Returns whether the error says that the server has no such database, or none that the user of the URL may open.
 pub(crate) fn is_nowhere(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -65,8 +66,8 @@ macro_rules! each {
 }
 
 impl Backend {
-    /// The backend of `spec`. Nothing is connected yet: a database that is down is found out by the first use, and may
-    /// come up later.
+    /// Opens the backend of `spec` without connecting: a database that is down shows up at the first use, and may come
+    /// up later.
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         Ok(match spec.kind {
             DatabaseKind::Sqlite => Self::Sqlite(sqlite::Sqlite::open(spec)?),
@@ -75,24 +76,24 @@ impl Backend {
         })
     }
 
-    /// Places of answers and loads that keep a connection while their client is slow.
+    /// Returns the connection shares of responses and loads, which keep a connection while their client is slow.
     pub(crate) fn lying(&self) -> &Arc<Shares> {
         each!(self, backend => backend.lying())
     }
 
-    /// Every table and view with its real names (names to the outside are the same here; mapping comes later), in the
-    /// database's default schema, ordered by name.
+    /// Reads every table and view of the database's default schema, ordered by name, under its real name (mapped names
+    /// come later).
     pub(crate) async fn reflect(&self) -> Result<Vec<TableInfo>> {
         each!(self, backend => backend.reflect().await)
     }
 
-    /// A number that moves when the schema may have; cheap enough to ask every second.
+    /// Returns a number that changes whenever the schema may have changed; cheap enough to query every second.
     pub(crate) async fn stamp(&self) -> Result<u64> {
         each!(self, backend => backend.stamp().await)
     }
 
-    /// Runs `reads` and hands their rows to `sink`, first those of the first read, and so on. With `out`, pieces that
-    /// the sink has finished are sent there while rows come (waiting while it is full, ending when it is closed).
+    /// Runs `reads` and passes their rows to `sink`, in the order of the reads. With `out`, pieces that the sink has
+    /// finished are sent there while rows arrive (waiting while the channel is full, ending when it is closed).
     pub(crate) async fn read<S: RowSink>(
         &self,
         reads: Vec<Read>,
@@ -102,8 +103,8 @@ impl Backend {
         each!(self, backend => backend.read(reads, sink, out).await)
     }
 
-    /// One read on the calling thread, when the database is inside the process and the read keeps within a budget of
-    /// microseconds; else `None`, and the sink has been reset by being made anew.
+    /// Runs one read on the calling thread when the database is in the process and the read stays within a budget of
+    /// microseconds; else returns `None`, with the sink reset by creating it anew.
     pub(crate) fn read_now<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
         match self {
             Self::Sqlite(backend) => backend.read_now(read, sink),
@@ -116,7 +117,7 @@ impl Backend {
         each!(self, backend => backend.write(program).await)
     }
 
-    /// Runs statements that change the schema, one after the other, in a transaction where the system has that for
+    /// Runs statements that change the schema, one after the other, in a transaction where the system supports that for
     /// them.
     pub(crate) async fn define(&self, statements: Vec<String>) -> Result<()> {
         each!(self, backend => backend.define(statements).await)
@@ -127,7 +128,7 @@ impl Backend {
         each!(self, backend => backend.load(load, rows).await)
     }
 
-    /// Keeps the state in which the database is now, with the rows of `table`, for as long as the answer lives.
+    /// Takes a snapshot of the database's present state, with the rows of `table`, and keeps it until it is dropped.
     pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
         Ok(match self {
             Self::Sqlite(backend) => Snapshot::Sqlite(backend.hold(table).await?),
@@ -136,12 +137,13 @@ impl Backend {
         })
     }
 
-    /// How long a round trip takes.
+    /// Measures a round trip.
     pub(crate) async fn ping(&self) -> Result<Duration> {
         each!(self, backend => backend.ping().await)
     }
 
-    /// A number that differs whenever any row may, told in microseconds; `None` where only a round trip could tell.
+    /// Returns a number that differs whenever any row may have changed, within microseconds; `None` where that needs a
+    /// round trip.
     pub(crate) fn version(&self) -> Option<u64> {
         match self {
             Self::Sqlite(backend) => backend.version(),

@@ -1,36 +1,36 @@
-//! Days and moments as databases write them, and as Arrow counts them: days and microseconds since 1970, of the
-//! calendar of today without a beginning, as PostgreSQL and Arrow have it.
+//! Days and moments as databases write them, and as Arrow counts them: days and microseconds since 1970, in the
+//! proleptic Gregorian calendar, like PostgreSQL and Arrow.
 
-/// Days since 1970 that the calendars behind this one know: 260,000 years in both directions.
+/// Range of days since 1970 of the calendar functions that use this module: 260,000 years in both directions.
 const DAYS_MAX: i64 = 95_000_000;
-/// Microseconds of a day.
+/// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
-/// A number of days, when it is within the calendar; `infinity` never is.
+/// Returns a number of days if it is within the calendar; `infinity` never is.
 pub(crate) fn day_within(days: i64) -> Option<i32> {
     if days.abs() <= DAYS_MAX { i32::try_from(days).ok() } else { None }
 }
 
-/// A number of microseconds, when it is within the calendar; `infinity` never is.
+/// Returns a number of microseconds if it is within the calendar; `infinity` never is.
 pub(crate) fn moment_within(micros: i64) -> Option<i64> {
     (-DAYS_MAX * DAY..=DAYS_MAX * DAY).contains(&micros).then_some(micros)
 }
 
-/// Reads `2024-02-29`, `12024-02-29`, `-0043-03-15` and `0044-03-15 BC`.
+/// Parses `2024-02-29`, `12024-02-29`, `-0043-03-15` and `0044-03-15 BC`.
 pub(crate) fn day(text: &str) -> Option<i32> {
     let (text, before) = era(text.trim());
     let (day, rest) = civil(text, before)?;
     rest.is_empty().then(|| day_within(day)).flatten()
 }
 
-/// A moment, and whether it lies a part of a microsecond behind what was counted.
+/// A moment, and whether it has a remainder below one microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) micros: i64,
     pub(crate) beyond: bool,
 }
 
-/// Reads a day, and behind a space or `T` a time with or without a zone; without one it is that of UTC.
+/// Parses a day, and after a space or `T` a time with or without a zone; without one it is UTC.
 pub(crate) fn moment(text: &str) -> Option<Moment> {
     let (text, before) = era(text.trim());
     let (day, rest) = civil(text, before)?;
@@ -43,7 +43,7 @@ pub(crate) fn moment(text: &str) -> Option<Moment> {
     Some(Moment { micros: moment_within(micros)?, beyond })
 }
 
-/// The moment as SQL has it, with all its digits; years before the first with a sign.
+/// Formats the moment for SQL, with all its digits; years before the first have a sign.
 pub(crate) fn written(micros: i64) -> (i64, String) {
     let (days, clock) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
     let (year, month, day) = civil_of(days);
@@ -52,18 +52,18 @@ pub(crate) fn written(micros: i64) -> (i64, String) {
     (year, format!("-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}"))
 }
 
-/// The day as SQL has it, with its year before it.
+/// Formats the day for SQL; its year is returned separately.
 pub(crate) fn written_day(days: i64) -> (i64, String) {
     let (year, month, day) = civil_of(days);
     (year, format!("-{month:02}-{day:02}"))
 }
 
-/// The text without ` BC`, and whether that stood there.
+/// Removes ` BC` from the text, and returns whether it was there.
 fn era(text: &str) -> (&str, bool) {
     text.strip_suffix(" BC").map_or((text, false), |text| (text, true))
 }
 
-/// The day at the beginning of a text, and what stands behind it.
+/// Parses the day at the beginning of a text, and returns the rest.
 fn civil(text: &str, before: bool) -> Option<(i64, &str)> {
     let (sign, unsigned) = match text.as_bytes().first()? {
         b'-' => (-1, &text[1..]),
@@ -77,7 +77,7 @@ fn civil(text: &str, before: bool) -> Option<(i64, &str)> {
         return None;
     }
     let (year, month, day) = (i64::from(number(year, 7)?), number(month, 2)?, number(day, 2)?);
-    // The year before the first is the nought of astronomers.
+    // The year before the first is the astronomical year zero.
     let year = if before { 1 - year } else { sign * year };
     let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
     let last = match month {
@@ -90,7 +90,7 @@ fn civil(text: &str, before: bool) -> Option<(i64, &str)> {
     (1..=last).contains(&day).then(|| (days_of(year, i64::from(month), i64::from(day)), rest))
 }
 
-/// Microseconds since midnight in UTC, and whether there is more.
+/// Returns the microseconds since midnight in UTC, and whether there is a remainder.
 fn time(text: &str) -> Option<(i64, bool)> {
     let end = text.find(['+', '-', 'Z', 'z']).unwrap_or(text.len());
     let (clock, zone) = text.split_at(end);
@@ -113,7 +113,7 @@ fn time(text: &str) -> Option<(i64, bool)> {
     Some((seconds * 1_000_000 + micros, beyond))
 }
 
-/// Seconds that a zone is ahead of UTC: ``, `Z`, `+02`, `+0200`, `+02:00`, `+02:00:30`.
+/// Returns the offset of a zone from UTC in seconds: ``, `Z`, `+02`, `+0200`, `+02:00`, `+02:00:30`.
 fn offset(zone: &str) -> Option<i64> {
     if zone.is_empty() || zone.eq_ignore_ascii_case("z") {
         return Some(0);
@@ -141,7 +141,7 @@ fn number(text: &str, digits_max: usize) -> Option<u32> {
     good.then(|| text.parse().ok()).flatten()
 }
 
-/// Days since 1970 of a day of the calendar. Years begin in March here, so that the leap day is their last.
+/// Returns the days since 1970 of a calendar day. Years begin in March here, so that the leap day is their last.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -149,7 +149,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The other way.
+/// Returns the calendar day of a number of days since 1970: the inverse of `days_of`.
 fn civil_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

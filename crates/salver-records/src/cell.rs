@@ -1,4 +1,4 @@
-//! One value on its way out of a database, and what takes rows of them.
+//! Cells, the values that a database returns, and sinks for rows of them.
 
 use salver_model::Result;
 
@@ -10,14 +10,14 @@ pub(crate) enum Cell<'a> {
     Int(i64),
     UInt(u64),
     Float(f64),
-    /// A 32-bit float, which has fewer digits.
+    /// A 32-bit float, which has less precision.
     Single(f32),
     /// Text, also the text form of dates, decimals, JSON, UUIDs and geometries, as the database writes it.
     Text(&'a str),
     Bytes(&'a [u8]),
 }
 
-/// A value that is kept.
+/// An owned value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum OwnedCell {
     Null,
@@ -31,7 +31,7 @@ pub(crate) enum OwnedCell {
 }
 
 impl Cell<'_> {
-    /// How long a value without a fixed size is, in bytes; 0 of all others.
+    /// Returns the length of a variable-length value, in bytes; 0 for all others.
     pub(crate) fn varying_bytes(self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -69,32 +69,32 @@ impl OwnedCell {
     }
 }
 
-/// Takes rows as the driver hands them over.
+/// A consumer of rows.
 pub(crate) trait RowSink: Send + 'static {
-    /// What goes out while rows still come: bytes of JSON, a record batch.
+    /// The unit of output while rows still arrive: bytes of JSON, a record batch.
     type Piece: Send + 'static;
 
     /// Takes one row of the read with this index.
     fn row(&mut self, read: usize, cells: &[Cell<'_>]) -> Result<()>;
 
-    /// Takes out what is finished, once there is enough of it to be worth sending.
+    /// Takes the finished output, once there is enough of it to be worth sending.
     fn piece(&mut self) -> Option<Self::Piece> {
         None
     }
 
-    /// How much it holds of what nobody has taken yet, in bytes, about.
+    /// Returns the approximate number of bytes it holds that were not taken yet.
     fn held_bytes(&self) -> usize {
         0
     }
 
-    /// Whether it has enough, so that the rows that are left need not come. Only asked where rows of a snapshot are
-    /// read, which can be asked for again.
+    /// Returns whether it has enough, so that the remaining rows need not come. Only called for reads of a snapshot,
+    /// which can be repeated.
     fn full(&self) -> bool {
         false
     }
 }
 
-/// Keeps rows: `rows[read]` has the rows of each read.
+/// Collects rows: `rows[read]` has the rows of each read.
 #[derive(Debug, Default)]
 pub(crate) struct Collect {
     pub(crate) rows: Vec<Vec<Vec<OwnedCell>>>,

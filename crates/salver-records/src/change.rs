@@ -1,7 +1,7 @@
-//! Changing records: what a door asks becomes the steps of one transaction, and what they did becomes the answer.
+//! Changes records: a request becomes the steps of one transaction, and their results the response.
 //!
-//! `ground` proves what may be written, `record` makes values of what came in, one file an operation makes steps of
-//! them, and `answer` tells what became of it. Nothing is sent before everything is proved.
+//! `ground` checks what may be written, `record` converts values, one file per operation creates the steps, and
+//! `answer` writes the response. Nothing is sent before everything is checked.
 
 mod admit;
 mod answer;
@@ -45,10 +45,10 @@ use crate::statement::{Outcome, Program};
 
 pub(crate) use load::load;
 
-/// Plans changes: one that is answered `alone`, or several, all or none.
+/// Plans changes: one with a response of its own (`alone`), or several, all or none.
 ///
 /// # Errors
-/// What forbids the whole.
+/// Errors that forbid the whole request.
 pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result<Plan> {
     if changes.len() > CHANGES_MAX {
         return Err(Error::new(
@@ -72,7 +72,7 @@ pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result
     Ok(plan)
 }
 
-/// Makes what was planned.
+/// Runs a plan.
 pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Result<Document> {
     let batch = !alone || plan.changes.iter().any(|change| change.batch);
     if !batch && let Some(error) = plan.take_failure() {
@@ -85,7 +85,7 @@ pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Resul
     if alone { answer::one(&plan, outcome) } else { answer::several(&plan, outcome) }
 }
 
-/// Leaves out of the failures what the caller may not know of.
+/// Removes from failures what is hidden from the caller.
 fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
     for change in &plan.changes {
         let Some(table) = scope.schema.table(&change.table) else { continue };
@@ -101,8 +101,8 @@ fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
     }
 }
 
-/// Runs the steps of a plan in one transaction. When a part of it has failed already the others are only tried, so that
-/// each can be told of.
+/// Runs the steps of a plan in one transaction. When a part of it has failed already, the others are only tried, so
+/// that each has a result.
 async fn executed(scope: &Scope<'_>, plan: &mut Plan, try_all: bool) -> Result<Outcome> {
     let dry_run = !plan.is_sound();
     let steps = std::mem::take(&mut plan.steps);
@@ -125,7 +125,7 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
     plan.changes = earlier;
     let mut items = items?;
     if let Some(first) = items.first_mut() {
-        // What guards the change belongs to its first part.
+        // Guards of the change belong to its first part.
         first.steps.start = guarded;
     }
     let exports = wanted.iter().cloned().zip(shared.exports).collect();
@@ -134,7 +134,7 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
     Ok(())
 }
 
-/// The parts of a change.
+/// Returns the parts of a change.
 fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut Shared<'_>) -> Result<Vec<Item>> {
     let change = ground.change;
     if let Some(condition) = &change.filter {
@@ -171,7 +171,7 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
     Ok(items)
 }
 
-/// A row that is new, or may be.
+/// Adds a row that is new, or may be.
 fn new_row(
     plan: &mut Plan,
     ground: &Ground<'_>,
@@ -181,7 +181,7 @@ fn new_row(
 ) -> Result<Item> {
     let keyed;
     let record = match ground.change.keys.get(at) {
-        // The key in the path is the row's, whatever the record says.
+        // The key in the path takes precedence over the record's.
         Some(key) if matches!(ground.change.kind, ChangeKind::Upsert { .. }) => {
             keyed = ground.with_key(record, key)?;
             &keyed
@@ -202,7 +202,7 @@ fn new_row(
     }
 }
 
-/// The values of a record that changes rows; inside, why they don't fit.
+/// Converts the values of a record that changes rows; the inner error says why they don't fit.
 fn values(ground: &Ground<'_>, record: &Record, backs: &Backs<'_>) -> Result<Result<Values>> {
     let mut fields = ground.fields(record)?;
     if ground.operation == Operation::Increment {
@@ -211,7 +211,7 @@ fn values(ground: &Ground<'_>, record: &Record, backs: &Backs<'_>) -> Result<Res
     Ok(ground.values(&fields, backs))
 }
 
-/// A part that could not be made steps.
+/// Creates a part without steps, which has failed.
 fn failed(plan: &Plan, error: Error) -> Item {
     let at = plan.steps.len();
     Item { steps: at..at, answer: Answer::Failed(error) }

@@ -1,7 +1,8 @@
-//! Conditions to SQL: what a client filters by, what rules and tenancy demand, what text search looks for.
+//! Translates conditions to SQL: filters of clients, predicates of rules and tenancy, and text search.
 //!
 //! Values are always bound, never written into the text. A value that its column can't have (`id,eq,abc`) equals no row
-//! and is neither below nor above any, on every system; PostgreSQL alone would fail. Strict requests are told instead.
+//! and is neither less nor greater than any, on every system; PostgreSQL alone would fail. Strict requests get an error
+//! instead.
 
 mod compare;
 mod convert;
@@ -34,7 +35,7 @@ pub(crate) use related::{scalar, unrelated};
 pub(crate) use rows::filter;
 pub(crate) use search::search;
 
-/// What a condition is read against.
+/// The context in which a condition is resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ground<'s> {
     pub(crate) scope: &'s Scope<'s>,
@@ -42,7 +43,7 @@ pub(crate) struct Ground<'s> {
     pub(crate) strict: bool,
 }
 
-/// Appends a client's condition on the rows of `table`, which the statement calls `alias`.
+/// Appends a client's condition on the rows of `table`, with the alias `alias`.
 ///
 /// # Errors
 /// `UnknownColumn`, `UnknownTable`; with `strict` also `InvalidFilter` and `InvalidValue`.
@@ -63,8 +64,8 @@ pub(crate) fn treeql(
     Ok(())
 }
 
-/// Appends what rules and tenancy demand of the rows of `table`: ` WHERE` before the first condition, ` AND` before
-/// others.
+/// Appends the predicates of rules and tenancy on the rows of `table`: ` WHERE` before the first condition, ` AND`
+/// before others.
 ///
 /// # Errors
 /// `Config` when a rule names a column that the table does not have.
@@ -88,7 +89,7 @@ pub(crate) fn begin(sql: &mut Sql, first: &mut bool) {
     sql.push(if std::mem::replace(first, false) { " WHERE " } else { " AND " });
 }
 
-/// Appends that the primary key is `key`; `false`, and nothing appended, when no row can have it.
+/// Appends the predicate that the primary key is `key`; returns `false`, and appends nothing, when no row can have it.
 pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) -> bool {
     let (text, binds) = (sql.text.len(), sql.binds.len());
     let mut first = true;
@@ -103,7 +104,7 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
     !first && table.key.len() == key.len()
 }
 
-/// Appends to such a condition that texts of the key are these by their bytes.
+/// Appends to such a predicate that texts of the key are equal by bytes.
 pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) {
     for (index, part) in table.key.iter().zip(key) {
         let operand = Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
@@ -111,14 +112,15 @@ pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut
     }
 }
 
-/// Appends that the primary key is one of `keys`: a list, so that any number of them is nested no deeper than one.
+/// Appends the predicate that the primary key is one of `keys`: as a list, so that any number of them is nested no
+/// deeper than one.
 pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
     let operand = |index: &usize| Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
     let operands: Vec<Operand<'_>> = table.key.iter().map(operand).collect();
     let tuple = operands.len() > 1;
     let mut first = true;
     for key in keys {
-        // Each part may stand for several values.
+        // Each part may match several stored values.
         let mut all: Vec<Vec<Bind>> = vec![Vec::new()];
         for (own, part) in operands.iter().zip(key.iter()) {
             let binds = key_binds(sql.dialect, own, part);
@@ -149,7 +151,7 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
 }
 
 impl Ground<'_> {
-    /// Appends the condition; `false`, and nothing appended, when all of it is passed over.
+    /// Appends the condition; returns `false`, and appends nothing, when all of it is ignored.
     pub(crate) fn tree(
         &self,
         table: &TableInfo,
@@ -193,7 +195,7 @@ impl Ground<'_> {
         chain(parts, word, sql, &mut |part, sql| self.tree(table, alias, part, depth + 1, sql))
     }
 
-    /// The column of the table that the client means.
+    /// Returns the column of the table that the client names.
     pub(crate) fn column<'t>(&self, table: &'t TableInfo, name: &str) -> Result<&'t salver_model::records::ColumnInfo> {
         if let Some(index) = self.scope.column(self.operation, table, name) {
             return Ok(&table.columns[index]);

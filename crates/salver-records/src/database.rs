@@ -1,4 +1,4 @@
-//! A database entry: its connections and its schema, and the port through which everything is asked of it.
+//! A database entry: its connections, its schema, and the port through which it is used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +29,10 @@ pub struct RecordsDatabase {
 }
 
 impl RecordsDatabase {
-    /// A database as declared. Nothing is connected yet.
+    /// Opens a database as declared, without connecting.
     ///
     /// # Errors
-    /// A URL that can't be read, or a file that is not there.
+    /// An invalid URL, or a missing file.
     pub fn open(spec: DatabaseSpec) -> Result<Self> {
         let backend = Arc::new(Backend::open(&spec)?);
         Ok(Self { known: Arc::new(Known::new(spec, backend)), prepared: Prepared::default() })
@@ -42,7 +42,7 @@ impl RecordsDatabase {
         Access { spec: &self.known.spec, caller, excepts: true }
     }
 
-    /// The ground of one request; `sure` when the schema was looked at since the request came.
+    /// Returns the scope of one request; `sure` if the schema was refreshed since the request arrived.
     fn scope<'a>(&'a self, caller: &'a Caller, sure: bool) -> Scope<'a> {
         Scope {
             backend: &self.known.backend,
@@ -54,17 +54,17 @@ impl RecordsDatabase {
         }
     }
 
-    /// Reads the schema when the database has another one than was seen last.
+    /// Refreshes the schema if it changed since the last check.
     pub(crate) async fn look(&self) -> Result<()> {
         self.known.renew(false).await
     }
 
-    /// Reads the schema when that was never done.
+    /// Reads the schema if it was never read.
     async fn begun(&self) -> Result<()> {
         if self.known.schema.load().stamp() == 0 { self.look().await } else { Ok(()) }
     }
 
-    /// Runs `work`; once more when it failed for what a newer schema may have.
+    /// Runs `work`, and retries it once when it failed for a reason that a newer schema may resolve.
     async fn with_schema<'a, T, F>(&'a self, caller: &'a Caller, work: impl Fn(Scope<'a>) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -80,8 +80,8 @@ impl RecordsDatabase {
         }
     }
 
-    /// Makes changes. What does not fit the schema, or would be passed over, is looked at again with the schema that
-    /// the database has now: a column that was made a moment ago is never lost.
+    /// Makes changes. If a change does not fit the schema, or part of it would be ignored, the schema is refreshed
+    /// first: a value for a newly created column is never lost.
     async fn changed(&self, caller: &Caller, changes: &[Change], alone: bool) -> Result<Document> {
         self.begun().await?;
         let mut scope = self.scope(caller, false);
@@ -141,7 +141,7 @@ impl Database for RecordsDatabase {
     }
 
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {
-        // The rows can be read once only, so the schema is looked at before.
+        // The rows can be read only once, so the schema is refreshed beforehand.
         self.look().await?;
         change::load(&self.scope(caller, true), load, rows).await
     }
@@ -172,7 +172,7 @@ impl Database for RecordsDatabase {
     }
 
     fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
-        // The catalog is one for all callers: what any of them may not see is not in it.
+        // The catalog is shared by all callers, so it omits everything that rules may hide from any of them.
         let caller = Caller::default();
         let everybody = Access { excepts: false, ..self.access(&caller) };
         let schema = match self.known.spec.rules.is_empty() {

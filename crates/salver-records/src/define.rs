@@ -1,7 +1,7 @@
-//! Changing the schema: tables and columns made, renamed, changed and dropped, as PHP-CRUD-API's `/columns` has it.
+//! Changes the schema: creates, renames, alters and drops tables and columns, like PHP-CRUD-API's `/columns`.
 //!
-//! A definition is proved against the schema, becomes statements of the system's own, and these are run one after the
-//! other. What a system can't do is said so; nothing is emulated by copying tables.
+//! A definition is checked against the schema and compiled to statements of the system, which run one after the other.
+//! What a system does not support is an error; nothing is emulated by copying tables.
 
 mod column;
 mod key;
@@ -26,7 +26,7 @@ pub(crate) async fn run(scope: &Scope<'_>, definition: &Definition) -> Result<()
     scope.backend.define(statements).await.map_err(|error| named(error, definition))
 }
 
-/// The statements of a definition; none when everything is as it shall be already.
+/// Returns the statements of a definition; none when nothing would change.
 fn statements(scope: &Scope<'_>, definition: &Definition) -> Result<Vec<String>> {
     if !scope.spec().definable {
         return Err(Error::new(Code::Forbidden, "Operation forbidden").with_hint(format!(
@@ -51,7 +51,7 @@ fn statements(scope: &Scope<'_>, definition: &Definition) -> Result<Vec<String>>
     }
 }
 
-/// A backend's error with the names it could not know.
+/// Adds the names to a backend's error that the backend could not know.
 fn named(mut error: Error, definition: &Definition) -> Error {
     let (table, column) = match definition {
         Definition::CreateTable(table) | Definition::UpdateTable { to: table, .. } => (table.name.as_deref(), None),
@@ -70,7 +70,7 @@ fn named(mut error: Error, definition: &Definition) -> Error {
     error
 }
 
-/// What a definition is proved against.
+/// The context of a definition.
 #[derive(Clone, Copy, Debug)]
 struct Ground<'a> {
     scope: &'a Scope<'a>,
@@ -78,7 +78,7 @@ struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    /// The table that is to change.
+    /// Returns the table to be changed.
     fn table(&self, name: &str) -> Result<&'a TableInfo> {
         let table = self.scope.table(Operation::Remodel, name)?;
         if table.kind == TableKind::View {
@@ -87,19 +87,19 @@ impl<'a> Ground<'a> {
         Ok(table)
     }
 
-    /// The column that is to change.
+    /// Returns the column to be changed.
     fn column(&self, table: &TableInfo, name: &str) -> Result<usize> {
         self.scope
             .column(Operation::Remodel, table, name)
             .ok_or_else(|| self.scope.unknown_column(Operation::Remodel, table, name))
     }
 
-    /// A quoted name.
+    /// Quotes a name.
     fn name(&self, name: &str) -> String {
         self.dialect.quoted(name)
     }
 
-    /// The table a foreign key refers to, and the column there.
+    /// Returns the table that a foreign key refers to, and the column there.
     fn target(&self, name: &str) -> Result<(&'a TableInfo, usize)> {
         let by_real = || self.scope.schema.tables().iter().find(|table| table.real_name == name);
         let table = match self.scope.schema.table(name).or_else(by_real) {
@@ -113,13 +113,13 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// `REFERENCES "table" ("key")`.
+    /// Returns `REFERENCES "table" ("key")`.
     fn references(&self, target: &str) -> Result<String> {
         let (table, key) = self.target(target)?;
         Ok(format!("REFERENCES {} ({})", self.name(&table.real_name), self.name(&table.columns[key].real_name)))
     }
 
-    /// That what rules say still holds afterwards: another name is no way around them.
+    /// Checks that rules still apply afterwards: a rename must not bypass them.
     fn stays_ruled(&self, stays: bool) -> Result<()> {
         if stays {
             return Ok(());
@@ -128,12 +128,12 @@ impl<'a> Ground<'a> {
             .with_hint("rules or tenants of the database name it: change them first, where they are written"))
     }
 
-    /// Whether the two can't both be names of one kind.
+    /// Returns whether the two names collide.
     fn same(&self, one: &str, other: &str) -> bool {
         if self.dialect == Dialect::Postgres { one == other } else { one.eq_ignore_ascii_case(other) }
     }
 
-    /// That there is no table of this name.
+    /// Checks that there is no table of this name.
     fn free(&self, name: &str) -> Result<()> {
         let mut tables = self.scope.schema.tables().iter();
         let taken = tables.any(|table| self.same(&table.name, name) || self.same(&table.real_name, name));
@@ -141,22 +141,22 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// "Table 'x' already exists".
+/// Returns the error "Table 'x' already exists".
 fn exists_table(name: &str) -> Error {
     Error::new(Code::TableExists, format!("Table '{name}' already exists"))
 }
 
-/// "Column 'x' already exists".
+/// Returns the error "Column 'x' already exists".
 fn exists_column(name: &str) -> Error {
     Error::new(Code::ColumnExists, format!("Column '{name}' already exists"))
 }
 
-/// "Operation 'remodel' not supported".
+/// Returns the error "Operation 'remodel' not supported".
 fn unsupported(why: &str) -> Error {
     Error::new(Code::Unsupported, "Operation 'remodel' not supported").with_hint(why)
 }
 
-/// The name of something new.
+/// Returns the name of a new table or column.
 fn new_name(name: Option<&str>) -> Result<&str> {
     match name {
         Some(name) if name.len() > NEW_NAME_BYTES_MAX => {
@@ -167,7 +167,7 @@ fn new_name(name: Option<&str>) -> Result<&str> {
     }
 }
 
-/// The kind of column that a word stands for.
+/// Returns the kind of column for a type name.
 fn kind_of(word: &str) -> Result<ColumnKind> {
     let found = WORDS.iter().find(|(own, _)| own.eq_ignore_ascii_case(word)).map(|(_, kind)| *kind);
     found.ok_or_else(|| {
@@ -177,7 +177,7 @@ fn kind_of(word: &str) -> Result<ColumnKind> {
     })
 }
 
-/// The type of something new.
+/// Returns the type of a new column.
 fn type_of(definition: &ColumnDefinition) -> Result<Type> {
     let Some(word) = &definition.kind else {
         return Err(Error::new(Code::InvalidBody, "Cannot read HTTP message").with_hint("a column's `type` is missing"));
@@ -190,7 +190,7 @@ fn type_of(definition: &ColumnDefinition) -> Result<Type> {
     })
 }
 
-/// Whether the database can number rows in a column of this kind.
+/// Returns whether a column of this kind can be auto-incremented.
 fn numbers(kind: ColumnKind) -> bool {
     matches!(kind, ColumnKind::Integer | ColumnKind::BigInt)
 }

@@ -1,4 +1,4 @@
-//! What differs between the SQL of the three systems, as text; nothing here talks to a database.
+//! The differences between the SQL of the three systems, as text; nothing here talks to a database.
 
 mod decimal;
 pub(crate) mod define;
@@ -24,7 +24,7 @@ pub(crate) enum Dialect {
     Mysql,
 }
 
-/// Whether SQLite neither declares nor changes what a column of this declared type holds.
+/// Returns whether a SQLite column of this declared type neither declares nor converts its values.
 pub(crate) fn is_untyped(native: &str) -> bool {
     native.is_empty() || native.eq_ignore_ascii_case("any")
 }
@@ -46,7 +46,7 @@ impl Dialect {
             if c == quote {
                 sql.push(quote);
             }
-            // No system takes it, and SQLite would end the text there.
+            // No system allows NUL, and SQLite would end the text there.
             if c != '\0' {
                 sql.push(c);
             }

@@ -1,4 +1,5 @@
-//! What `salver serve DIRECTORY` serves beside files of rows: every SQLite database in it, read-only.
+//! Discovers the SQLite databases in the directory of `salver serve DIRECTORY`, which are served read-only beside files
+//! of rows.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,12 +8,12 @@ use std::path::{Path, PathBuf};
 use salver_model::Name;
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 
-/// What every SQLite database begins with (<https://www.sqlite.org/fileformat.html>).
+/// The first bytes of every SQLite database (<https://www.sqlite.org/fileformat.html>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// What files of SQLite databases are called.
+/// Suffixes of SQLite database files.
 const SUFFIXES: [&str; 4] = ["db", "db3", "sqlite", "sqlite3"];
 
-/// A database for each SQLite file directly in `dir`, by name. What can't be read is passed over.
+/// Returns a database for each SQLite file directly in `dir`, by name. Unreadable files are skipped.
 #[must_use]
 pub fn discover(dir: &Path) -> Vec<DatabaseSpec> {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -26,7 +27,7 @@ fn is_database(path: &PathBuf) -> bool {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     let mut start = [0; 16];
     let is_hidden = |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with(['.', '_']));
-    // Another name does not show what is hidden.
+    // A symlink does not expose a hidden file.
     let hidden = is_hidden(path) || path.is_symlink() && path.canonicalize().is_ok_and(|real| is_hidden(&real));
     !hidden
         && SUFFIXES.iter().any(|known| known.eq_ignore_ascii_case(suffix))

@@ -1,29 +1,30 @@
-//! Memory of rows that are gathered before any of them is sent: bounded for each request, and for all together.
+//! Accounts for the memory of rows that are buffered before any is sent: bounded per request, and for all requests
+//! together.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use salver_model::limits::GATHERED_BYTES_ALL_MAX;
 use salver_model::{Code, Error, Result};
 
-/// By how many bytes a request's rows grow before they are counted among all requests': not each row, because all
-/// threads would write to one place.
+/// Bytes by which a request's rows grow before they are added to the total of all requests: not per row, since all
+/// threads would contend for one counter.
 const STEP_BYTES: usize = 1024 * 1024;
 
-/// What is gathered for all requests, in bytes.
+/// Total of all requests, in bytes.
 static ALL: AtomicUsize = AtomicUsize::new(0);
 
-/// What is gathered for one request.
+/// The memory of one request's rows.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     all: &'static AtomicUsize,
     bytes: usize,
     bytes_max: usize,
-    /// Of the bytes, those that are counted among all requests'.
+    /// The part of the bytes that is in the total of all requests.
     counted: usize,
 }
 
 impl Gathered {
-    /// Nothing yet, and so many bytes at most.
+    /// Creates an empty account with a limit in bytes.
     pub(crate) fn within(bytes_max: usize) -> Self {
         Self::among(&ALL, bytes_max)
     }
@@ -32,22 +33,22 @@ impl Gathered {
         Self { all, bytes: 0, bytes_max, counted: 0 }
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Counts one more part. The first may be of any size, and who gathers alone may have what one request may.
+    /// Adds one more part. The first may be of any size, and a request that buffers alone may use its whole limit.
     ///
     /// # Errors
-    /// `AnswerTooLarge` when the request's are too many, `Overloaded` when those of several requests are.
+    /// `AnswerTooLarge` when the request exceeds its limit, `Overloaded` when several requests together exceed theirs.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
         if self.bytes > self.bytes_max && self.bytes > bytes {
             let message = format!("the answer has more than {} bytes that can't be sent as they come", self.bytes_max);
             return Err(Error::new(Code::AnswerTooLarge, message));
         }
-        // What grows is copied to twice its length now and then.
+        // A growing buffer is copied to twice its size now and then.
         let step = (2 * self.bytes).saturating_sub(self.counted);
         if step >= STEP_BYTES {
             let of_others = self.all.fetch_add(step, Relaxed).saturating_sub(self.counted);
@@ -75,7 +76,7 @@ mod tests {
 
     use super::{GATHERED_BYTES_ALL_MAX, Gathered, STEP_BYTES};
 
-    /// Of no other test.
+    /// Total of this test only.
     static ALL: AtomicUsize = AtomicUsize::new(0);
 
     fn gathered(bytes_max: usize) -> Gathered {

@@ -1,4 +1,4 @@
-//! Well-known text (OGC Simple Features) to GeoJSON (RFC 7946), and whether text is well-known text at all.
+//! Converts well-known text (OGC Simple Features) to GeoJSON (RFC 7946), and validates well-known text.
 
 use salver_model::{Code, Error, Result};
 
@@ -8,7 +8,7 @@ use crate::json;
 /// Deepest nesting of collections.
 const DEPTH_MAX: usize = 16;
 
-/// The types with their names in GeoJSON, and how deep their positions are nested.
+/// The types with their names in GeoJSON, and the nesting of their positions.
 const TYPES: [(&str, &str, Nesting); 7] = [
     ("POINT", "Point", Nesting::Point),
     ("LINESTRING", "LineString", Nesting::Line),
@@ -31,22 +31,22 @@ enum Nesting {
     Collection,
 }
 
-/// Whether `text` is well-known text that every system takes.
+/// Returns whether `text` is well-known text that every system accepts.
 pub(crate) fn is_wkt(text: &str) -> bool {
     let mut reader = Reader { text, at: 0, dimensions: 0 };
     reader.geometry(0, &mut Vec::new()).is_some() && reader.is_done()
 }
 
-/// Appends the geometry that the cell has as text.
+/// Appends the geometry in the cell's text.
 ///
 /// # Errors
-/// `Execution` for collections, which PHP-CRUD-API does not write either, and for what is no well-known text.
+/// `Execution` for collections, which PHP-CRUD-API does not write either, and for invalid well-known text.
 pub(crate) fn write(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<()> {
     let Cell::Text(text) = cell else {
         out.extend_from_slice(b"null");
         return Ok(());
     };
-    // PostGIS may name the reference system first.
+    // PostGIS may put the spatial reference system first.
     let text = text.split_once(';').map_or(text, |(_, rest)| rest);
     let word = text.split(['(', ' ']).next().unwrap_or_default().to_ascii_uppercase();
     let simple = TYPES.iter().any(|(own, _, nesting)| *own == word && *nesting != Nesting::Collection);
@@ -156,7 +156,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A list in parentheses becomes one in brackets; tells how long it is.
+    /// Converts a list in parentheses to one in brackets; returns its length.
     fn list(
         &mut self,
         out: &mut Vec<u8>,
@@ -205,7 +205,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether a ring, as GeoJSON, ends where it begins.
+/// Returns whether a ring, as GeoJSON, ends where it begins.
 fn is_closed(ring: &[u8]) -> bool {
     let inner = ring.strip_prefix(b"[").and_then(|ring| ring.strip_suffix(b"]")).unwrap_or_default();
     let first = inner.iter().position(|b| *b == b']').map(|end| &inner[..=end]);

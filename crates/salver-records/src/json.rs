@@ -1,5 +1,5 @@
-//! Cells to JSON, as PHP's `json_encode` with `JSON_UNESCAPED_UNICODE` writes it: straight into the buffer that goes
-//! out, with names escaped once for a shape and nothing built in between.
+//! Writes cells as JSON, like PHP's `json_encode` with `JSON_UNESCAPED_UNICODE`: straight into the output buffer, with
+//! names escaped once per shape and no intermediate values.
 
 pub(crate) mod base64;
 mod embedded;
@@ -18,23 +18,24 @@ pub(crate) use embedded::embedded;
 pub(crate) use number::{decimal, double, integer, single, unsigned};
 pub(crate) use string::string;
 
-/// How the cells of a column are written, where their own type does not say it all.
+/// The JSON form of a column's cells, where their own type does not determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// By the cell's own type.
     Plain,
-    /// As text with so many digits behind the point, also where the database stores a number.
+    /// Text with so many decimal places, also where the database stores a number.
     Decimal(Option<u32>),
-    /// Text that is an object or array goes out as one.
+    /// Text that is an object or array is written as one.
     Json,
-    /// A float that is whole has a point: a column of SQLite without a type tells it from a whole number.
+    /// An integral float is written with a point: in a SQLite column without a type this distinguishes it from an
+    /// integer.
     Untyped,
-    /// Text that is a number goes out as one (sums, which may be wider than any integer).
+    /// Text that is a number is written as one (sums, which may exceed any integer type).
     Digits,
 }
 
 impl Form {
-    /// The form of a column of a table.
+    /// Returns the form of a column of a table.
     pub(crate) fn of(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> Self {
         match column.kind {
             ColumnKind::Decimal => Self::Decimal(column.scale),
@@ -45,13 +46,13 @@ impl Form {
     }
 }
 
-/// Whether the entry says that the column's text is JSON.
+/// Returns whether the entry declares the column's text to be JSON.
 fn is_json(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> bool {
     let path = || format!("{}.{}", table.name, column.name);
     !spec.json_columns.is_empty() && spec.json_columns.iter().any(|pattern| matches_pattern(pattern, &path()))
 }
 
-/// One member of an object: its name as it is written, and how its value is.
+/// One member of an object: its escaped name, and the form of its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// `{"name":` or `,"name":`.
@@ -65,7 +66,7 @@ impl Member {
     }
 }
 
-/// What stands before a member's value.
+/// Returns the text before a member's value.
 pub(crate) fn lead(first: bool, name: &str) -> Box<[u8]> {
     let mut lead = Vec::with_capacity(name.len() + 4);
     lead.push(if first { b'{' } else { b',' });
@@ -74,14 +75,14 @@ pub(crate) fn lead(first: bool, name: &str) -> Box<[u8]> {
     lead.into_boxed_slice()
 }
 
-/// The writer of rows of one shape: one object a row, whose members are the cells in order.
+/// Writes rows of one shape: one object per row, whose members are the cells in order.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonRow {
     members: Box<[Member]>,
 }
 
 impl JsonRow {
-    /// Rows with these columns of the table.
+    /// Creates the writer for these columns of the table.
     pub(crate) fn new(spec: &DatabaseSpec, table: &TableInfo, columns: &[usize]) -> Self {
         Self::named(columns.iter().map(|index| {
             let column = &table.columns[*index];
@@ -89,12 +90,12 @@ impl JsonRow {
         }))
     }
 
-    /// Rows with members of these names.
+    /// Creates the writer for members of these names.
     pub(crate) fn named<'n>(members: impl Iterator<Item = (&'n str, Form)>) -> Self {
         Self { members: members.enumerate().map(|(at, (name, form))| Member::new(at == 0, name, form)).collect() }
     }
 
-    /// Appends one row. Cells behind the last member are not written.
+    /// Appends one row. Cells after the last member are not written.
     pub(crate) fn write(&self, cells: &[Cell<'_>], out: &mut Vec<u8>) {
         if self.members.is_empty() {
             out.push(b'{');
@@ -113,7 +114,7 @@ pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
         (Cell::Null, _) => out.extend_from_slice(b"null"),
         (Cell::Bool(true), _) => out.extend_from_slice(b"true"),
         (Cell::Bool(false), _) => out.extend_from_slice(b"false"),
-        // SQLite has infinities among decimals, which are floats to it.
+        // A SQLite decimal is a float, which may be infinite.
         (Cell::Float(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
         (Cell::Single(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
         (Cell::Int(_) | Cell::UInt(_) | Cell::Float(_) | Cell::Single(_), Form::Decimal(scale)) => {
@@ -139,7 +140,7 @@ pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a float, with a point where it would be taken for a whole number.
+/// Appends a float, with a point where it would look like an integer.
 fn pointed(value: f64, out: &mut Vec<u8>) {
     let start = out.len();
     double(value, out);
@@ -148,7 +149,7 @@ fn pointed(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the slashes behind `start`, which base64 has here and there, as PHP does.
+/// Escapes the slashes after `start`, which base64 may have, as PHP does.
 fn escape_slashes(start: usize, out: &mut Vec<u8>) {
     if out[start..].contains(&b'/') {
         let text = out.split_off(start);
@@ -159,7 +160,7 @@ fn escape_slashes(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The kinds of these columns, for a `Read`.
+/// Returns the kinds of these columns, for a `Read`.
 pub(crate) fn kinds(table: &TableInfo, columns: &[usize]) -> Arc<[ColumnKind]> {
     columns.iter().map(|index| table.columns[*index].kind).collect()
 }

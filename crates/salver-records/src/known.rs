@@ -1,4 +1,4 @@
-//! What is known of a database's schema, and how it is kept true.
+//! The cached schema of a database, and its refresh.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,23 +13,23 @@ use tokio::sync::{Mutex, Notify};
 use crate::backend::Backend;
 use crate::mapping;
 
-/// A database's connections, and its schema as it was read last.
+/// A database's connections, and its schema as of the last reflection.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) spec: DatabaseSpec,
     pub(crate) backend: Arc<Backend>,
     pub(crate) schema: ArcSwap<DatabaseSchema>,
     looked: Mutex<Looked>,
-    /// Wakes who waits for another schema.
+    /// Wakes the waiters for a changed schema.
     moved: Notify,
 }
 
-/// The last look at the database's own number for its schema.
+/// The last check of the schema's stamp.
 #[derive(Debug, Default)]
 struct Looked {
-    /// The number that `schema` was read under; `None` before the first time.
+    /// The stamp under which `schema` was read; `None` before the first time.
     stamp: Option<u64>,
-    /// When it was asked for.
+    /// Time of the query for it.
     asked: Option<Instant>,
 }
 
@@ -38,8 +38,8 @@ impl Known {
         Self { spec, backend, schema: ArcSwap::default(), looked: Mutex::default(), moved: Notify::new() }
     }
 
-    /// Reads the schema when the database has another one than was seen last, or `always`. Those who ask while a look
-    /// is under way share the next.
+    /// Reads the schema if the database's stamp has changed since the last check, or `always`. Callers that arrive
+    /// while a check is in progress share the next.
     pub(crate) async fn renew(&self, always: bool) -> Result<()> {
         let called = Instant::now();
         let mut looked = self.looked.lock().await;
@@ -60,14 +60,14 @@ impl Known {
         Ok(())
     }
 
-    /// Looks again; whether the schema is another than the one with `stamp`, whoever found that out.
+    /// Checks again; returns whether the schema differs from the one with `stamp`, whichever check found that.
     pub(crate) async fn is_other_than(&self, stamp: u64) -> Result<bool> {
         self.renew(false).await?;
         Ok(self.schema.load().stamp() != stamp)
     }
 
-    /// Waits until the schema is another than the one with `stamp`: asks at the entry's interval, which costs one small
-    /// query, and hears of it when a request finds out before.
+    /// Waits until the schema differs from the one with `stamp`: polls at the entry's interval, which costs one small
+    /// query, and is notified when a request finds out earlier.
     pub(crate) async fn changed(&self, stamp: u64) -> Result<()> {
         loop {
             let moved = self.moved.notified();
@@ -84,14 +84,14 @@ impl Known {
     }
 }
 
-/// Whether a failure may come from a schema that is out of date: a name, or a value for a column that had another type.
+/// Returns whether a failure may come from an outdated schema: a name, or a value for a column that had another type.
 pub(crate) fn may_be_old(code: Code) -> bool {
     use Code::{ArgumentCount, Invalid, InvalidColumn, InvalidFilter, InvalidSort, NoPrimaryKey};
     is_gone(code)
         || matches!(code, NoPrimaryKey | InvalidColumn | InvalidFilter | InvalidSort | ArgumentCount | Invalid)
 }
 
-/// Whether the failure says that a table or column is not there.
+/// Returns whether the failure says that a table or column does not exist.
 pub(crate) fn is_gone(code: Code) -> bool {
     matches!(code, Code::UnknownTable | Code::UnknownColumn)
 }

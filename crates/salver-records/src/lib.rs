@@ -1,9 +1,9 @@
-//! Tables of SQLite, PostgreSQL and MySQL behind one port: rows read, joined and changed, the schema seen and changed.
+//! Tables of SQLite, PostgreSQL and MySQL behind one port: reads, joins and changes rows, reflects and alters schemas.
 //! The only crate that knows a database driver; it knows no protocol.
 //!
-//! A request is proved against the schema and the rules of its caller, becomes SQL text with bound values (`dialect`
-//! says what differs between the systems), and goes to the backend as a `statement::Read` or a `statement::Program`.
-//! Rows come back as cells into a sink, which writes what is asked for: JSON, or Arrow.
+//! A request is checked against the schema and its caller's rules, compiled to SQL text with bound values (`dialect`
+//! has the differences between the systems), and passed to the backend as a `statement::Read` or a
+//! `statement::Program`. Rows come back as cells into a sink, which writes the requested format: JSON, or Arrow.
 
 pub(crate) mod access;
 pub(crate) mod backend;

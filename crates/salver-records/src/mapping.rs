@@ -1,9 +1,9 @@
-//! Names of the database to names of the outside: which tables are served, and what they and their columns are called.
+//! Maps names of the database to public names: which tables are served, and the names of these and their columns.
 
 use salver_model::records::TableInfo;
 use salver_model::spec::{DatabaseSpec, matches_pattern};
 
-/// The served ones of `tables`, renamed. Foreign keys to tables that are not served go.
+/// Returns the served ones of `tables`, with public names. Foreign keys to tables that are not served are removed.
 pub(crate) fn outside(spec: &DatabaseSpec, tables: Vec<TableInfo>) -> Vec<TableInfo> {
     let served = |name: &str| spec.tables.iter().any(|pattern| matches_pattern(pattern, name));
     let mut tables: Vec<TableInfo> = tables
@@ -33,7 +33,7 @@ pub(crate) fn outside(spec: &DatabaseSpec, tables: Vec<TableInfo>) -> Vec<TableI
     tables
 }
 
-/// The table's name to the outside: a pair of table names, or the table part of a pair of columns.
+/// Returns the table's public name: from a pair of table names, or the table part of a pair of columns.
 fn name_of<'s>(spec: &'s DatabaseSpec, real: &'s str) -> &'s str {
     let table = |text: &'s str| text.split_once('.').map_or(text, |(table, _)| table);
     let found = spec.mapping.iter().find(|(from, _)| table(from) == real);

@@ -1,30 +1,30 @@
-//! Dates and times as text: read, proved against the calendar, and laid out as databases print them. Everything that
-//! would make a database round, shift or guess is refused.
+//! Dates and times as text: parsed, validated against the calendar, and formatted as databases print them. Any text
+//! that would make a database round, shift or guess is rejected.
 
-/// A time with what stands behind its seconds.
+/// A time with its fraction and zone.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
     /// `HH:MM:SS`
     pub(crate) text: String,
-    /// Digits of the fraction of a second, without zeros at the end.
+    /// Digits of the fraction of a second, without trailing zeros.
     pub(crate) fraction: String,
-    /// What is said of the zone: empty, `Z`, or an offset.
+    /// The zone as written: empty, `Z`, or an offset.
     pub(crate) zone: String,
 }
 
 impl Clock {
-    /// Whether the zone, if one is said, is that of UTC.
+    /// Returns whether the zone, if there is one, is UTC.
     pub(crate) fn is_utc(&self) -> bool {
         self.zone.is_empty() || self.zone == "Z" || self.zone[1..].bytes().all(|byte| matches!(byte, b'0' | b':'))
     }
 
-    /// The time with its fraction.
+    /// Returns the time with its fraction.
     pub(crate) fn digits(&self) -> String {
         if self.fraction.is_empty() { self.text.clone() } else { format!("{}.{}", self.text, self.fraction) }
     }
 }
 
-/// The same moment in UTC.
+/// Converts a moment to UTC.
 pub(crate) fn in_utc(date: &str, clock: Clock) -> Option<(String, Clock)> {
     if clock.is_utc() {
         return Some((date.to_owned(), clock));
@@ -33,12 +33,12 @@ pub(crate) fn in_utc(date: &str, clock: Clock) -> Option<(String, Clock)> {
     Some((next_day(date, days)?, clock))
 }
 
-/// The same time of a day in UTC.
+/// Converts a time of day to UTC.
 pub(crate) fn clock_in_utc(clock: Clock) -> Option<Clock> {
     if clock.is_utc() { Some(clock) } else { shifted(clock).map(|(_, clock)| clock) }
 }
 
-/// The time in UTC, and how many days it is off then: one at most.
+/// Returns the time in UTC, and by how many days it moves: at most one.
 fn shifted(clock: Clock) -> Option<(i64, Clock)> {
     let seconds = |text: &str| {
         let mut parts = text.split(':').map(|part| part.parse::<i64>().ok());
@@ -52,7 +52,7 @@ fn shifted(clock: Clock) -> Option<(i64, Clock)> {
     Some((moved.div_euclid(86_400), Clock { text, fraction: clock.fraction, zone: String::new() }))
 }
 
-/// The day so many days behind this one, or before it.
+/// Returns the day that is `by` days after this one, or before if negative.
 fn next_day(date: &str, by: i64) -> Option<String> {
     let part = |from: usize, to: usize| date.get(from..to)?.parse::<u32>().ok();
     let (year, month, own) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
@@ -67,7 +67,7 @@ fn next_day(date: &str, by: i64) -> Option<String> {
     }
 }
 
-/// Days of a month.
+/// Returns the number of days of a month.
 fn days(year: u32, month: u32) -> u32 {
     match month {
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
@@ -78,27 +78,27 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// A number of `min` to `max` digits.
+/// Parses a number of `min` to `max` digits.
 fn number(text: &str, min: usize, max: usize) -> Option<u32> {
     let fits = (min..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
 
-/// A day of the calendar as `YYYY-MM-DD`.
+/// Formats a day of the calendar as `YYYY-MM-DD`.
 pub(crate) fn day(year: u32, month: u32, day: u32) -> Option<String> {
     let real = (1..=9999).contains(&year) && (1..=days(year, month)).contains(&day);
     real.then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
-/// Reads `YYYY-MM-DD`; month and day may have one digit.
+/// Parses `YYYY-MM-DD`; month and day may have one digit.
 pub(crate) fn date(text: &str) -> Option<String> {
     let mut parts = text.splitn(3, '-');
     let (year, month, last) = (parts.next()?, parts.next()?, parts.next()?);
     day(number(year, 4, 4)?, number(month, 1, 2)?, number(last, 1, 2)?)
 }
 
-/// Reads `HH:MM`, `HH:MM:SS`, `HH:MM:SS.fff`, each with a zone or without. With `span` it may be a span of time as
-/// MySQL has it, to 838 hours in both directions.
+/// Parses `HH:MM`, `HH:MM:SS`, `HH:MM:SS.fff`, each with or without a zone. With `span` it may be a span of time like
+/// MySQL's, up to 838 hours in both directions.
 pub(crate) fn time(text: &str, span: bool) -> Option<Clock> {
     let (sign, body) = match text.strip_prefix('-') {
         Some(rest) if span => ("-", rest),
@@ -123,7 +123,7 @@ pub(crate) fn time(text: &str, span: bool) -> Option<Clock> {
     })
 }
 
-/// A zone, laid out as databases read it.
+/// Parses a zone and formats it for databases.
 fn offset(zone: &str) -> Option<String> {
     if zone.is_empty() {
         return Some(String::new());
@@ -133,7 +133,7 @@ fn offset(zone: &str) -> Option<String> {
     }
     let (sign, digits) = zone.split_at(1);
     let digits = digits.replace(':', "");
-    // Seconds are there too: offsets of former times have some.
+    // Offsets may have seconds: historical ones do.
     let part = |from: usize| match digits.get(from..).filter(|rest| !rest.is_empty()) {
         Some(rest) => number(rest.get(..2)?, 2, 2),
         None => Some(0),
@@ -144,7 +144,7 @@ fn offset(zone: &str) -> Option<String> {
     good.then(|| format!("{sign}{hours:02}:{minutes:02}{seconds}"))
 }
 
-/// Reads a date and a time with a space or `T` between; a date alone is its midnight.
+/// Parses a date and a time with a space or `T` between; a date alone is its midnight.
 pub(crate) fn timestamp(text: &str) -> Option<(String, Clock)> {
     match text.find(['T', 't', ' ']) {
         Some(at) => Some((date(&text[..at])?, time(&text[at + 1..], false)?)),
@@ -152,7 +152,7 @@ pub(crate) fn timestamp(text: &str) -> Option<(String, Clock)> {
     }
 }
 
-/// Whether `text` is laid out as `YYYY-MM-DD HH:MM:SS` already, digits aside.
+/// Returns whether `text` has the layout `YYYY-MM-DD HH:MM:SS` already, whatever its digits.
 pub(crate) fn is_laid_out(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 19

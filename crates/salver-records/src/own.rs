@@ -1,6 +1,6 @@
-//! An entry of which each caller has a separate database: the one that the entry's URL names once what is known of the
-//! caller stands in it. They are opened when somebody comes for whom they are, and nothing of one is shared with
-//! another: connections, schema, statements, and what gathers.
+//! An entry with a separate database for each caller: the entry's URL has a placeholder for an attribute of the caller.
+//! A database is opened at its caller's first request, and shares nothing with another: no connections, schema,
+//! statements, or batches of reads.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,12 +19,12 @@ use salver_model::{Caller, Code, Error, Name, Result};
 use crate::backend::is_nowhere;
 use crate::database::RecordsDatabase;
 
-/// One that nobody asked for so long is closed when another is opened.
+/// Idle time after which a database is closed when another is opened.
 const IDLE_MAX: Duration = Duration::from_secs(600);
 /// The stamp of the schema without tables.
 const STAMP: u64 = 1;
 
-/// The databases of callers.
+/// A separate database for each caller.
 #[derive(Debug)]
 pub struct CallersDatabases {
     spec: DatabaseSpec,
@@ -33,17 +33,17 @@ pub struct CallersDatabases {
     open: Mutex<AHashMap<String, Opened>>,
 }
 
-/// One of them.
+/// One caller's database.
 #[derive(Clone, Debug)]
 struct Opened {
     database: Arc<RecordsDatabase>,
     used: Instant,
-    /// When its schema was looked at last.
+    /// Time of the last check of its schema.
     looked: Option<Instant>,
 }
 
 impl CallersDatabases {
-    /// The databases of callers, when `spec` has one for each.
+    /// Creates the entry, if `spec` has a database per caller.
     #[must_use]
     pub fn of(spec: &DatabaseSpec) -> Option<Self> {
         let attribute = spec.of_caller.clone()?;
@@ -55,7 +55,7 @@ impl CallersDatabases {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The caller's own, with a schema that is not older than the entry's `refresh`.
+    /// Returns the caller's own database, with a schema that is not older than the entry's `refresh`.
     async fn own(&self, caller: &Caller) -> Result<Arc<RecordsDatabase>> {
         let value = caller.attribute(&self.attribute).ok_or_else(|| self.refuse())?;
         let Opened { database, looked, .. } = self.opened(&value)?;
@@ -76,7 +76,7 @@ impl CallersDatabases {
         Ok(database)
     }
 
-    /// The one for `value`, opened when it is not.
+    /// Returns the database for `value`, opening it if necessary.
     fn opened(&self, value: &str) -> Result<Opened> {
         let now = Instant::now();
         if let Some(opened) = self.lock().get_mut(value) {
@@ -91,16 +91,16 @@ impl CallersDatabases {
         let opened = Opened { database: Arc::new(RecordsDatabase::open(spec)?), used: now, looked: None };
         let mut open = self.lock();
         let closed = make_room(&mut open, now);
-        // Another may have been quicker.
+        // Another task may have opened it meanwhile.
         let opened = open.entry(value.to_owned()).or_insert(opened).clone();
         drop(open);
-        // To close a database can take a moment.
+        // Closing a database can block.
         tokio::task::spawn_blocking(move || drop(closed));
         Ok(opened)
     }
 
-    /// The same whether nothing is known of the caller, it can't be a name, or there is no such database: nobody learns
-    /// which there are.
+    /// Returns the same error whether the caller's attribute is missing, is no valid name, or has no database: it does
+    /// not reveal which databases exist.
     fn refuse(&self) -> Error {
         let hint = format!("`{}` has a database for each `caller.{}`", self.spec.name, self.attribute);
         Error::new(Code::Forbidden, "Operation forbidden").with_hint(hint)
@@ -111,7 +111,7 @@ impl CallersDatabases {
     }
 }
 
-/// Takes out those that were idle for long and, where all places are taken, the one that was used least lately.
+/// Removes databases that were idle for long and, when the limit is reached, the least recently used one.
 fn make_room(open: &mut AHashMap<String, Opened>, now: Instant) -> Vec<Opened> {
     let mut closed: Vec<Opened> =
         open.extract_if(|_, opened| now.duration_since(opened.used) > IDLE_MAX).map(|(_, own)| own).collect();
@@ -122,7 +122,7 @@ fn make_room(open: &mut AHashMap<String, Opened>, now: Instant) -> Vec<Opened> {
     closed
 }
 
-/// Whether there is a file of a SQLite database.
+/// Returns whether the file of a SQLite database exists.
 fn is_file(url: &str) -> bool {
     let path = url.split_once(':').map_or(url, |(_, path)| path);
     Path::new(path.strip_prefix("//").unwrap_or(path)).is_file()

@@ -1,5 +1,5 @@
-//! What was made ready once for a table and a schema, so that a request adds nothing but its values. It knows not what
-//! it keeps: those who make it do.
+//! A cache of whatever is prepared once per table and schema, so that a request adds nothing but its values. It does
+//! not know its contents: its users do.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -7,21 +7,21 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::ArcSwap;
 use salver_model::records::DatabaseSchema;
 
-/// What can be kept for a table.
+/// The kinds of cached items of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
-    /// The way to one row by its key.
+    /// The statement for one row by its key.
     Point,
-    /// What its lists have in common.
+    /// The common parts of its lists.
     List,
 }
 
-/// How many there are.
+/// Number of slots.
 const SLOTS: usize = 2;
 
 type Kept = OnceLock<Option<Arc<dyn Any + Send + Sync>>>;
 
-/// What was made ready for the tables of the latest schema.
+/// The cached items for the tables of the latest schema.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     current: ArcSwap<Set>,
@@ -34,8 +34,8 @@ struct Set {
 }
 
 impl Prepared {
-    /// What is kept in a slot of the table at this position, made when it is not there; `None` when `make` says that
-    /// there is no such thing for this table. All begins anew when the schema is another.
+    /// Returns the item in a slot of the table at this position, created if missing; `None` when `make` returns that
+    /// this table has none. The cache is reset when the schema changes.
     pub(crate) fn get<T: Any + Send + Sync>(
         &self,
         schema: &DatabaseSchema,

@@ -1,5 +1,6 @@
-//! Reading: lists, rows by key, groups, features. Each proves its query against the schema and the caller's rules,
-//! becomes statements that are all known before the first one runs, and writes the rows as JSON while they come.
+//! Reading: lists, rows by key, groups, features. A query is checked against the schema and the caller's rules,
+//! compiled to statements that are all known before the first one runs, and its rows are written as JSON while they
+//! arrive.
 
 mod bounds;
 mod columns;
@@ -35,7 +36,7 @@ pub(crate) use key::{by_key, not_found};
 pub(crate) use now::now;
 pub(crate) use tag::Seen;
 
-/// Answers a list.
+/// Returns a list.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
     if group::is_grouped(query) { group::list(scope, query).await } else { list::list(scope, query).await }
 }

@@ -1,10 +1,10 @@
-//! How rows of one table belong to rows of another: by foreign keys, and through a table that refers to both.
+//! Relations between tables: by foreign keys, and through a junction table that refers to both.
 
 use salver_model::records::{ForeignKey, Operation, TableInfo, TableKind};
 
 use crate::scope::Scope;
 
-/// One way from rows of a table to rows of another. Columns are indexes; lists that meet have the same length.
+/// One link from rows of a table to rows of another. Columns are indexes; corresponding lists have the same length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     /// The table refers to the other: one row there.
@@ -21,15 +21,15 @@ pub(crate) enum Link {
         /// Columns there.
         target: Vec<usize>,
     },
-    /// A third table refers to both: many rows there.
+    /// A junction table refers to both: many rows there.
     Through {
-        /// The third table, by its position in the schema.
+        /// The junction table, by its position in the schema.
         junction: usize,
         /// Columns here.
         own: Vec<usize>,
-        /// Columns of the third table that refer to here.
+        /// Columns of the junction table that refer to here.
         near: Vec<usize>,
-        /// Columns of the third table that refer to there.
+        /// Columns of the junction table that refer to there.
         far: Vec<usize>,
         /// Columns there.
         target: Vec<usize>,
@@ -37,14 +37,14 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// The columns here that the link begins with.
+    /// Returns the columns here.
     pub(crate) fn own(&self) -> &[usize] {
         match self {
             Self::ToOne { own, .. } | Self::ToMany { own, .. } | Self::Through { own, .. } => own,
         }
     }
 
-    /// The columns there that the link ends with.
+    /// Returns the columns there.
     pub(crate) fn target(&self) -> &[usize] {
         match self {
             Self::ToOne { target, .. } | Self::ToMany { target, .. } | Self::Through { target, .. } => target,
@@ -52,8 +52,8 @@ impl Link {
     }
 }
 
-/// Every way from `here` to `there` that the caller may see: all foreign keys in either direction, and only when there
-/// is none of them the first table that refers to both.
+/// Returns every link from `here` to `there` that the caller may see: all foreign keys in either direction, and only if
+/// there are none, the first table that refers to both.
 pub(crate) fn links(scope: &Scope<'_>, operation: Operation, here: &TableInfo, there: &TableInfo) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     for (columns, target) in references(scope, operation, here, there) {
@@ -68,7 +68,7 @@ pub(crate) fn links(scope: &Scope<'_>, operation: Operation, here: &TableInfo, t
     links
 }
 
-/// The way through the first table that refers to both.
+/// Returns the link through the first table that refers to both.
 pub(crate) fn through(scope: &Scope<'_>, operation: Operation, here: &TableInfo, there: &TableInfo) -> Option<Link> {
     let tables = scope.schema.tables().iter().enumerate();
     let seen = tables.filter(|(_, table)| table.kind == TableKind::Table && scope.access.table(operation, &table.name));
@@ -81,7 +81,7 @@ pub(crate) fn through(scope: &Scope<'_>, operation: Operation, here: &TableInfo,
     })
 }
 
-/// The foreign keys of `from` to `to`: columns there and here.
+/// Returns the foreign keys of `from` to `to`: the columns of each side.
 fn references(
     scope: &Scope<'_>,
     operation: Operation,
@@ -101,7 +101,7 @@ fn references(
     found
 }
 
-/// The columns a foreign key refers to: those it names, or the primary key.
+/// Returns the columns that a foreign key refers to: those it names, or the primary key.
 fn target_columns(key: &ForeignKey, to: &TableInfo) -> Option<Vec<usize>> {
     if key.target_columns.is_empty() {
         return Some(to.key.clone());
@@ -109,7 +109,7 @@ fn target_columns(key: &ForeignKey, to: &TableInfo) -> Option<Vec<usize>> {
     key.target_columns.iter().map(|name| to.column(name)).collect()
 }
 
-/// Views have no foreign keys: a column whose name ends with `<table>_id` is taken for one.
+/// Infers foreign keys of views, which have none: a column whose name ends with `<table>_id` is taken as one.
 fn inferred(from: &TableInfo, to: &TableInfo) -> Vec<(Vec<usize>, Vec<usize>)> {
     let Some(target) = to.single_key() else { return Vec::new() };
     let names_it = |name: &str| name.strip_suffix("_id").is_some_and(|rest| rest.ends_with(to.name.as_str()));

@@ -1,4 +1,4 @@
-//! What one request works with from start to end: one schema, one caller.
+//! The scope of one request: one schema, one caller.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::prepared::Prepared;
 
-/// The ground of one request.
+/// The scope of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope<'a> {
     pub(crate) backend: &'a Arc<Backend>,
     pub(crate) dialect: Dialect,
     pub(crate) schema: Arc<DatabaseSchema>,
     pub(crate) access: Access<'a>,
-    /// Statements that were prepared next to a schema.
+    /// Cached statements for the schema.
     pub(crate) prepared: &'a Prepared,
-    /// Whether the schema was looked at since the request came. What it does not know may be there else.
+    /// Whether the schema was refreshed since the request arrived. If not, an unknown name may exist all the same.
     pub(crate) sure: bool,
 }
 
@@ -34,10 +34,10 @@ impl<'a> Scope<'a> {
         Sql::new(self.dialect)
     }
 
-    /// The table, when it is there for this operation.
+    /// Returns the table, if it is visible to this operation.
     ///
     /// # Errors
-    /// `UnknownTable`, in PHP-CRUD-API's words, with the nearest name as hint.
+    /// `UnknownTable`, with PHP-CRUD-API's message, and the nearest name as hint.
     pub(crate) fn table(&self, operation: Operation, name: &str) -> Result<&TableInfo> {
         let found = self.schema.table(name).filter(|table| self.access.table(operation, &table.name));
         found.ok_or_else(|| {
@@ -49,12 +49,12 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The column, when it is there for this operation.
+    /// Returns the column, if it is visible to this operation.
     pub(crate) fn column(&self, operation: Operation, table: &TableInfo, name: &str) -> Option<usize> {
         table.column(name).filter(|_| self.access.column(operation, &table.name, name))
     }
 
-    /// "Column 'agee' not found", with the nearest column as hint.
+    /// Returns the error "Column 'agee' not found", with the nearest column as hint.
     pub(crate) fn unknown_column(&self, operation: Operation, table: &TableInfo, name: &str) -> Error {
         let names = table.columns.iter().map(|column| column.name.as_str());
         let visible: Vec<&str> = names.filter(|own| self.access.column(operation, &table.name, own)).collect();

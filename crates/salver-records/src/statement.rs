@@ -1,4 +1,4 @@
-//! Statements on their way into a database: text with placeholders, and values.
+//! Statements for a database: SQL text with placeholders, and bound values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use salver_model::{Error, Result};
 
 use crate::cell::OwnedCell;
 
-/// A value for a placeholder, already fit for its column.
+/// A value for a placeholder, already converted for its column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Bind {
     Null,
@@ -18,12 +18,12 @@ pub(crate) enum Bind {
     /// Text, also of decimals, dates, UUIDs, JSON, well-known text.
     Text(String),
     Bytes(Vec<u8>),
-    /// A cell of the first row an earlier step answered.
+    /// A cell of the first row that an earlier step returned.
     Back {
         step: usize,
         column: usize,
     },
-    /// The number the database gave the row an earlier step made.
+    /// The auto-increment value of the row that an earlier step inserted.
     BackKey {
         step: usize,
     },
@@ -34,37 +34,36 @@ pub(crate) enum Bind {
 pub(crate) struct Read {
     pub(crate) sql: Arc<str>,
     pub(crate) binds: Vec<Bind>,
-    /// The kinds of the columns of the answer, in order, so that a driver knows how to hand them over: `Integer` and
-    /// `BigInt` as `Int` or `UInt`, `Boolean` as `Bool`, `Float` as `Single`, `Double` as `Float`, `Varbinary` and
-    /// `Blob` as `Bytes`, all others as `Text`. SQLite hands over what is stored, since it may store anything
-    /// anywhere, except that a `Boolean` column's integer becomes `Bool`.
+    /// The kinds of the result's columns, in order, which tell a driver how to decode them: `Integer` and `BigInt` as
+    /// `Int` or `UInt`, `Boolean` as `Bool`, `Float` as `Single`, `Double` as `Float`, `Varbinary` and `Blob` as
+    /// `Bytes`, all others as `Text`. SQLite returns what is stored, since it may store anything anywhere, except that
+    /// a `Boolean` column's integer becomes `Bool`.
     pub(crate) kinds: Arc<[ColumnKind]>,
-    /// It finds one row, or a few, by a unique key, so that it is fit to be answered at once or behind others on a
-    /// shared connection.
+    /// Whether it finds one row, or a few, by a unique key, and so may run at once or pipelined on a shared connection.
     pub(crate) point: bool,
 }
 
-/// What a step of a program answers.
+/// The result that a step of a program returns.
 #[derive(Clone, Debug)]
 pub(crate) enum Returns {
-    /// How many rows it touched (in MySQL: matched, also when nothing changed).
+    /// The number of rows it affected (in MySQL: matched, also when nothing changed).
     Count,
-    /// How many, and the number the database gave the new row.
+    /// The number of rows, and the auto-increment value of the new row.
     Key,
-    /// The rows of its answer, whose columns have these kinds (a select, or `RETURNING`).
+    /// The rows of its result, whose columns have these kinds (a select, or `RETURNING`).
     Rows(Arc<[ColumnKind]>),
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) affected: u64,
-    /// What the database numbered the new row, when that was asked for and it did.
+    /// The auto-increment value of the new row, if it was requested and there is one.
     pub(crate) key: Option<i64>,
     pub(crate) rows: Vec<Vec<OwnedCell>>,
 }
 
-/// Looks at what a step did, and undoes the program with its error.
+/// Checks the result of a step; an error rolls the program back.
 pub(crate) type Check = Box<dyn Fn(&Done) -> Result<()> + Send + Sync>;
 
 /// One statement of a program.
@@ -81,28 +80,29 @@ impl fmt::Debug for Step {
     }
 }
 
-/// Statements that change rows, in one transaction: all of them stay or none.
+/// Statements that change rows, in one transaction: all of them are kept or none.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
-    /// After a failure the steps left over are tried too, each by itself (in PostgreSQL behind a savepoint), so that
-    /// every one has its own result; the whole is undone all the same. Steps that refer back to a failed one fail.
+    /// Whether the remaining steps are tried after a failure, each by itself (in PostgreSQL behind a savepoint), so
+    /// that each has its own result; the program is rolled back all the same. Steps that refer back to a failed one
+    /// fail.
     pub(crate) try_all: bool,
-    /// Undo everything at the end, also when all went well.
+    /// Whether to roll back at the end, also on success.
     pub(crate) dry_run: bool,
 }
 
-/// What became of a program. An `Err` of the backend itself means that nothing is known to have happened but that
-/// nothing was kept, unless its code is `DatabaseUnavailable` and its message says that the outcome is unknown.
+/// The outcome of a program. An `Err` of the backend itself means that nothing was kept, unless its code is
+/// `DatabaseUnavailable` and its message says that the outcome is unknown.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// One for each step, in order; without `try_all` up to the first failure.
     pub(crate) steps: Vec<std::result::Result<Done, Error>>,
-    /// Whether everything is in the database, as durable as it makes things.
+    /// Whether everything is committed, as durably as the database does it.
     pub(crate) committed: bool,
 }
 
-/// Many rows for one table, in columns order.
+/// A bulk load into one table; rows have their values in the order of `columns`.
 #[derive(Clone, Debug)]
 pub(crate) struct BulkLoad {
     /// The table's real name.
@@ -112,13 +112,13 @@ pub(crate) struct BulkLoad {
     /// The insert of one row, for systems that load by statements and for finding the bad rows of a failed piece.
     pub(crate) insert: Arc<str>,
     pub(crate) dry_run: bool,
-    /// Keep good rows when some are bad.
+    /// Whether to keep good rows when some are bad.
     pub(crate) keep_good: bool,
-    /// The statement is an upsert, so that a bare copy is not the same.
+    /// Whether the statement is an upsert, for which a plain copy is no substitute.
     pub(crate) upsert: bool,
 }
 
-/// What became of a load: rows kept, and each refused row's number from 0 with its error (the first
+/// The result of a load: the number of rows kept, and each rejected row's number from 0 with its error (the first
 /// [`salver_model::limits::LOAD_PROBLEMS_MAX`] of them).
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {

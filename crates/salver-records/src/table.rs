@@ -1,7 +1,7 @@
-//! A table of a database through the port of readable entries: a query becomes one statement, and its rows Arrow.
+//! A table of a database behind the port of readable entries: a query becomes one statement, and its rows Arrow.
 //!
-//! Comparisons and orders mean what they mean for datasets, whatever collation a column has: text is compared by its
-//! bytes. Rows may change from one moment to the next, so no answer is repeatable and none is cached.
+//! Comparisons and orders have the semantics of datasets, whatever collation a column has: text is compared by its
+//! bytes. Rows may change at any moment, so that no reply is repeatable and none is cached.
 
 mod column;
 mod compare;
@@ -35,9 +35,9 @@ use crate::known::{Known, is_gone};
 use rows::BatchSink;
 use select::Selected;
 
-/// Answers that are bounded to no more rows than this are read whole, and know their next page; others are streamed.
+/// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
 const WHOLE_ROWS_MAX: u64 = 65_536;
-/// Batches that may wait for a slow reader.
+/// Number of batches buffered for a slow reader.
 const WAITING_BATCHES_MAX: usize = 1;
 
 /// One table or view.
@@ -47,13 +47,13 @@ pub(crate) struct RecordsTable {
     dialect: Dialect,
     info: TableInfo,
     description: Description,
-    /// What rules leave to a caller of whom nothing is known.
+    /// The row filters that apply to an anonymous caller.
     rows: Vec<Filter>,
 }
 
 impl RecordsTable {
-    /// The table `info` of a database, without the columns that rules hide; `None` when they hide the table, or all of
-    /// its columns, or its name can't be that of an entry.
+    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide the
+    /// table, or all of its columns, or its name can't be that of an entry.
     pub(crate) fn new(known: &Arc<Known>, info: &TableInfo, version: Version) -> Option<(Name, Self)> {
         let spec = &known.spec;
         let name = Name::new(&info.name).ok()?;
@@ -104,12 +104,12 @@ impl RecordsTable {
                 self.known.backend.read(vec![total.clone()], sink, None).await?.total()
             }
         };
-        // Who asks is counted where the query has its place.
+        // The caller is counted where its query is admitted.
         let share = lying::take(self.known.backend.lying(), &Holder::Server).await?;
         let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES_MAX);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
-        // The task ends with the receiver: the backend stops when nobody takes its pieces.
+        // The task ends with the receiver: the backend stops when the channel is closed.
         tokio::spawn(async move {
             let last = match backend.read(vec![read], sink, Some(sender.clone())).await {
                 Ok(sink) => sink.finish(),
@@ -120,14 +120,14 @@ impl RecordsTable {
                 last => drop(sender.send(last).await),
             }
         });
-        // A statement that can't run at all is no answer that breaks off.
+        // A statement that fails before its first batch is an error of the request, not a broken stream.
         let first = receiver.recv().await.transpose()?;
         let rest = stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
         let batches = stream::iter(first.map(Ok)).chain(rest);
         Ok(Rows { total, ..self.answer(&selected, Batches::Stream(Yielding::new(batches.boxed(), share).boxed())) })
     }
 
-    /// Has the schema read again when a name is gone, and says that this was it: the entry is not what it was.
+    /// Triggers a new reflection of the schema when a name is gone, and reports that the entry has changed.
     async fn as_it_is<T>(&self, done: Result<T>) -> Result<T> {
         let Err(error) = done else { return done };
         let stamp = self.description.version.0;
@@ -150,8 +150,8 @@ impl RecordsTable {
     }
 }
 
-/// The name of the field that follows a foreign key: `author` for the column `author_id`, else the table it points to,
-/// unless a column is called so.
+/// Returns the name of the field that follows a foreign key: `author` for the column `author_id`, else the referenced
+/// table, unless a column has that name.
 fn relation_name(columns: &[String], target: &str, info: &TableInfo) -> String {
     let stem = match columns {
         [only] => only.strip_suffix("_id").filter(|stem| !stem.is_empty()),
@@ -181,7 +181,7 @@ impl Table for RecordsTable {
         self.as_it_is(hold::hold(self, parts).await).await
     }
 
-    /// What was held is gone with its transaction.
+    /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.
     async fn hold_at(&self, _: Version, _: usize) -> Result<Option<Arc<dyn Held>>> {
         Ok(None)
     }

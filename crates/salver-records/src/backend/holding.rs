@@ -1,5 +1,5 @@
-//! What it takes to keep a state in whatever system: a place for its connection, turns for those who read it, and what
-//! is said when it is gone.
+//! The parts of a snapshot that every system needs: a permit for its connection, turns for its readers, and the error
+//! for a snapshot that is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,17 +11,17 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Permit, Sender};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Pieces that are sent before it is somebody else's turn.
+/// Number of pieces a scan sends before it yields to waiting readers.
 const TURN_PIECES: usize = 32;
 
-/// Who waits for something that a scan may use for long.
+/// The waiters for a resource that a scan may use for long.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: AtomicUsize,
     came: Notify,
 }
 
-/// Counts one who waits, for as long as that lasts.
+/// Counts one waiter for as long as it exists.
 struct Waiting<'a>(&'a Queue);
 
 impl Drop for Waiting<'_> {
@@ -31,7 +31,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Queue {
-    /// Waits for `turn`, and lets those know who have theirs.
+    /// Waits for `turn`, and tells the scan that holds it to yield.
     pub(crate) async fn wait<T>(&self, turn: impl Future<Output = T>) -> T {
         self.waiting.fetch_add(1, Ordering::AcqRel);
         let _waiting = Waiting(self);
@@ -39,8 +39,8 @@ impl Queue {
         turn.await
     }
 
-    /// A place in `out` for the next piece of a scan that uses what those of `queues` wait for; `None` when it should
-    /// end.
+    /// Waits for a permit to send the next piece of a scan into `out`; returns `None` when the scan should end: `out`
+    /// is closed, or a waiter of `queues` needs what the scan uses.
     pub(crate) async fn place<'a, M, const N: usize>(
         queues: [&Self; N],
         out: &'a Sender<M>,
@@ -62,11 +62,11 @@ impl Queue {
     }
 }
 
-/// Places for the connections of snapshots; apart from those of queries, so that neither takes the other's.
+/// Permits for the connections of snapshots, separate from those of queries so that neither starves the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     free: Arc<Semaphore>,
-    /// Those that make an export quicker, and that it does without when there are none.
+    /// Optional permits, which make an export faster but which it can do without.
     spare: Arc<Semaphore>,
 }
 
@@ -78,7 +78,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// One place, for the database that messages call `database`.
+    /// Takes one permit, for the database that messages call `database`.
     ///
     /// # Errors
     /// `Overloaded` when there is none.
@@ -92,13 +92,13 @@ impl Places {
         })
     }
 
-    /// One place, if there is one.
+    /// Takes a spare permit if there is one.
     pub(crate) fn spare(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.spare).try_acquire_owned().ok()
     }
 }
 
-/// That the state is not kept any more, and never comes again; `why` is part of a sentence.
+/// Returns the error for a snapshot that is lost for good; `why` is part of a sentence.
 pub(crate) fn lost(database: &str, why: &str) -> Error {
     Error::new(Code::ExpiredCursor, format!("the rows that were held in the database {database} are gone: {why}"))
         .with_hint("begin the export again")

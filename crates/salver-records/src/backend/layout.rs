@@ -1,23 +1,24 @@
-//! How the rows of a table can be told apart while one state of its database is kept.
+//! The identity of a table's rows while a snapshot of their database is kept.
 
-/// How the rows of a table can be told apart.
+/// The means by which the rows of a table can be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// What the database itself calls each row by.
+    /// The database's own address of each row.
     pub(crate) address: Option<Address>,
-    /// Whether each key that the table has is unique among the rows that come when it is read.
+    /// Whether each key of the table is unique among the rows that a read returns.
     pub(crate) keyed: bool,
 }
 
-/// What the database itself calls each row by, where it has such a name and keeps it as long as the snapshot lives.
+/// The database's own address of a row, where it has one that is stable for the life of the snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The expression.
+    /// The SQL expression.
     pub(crate) sql: String,
     /// Whether it is a number, else text.
     pub(crate) number: bool,
-    /// Whether rows must be asked to come in its order; else they do by themselves, and asking would sort them.
+    /// Whether rows need an `ORDER BY` to come in address order; else they come so anyway, and the clause would sort
+    /// them.
     pub(crate) sorted: bool,
-    /// In how many pages the rows lie, when their addresses begin with the number of the page.
+    /// Number of pages the rows occupy, when their addresses begin with the page number.
     pub(crate) pages: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! Connections that lie in answers and loads whose clients are slow: callers share them, one always stays for short
-//! work, and what is idle yields to whoever waits.
+//! Connections held by responses and loads whose clients are slow. Callers share them, one connection always stays free
+//! for short work, and idle holders yield to waiters.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,17 +10,18 @@ use salver_model::{Code, Error, Holder, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout};
 
-/// How often who waits looks for a connection that is idle.
+/// Interval at which a waiter looks for an idle connection.
 const LOOK: Duration = Duration::from_millis(100);
-/// Longest wait for a place among answers and loads.
+/// Longest wait for a share among responses and loads.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Places of answers and loads, of so many connections: one stays for short work where there are more than two.
+/// Returns the shares of responses and loads, given the number of connections: one stays for short work where there are
+/// more than two.
 pub(crate) fn places(connections: usize) -> Arc<Shares> {
     Shares::new("database connections", if connections > 2 { connections - 1 } else { connections })
 }
 
-/// A place for an answer or a load of `holder`.
+/// Takes a share for a response or a load of `holder`.
 pub(crate) async fn take(places: &Arc<Shares>, holder: &Holder) -> Result<Share> {
     places.take_within(holder, WAIT, sleep).await.ok_or_else(|| {
         let taken = places.taken();
@@ -32,7 +33,7 @@ pub(crate) async fn take(places: &Arc<Shares>, holder: &Holder) -> Result<Share>
     })
 }
 
-/// A connection's place, for which idle answers and loads have to yield if need be.
+/// Waits for a connection's permit, and makes idle responses and loads yield if there is none.
 pub(crate) async fn wait(
     free: &Arc<Semaphore>,
     lying: &Arc<Shares>,

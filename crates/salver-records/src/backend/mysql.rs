@@ -35,14 +35,14 @@ use crate::backend::holding::Places;
 use crate::cell::RowSink;
 use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 
-/// A MySQL or MariaDB database. Nothing is connected before it is used.
+/// A MySQL or MariaDB database. Connects at the first use.
 #[derive(Debug)]
 pub(crate) struct Mysql {
     pool: Pool,
     name: String,
     writable: bool,
     definable: bool,
-    /// Places for the connections that hold rows.
+    /// Permits for the connections of snapshots.
     snapshots: Places,
 }
 
@@ -52,7 +52,8 @@ impl Mysql {
     }
 
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
-        // The driver takes the process's own provider, and only this one is built in. Another may be there already.
+        // The driver takes the process-wide crypto provider, and only this one is built in. One may be installed
+        // already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
             pool: Pool::new(spec, address::address(spec)?),
@@ -92,7 +93,8 @@ impl Mysql {
         write::write(&self.pool, program).await
     }
 
-    /// The system has no transactions over statements that change the schema: what came before a failure stays.
+    /// Runs the statements without a transaction, which the system does not have for DDL: whatever ran before a failure
+    /// stays.
     pub(crate) async fn define(&self, statements: Vec<String>) -> Result<()> {
         self.check(self.definable)?;
         let mut lease = self.pool.lease_alive().await?;
@@ -126,7 +128,7 @@ impl Mysql {
         .await
     }
 
-    /// Asks something that changes nothing, once more on a new connection when the first one was lost.
+    /// Runs a read-only query, and retries it once on a new connection when the first one was lost.
     async fn look<T>(&self, ask: impl AsyncFn(&mut Client) -> Result<T, Failure>) -> Result<T> {
         let mut lease = self.pool.lease().await?;
         let mut answer = ask(&mut lease.client).await;

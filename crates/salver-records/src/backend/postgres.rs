@@ -1,8 +1,8 @@
 //! PostgreSQL, through tokio-postgres.
 //!
-//! Reads by key go down a few shared connections, pipelined (`shared`); everything else takes a connection of its own
-//! (`pool`). Statements are prepared once a connection (`connection`), values go out as text or binary (`bind`) and
-//! come back in binary (`decode`). What the server refuses is told in Salver's words (`fault`).
+//! Reads by key go through a few shared connections, pipelined (`shared`); everything else takes a connection of its
+//! own (`pool`). Statements are prepared once per connection (`connection`), values are sent as text or binary (`bind`)
+//! and returned in binary (`decode`). Errors of the server are converted to Salver's (`fault`).
 
 mod bind;
 mod connection;
@@ -35,8 +35,8 @@ use self::shared::Shared;
 use self::target::Target;
 use crate::backend::holding::Places;
 
-/// Most shared connections. One server process works through each. A second one answers a quarter more where many ask;
-/// four answer no more where the server has two processors, and each is one that lists and transactions don't have.
+/// Most shared connections. Each has one server process. A second one answers a quarter more requests under
+/// concurrency; four answer no more where the server has two processors, and each is lost to lists and transactions.
 const SHARED_MAX: usize = 2;
 
 /// A PostgreSQL database.
@@ -45,9 +45,9 @@ pub(crate) struct Postgres {
     target: Arc<Target>,
     pool: Arc<Pool>,
     shared: Shared,
-    /// The reference system of geometries that come without one.
+    /// The spatial reference system of geometries that come without one.
     geometry_srid: u32,
-    /// Places for the connections that hold rows.
+    /// Permits for the connections of snapshots.
     snapshots: Places,
 }
 
@@ -101,7 +101,7 @@ impl Postgres {
         self.pool.lease(|| self.shared.give_up_one()).await
     }
 
-    /// Before a second try: what failed the first would fail it again.
+    /// Prepares for a retry: a lost connection or a stale schema would fail it again.
     fn recover(&self, fault: &Fault, began: Instant) {
         tracing::debug!(?fault, entry = self.target.entry, "once more");
         if fault.is_lost() {

@@ -1,5 +1,5 @@
-//! One state of a database, kept for whoever reads its rows: a connection of its own with a transaction that sees
-//! nothing of what is written later.
+//! A snapshot of a database, kept for the readers of its rows: a connection of its own with a transaction that does not
+//! see later writes.
 
 use salver_model::Result;
 use tokio::sync::mpsc::Sender;
@@ -9,7 +9,7 @@ use super::{mysql, postgres, sqlite};
 use crate::cell::RowSink;
 use crate::statement::Read;
 
-/// A state that is kept. Dropping it lets go of it, without waiting for the database.
+/// A snapshot that is kept. Dropping it releases it, without waiting for the database.
 #[derive(Debug)]
 pub(crate) enum Snapshot {
     Sqlite(sqlite::Snapshot),
@@ -18,7 +18,7 @@ pub(crate) enum Snapshot {
 }
 
 impl Snapshot {
-    /// How the rows can be told apart of the table it was made for.
+    /// Returns the row identity of the table that the snapshot was made for.
     pub(crate) fn layout(&self) -> &Layout {
         match self {
             Self::Sqlite(snapshot) => snapshot.layout(),
@@ -27,10 +27,10 @@ impl Snapshot {
         }
     }
 
-    /// Runs one statement and hands its rows to `sink`, until it is full. Nobody else uses the connection meanwhile, so
-    /// that a statement should have a bound.
+    /// Runs one statement and passes its rows to `sink`, until it is full. The connection is locked meanwhile, so the
+    /// statement should have a limit.
     ///
-    /// The future must not be dropped before it is done: see [`crate::table`], where it has a task of its own.
+    /// The future must not be dropped before it is done: see [`crate::table`], which runs it in a task of its own.
     pub(crate) async fn read<S: RowSink>(&self, read: Read, sink: S) -> Result<S> {
         match self {
             Self::Sqlite(snapshot) => snapshot.read(read, sink).await,
@@ -39,7 +39,7 @@ impl Snapshot {
         }
     }
 
-    /// How a statement without a bound may be read; see [`Snapshot::scan`].
+    /// Returns how a statement without a limit may be read; see [`Snapshot::scan`].
     pub(crate) fn scans(&self) -> Scans {
         match self {
             Self::Sqlite(snapshot) if snapshot.is_in_the_way() => Scans::Never,
@@ -48,9 +48,9 @@ impl Snapshot {
         }
     }
 
-    /// Runs one statement and sends what `sink` has finished whenever it is full. The statement ends early when nobody
-    /// takes the rows, or not at once while somebody else waits for the connection. Answers the sink with what is left
-    /// in it, and whether all rows have come.
+    /// Runs one statement and sends what `sink` has finished whenever it is full. The statement ends early when the
+    /// receiver is gone, or is not ready while another reader waits for the connection. Returns the sink with its
+    /// remainder, and whether all rows have come.
     pub(crate) async fn scan<S: RowSink>(&self, read: Read, sink: S, out: &Sender<S::Piece>) -> Result<(S, bool)> {
         match self {
             Self::Sqlite(snapshot) => snapshot.scan(read, sink, out.clone()).await,
@@ -60,14 +60,14 @@ impl Snapshot {
     }
 }
 
-/// How statements without a bound are read.
+/// The ways to read a statement without a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scans {
-    /// One that ends early costs nothing.
+    /// As a whole: ending a statement early costs nothing.
     Whole,
-    /// The rows that are left of one must come all the same, so that it should not be much longer than what was read
-    /// before it.
+    /// In windows: the remaining rows of a statement must be received all the same, so that it should not be much
+    /// longer than what was read before it.
     Windows,
-    /// One that waits for its reader would be in the way of writers.
+    /// Never: a statement that waits for its reader would block writers.
     Never,
 }

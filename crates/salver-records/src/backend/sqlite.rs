@@ -1,5 +1,5 @@
-//! The SQLite backend: the database is in the process, so that a read by key is a function call, and all writes of a
-//! moment share one fsync.
+//! The SQLite backend: the database is in the process, so that a read by key is a function call, and concurrent writes
+//! share one fsync.
 
 mod connections;
 mod era;
@@ -89,7 +89,8 @@ impl Sqlite {
         .await
     }
 
-    /// The number SQLite keeps in the file, which moves with every change of the schema, and which file it is.
+    /// Reads SQLite's schema version from the file, which changes with every change of the schema, combined with the
+    /// file's identity.
     pub(crate) async fn stamp(&self) -> Result<u64> {
         self.connections.look();
         read::on_reader(&self.connections, self.ms_max, |reader| {
@@ -154,8 +155,8 @@ impl Sqlite {
         read::on_reader(&self.connections, self.ms_max, |reader| work(&reader.connection).map_err(Stop::Sqlite)).await
     }
 
-    /// A run of the writer, which is stopped when its caller has gone. What was answered is stopped too; nothing with
-    /// its number runs then.
+    /// Registers a run of the writer that is stopped when its caller is gone. A run that has ended is stopped too,
+    /// without effect: no other has its number.
     fn new_run(&self) -> StopOnDrop {
         let run = self.connections.runs.fetch_add(1, Ordering::Relaxed);
         StopOnDrop { watch: Arc::clone(&self.connections.writer_watch), run }

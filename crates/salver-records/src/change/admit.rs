@@ -1,4 +1,5 @@
-//! Whether a new or changed row passes the rules of its table: what a caller writes must be the caller's to see.
+//! Checks whether a new or changed row passes the rules of its table: a caller may only write rows that are visible to
+//! it.
 
 use salver_model::records::{ColumnKind, Operation};
 use salver_model::spec::RecordRule;
@@ -8,21 +9,21 @@ use super::ground::{Ground, forbidden};
 use super::record::Values;
 use crate::statement::{Bind, Check, Done};
 
-/// What the values of a record say of the rules.
+/// The verdict of the rules on a record's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// The row passes.
     Passed,
-    /// It does not.
+    /// The row does not pass.
     Refused,
     /// Only the database can tell.
     Ask,
 }
 
 impl Ground<'_> {
-    /// Whether a row with these values passes. Only numbers are judged here: text compares as its column's collation
-    /// says, which the database knows. With `all` the values are all the row has, else columns without a value stay
-    /// what they are, and a rule over none of the values is passed already.
+    /// Returns whether a row with these values passes. Only numbers are judged here: text compares by its column's
+    /// collation, which the database knows. With `all` the values are the whole row, else columns without a value stay
+    /// unchanged, and a rule over none of the values holds already.
     pub(crate) fn admission(&self, values: &Values, all: bool) -> Admission {
         let rules = self.scope.access.rules(self.operation, &self.table.name);
         let mut admission = Admission::Passed;
@@ -32,12 +33,12 @@ impl Ground<'_> {
                 let index = self.table.column(name)?;
                 values.iter().find(|(own, _)| *own == index)
             };
-            // A column that the database computes may follow from any other.
+            // A column that the database computes may depend on any other.
             let computed = |name: &&str| self.table.column(name).is_some_and(|own| self.table.columns[own].generated);
             if !all && columns.iter().all(|name| find(name).is_none() && !computed(name)) {
                 continue;
             }
-            // What an increment writes is no value of the row.
+            // An increment's operand is no value of the row.
             let adds = self.operation == Operation::Increment;
             let exact = |name: &&str| {
                 let found = find(name).filter(|_| !adds);
@@ -56,7 +57,7 @@ impl Ground<'_> {
     }
 }
 
-/// Whether a value compares here as it does in every database.
+/// Returns whether a value compares here as it does in every database.
 fn is_exact(kind: ColumnKind, bind: &Bind) -> bool {
     matches!(
         (kind, bind),
@@ -75,10 +76,9 @@ fn value(bind: &Bind) -> Value {
 }
 
 impl Ground<'_> {
-    /// Whether a row of a load with these values passes. The database is not asked row by row, so that a row passes
-    /// only where its own values tell: not by a default, a computed column, or a value that the database may keep
-    /// otherwise
-    /// than it came.
+    /// Returns whether a row of a load with these values passes. The database is not queried row by row, so that a row
+    /// passes only if its own values decide it: not by a default, a computed column, or a value that the database may
+    /// store differently.
     pub(crate) fn admits_as_written(&self, values: &Values) -> bool {
         let rules = self.scope.access.rules(Operation::Create, &self.table.name);
         rules.filter_map(|rule| rule.rows.as_ref()).all(|rule| {
@@ -93,7 +93,7 @@ impl Ground<'_> {
         })
     }
 
-    /// The value that a new row will have; `None` where only the database knows it.
+    /// Returns the value that a new row will have; `None` where only the database knows it.
     fn written(&self, name: &str, values: &Values) -> Option<Value> {
         let index = self.table.column(name)?;
         let info = &self.table.columns[index];
@@ -108,7 +108,7 @@ impl Ground<'_> {
             (kind, Bind::Float(value)) if kind.is_numeric() => Some(Value::Float(*value)),
             (kind, Bind::Int(value)) if kind.is_numeric() => Some(Value::Int(*value)),
             (kind, Bind::Text(text)) if kind.is_numeric() => Value::number(text),
-            // Of fixed length a text may get blanks, or lose them.
+            // Fixed-length text may gain or lose trailing blanks.
             (ColumnKind::Varchar | ColumnKind::Clob, Bind::Text(text)) if !text.ends_with(' ') => {
                 Some(Value::Text(text.clone()))
             }
@@ -117,17 +117,17 @@ impl Ground<'_> {
     }
 }
 
-/// A check of a select that must find the row.
+/// Returns the check of a select that must find the row.
 pub(crate) fn found() -> Check {
     Box::new(|done: &Done| if done.rows.is_empty() { Err(refused()) } else { Ok(()) })
 }
 
-/// "Operation forbidden", and why.
+/// Returns the error "Operation forbidden", with its reason.
 pub(crate) fn refused() -> salver_model::Error {
     forbidden().with_hint("the row would not be the caller's: it does not pass the rules of its table")
 }
 
-/// What a check says when the row does not pass.
+/// Returns the error of a check if the row does not pass.
 pub(crate) fn ensure(passes: bool) -> Result<()> {
     if passes { Ok(()) } else { Err(refused()) }
 }

@@ -1,5 +1,5 @@
-//! What became of a plan, as JSON: numbers and keys when all went well, else one document for each part, of which those
-//! that would have gone well say so.
+//! Writes the result of a plan as JSON: numbers and keys on success, else one document per part, which also says which
+//! parts would have succeeded.
 
 use salver_model::records::number::TREEQL_SUCCESS;
 use salver_model::records::{Document, treeql_code, treeql_message};
@@ -12,7 +12,7 @@ use crate::cell::{Cell, OwnedCell};
 use crate::json;
 use crate::statement::{Done, Outcome};
 
-/// The answer to a plan of one change.
+/// Writes the response to a plan of one change.
 pub(crate) fn one(plan: &Plan, outcome: Outcome) -> Result<Document> {
     let Some(change) = plan.changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
     if outcome.committed && !change.items.iter().any(|item| matches!(item.answer, Answer::Failed(_))) {
@@ -25,11 +25,11 @@ pub(crate) fn one(plan: &Plan, outcome: Outcome) -> Result<Document> {
         let error = outcome.steps.into_iter().find_map(Result::err).unwrap_or_else(uncommitted);
         return Err(known(error, &change.table));
     }
-    // These are PHP-CRUD-API's, which has no hints.
+    // These documents are PHP-CRUD-API's, which has no hints.
     undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str())), false)
 }
 
-/// The answer to a plan of several changes: an array with each one's.
+/// Writes the response to a plan of several changes: an array with the result of each.
 pub(crate) fn several(plan: &Plan, outcome: Outcome) -> Result<Document> {
     if outcome.committed && plan.is_sound() {
         let mut out = vec![b'['];
@@ -51,7 +51,7 @@ pub(crate) fn several(plan: &Plan, outcome: Outcome) -> Result<Document> {
     )
 }
 
-/// Some failures are not of one part: they are the answer to the whole, which may be asked for again.
+/// Returns the error if it concerns the whole request and not one part: such a request may be retried.
 fn survivable(outcome: Outcome, plan: &Plan) -> Result<Outcome> {
     let whole = |error: &Error| {
         matches!(
@@ -81,7 +81,7 @@ fn uncommitted() -> Error {
     Error::new(Code::DatabaseUnavailable, "the database did not keep the change").with_hint("try again")
 }
 
-/// Why an item failed, if it did.
+/// Returns the error of an item, if it failed.
 fn failure<'o>(item: &'o Item, steps: &'o [Result<Done>]) -> Option<&'o Error> {
     match &item.answer {
         Answer::Failed(error) => Some(error),
@@ -89,7 +89,7 @@ fn failure<'o>(item: &'o Item, steps: &'o [Result<Done>]) -> Option<&'o Error> {
     }
 }
 
-/// A backend's error in the words clients know; it can't know what the table is called.
+/// Rewrites a backend's error in terms of the client's names, since the backend does not know the table's.
 fn known(mut error: Error, table: &str) -> Error {
     if error.code == Code::Invalid && !error.message.starts_with("Input validation failed") {
         let own = invalid(table, std::mem::take(&mut error.details));
@@ -148,7 +148,7 @@ fn document(code: u16, message: &str, (details, hint): (&[(String, String)], Opt
     out.push(b'}');
 }
 
-/// Appends a change's answer.
+/// Appends the result of a change.
 fn write_change(change: &Planned, steps: &[Result<Done>], out: &mut Vec<u8>) {
     if !change.batch {
         match change.items.first() {

@@ -1,5 +1,5 @@
-//! References to what earlier changes of the same request made: `{"post_id": {"$ref": ...}}` in whatever way a door
-//! writes them, a column of the first row of an earlier change.
+//! References to earlier changes of the same request: `{"post_id": {"$ref": ...}}`, in whatever syntax a door has, is a
+//! column of the first row of an earlier change.
 
 use salver_model::limits::NEW_COLUMNS_MAX;
 use salver_model::records::{Change, Field};
@@ -10,10 +10,10 @@ use super::plan::Planned;
 use super::shown::readable;
 use crate::statement::Bind;
 
-/// The columns of each change that later ones refer to.
+/// Returns the columns of each change that later ones refer to.
 ///
 /// # Errors
-/// A reference to the change itself, to a later one, or to one that is not there.
+/// A reference to the change itself, to a later one, or to one that does not exist.
 pub(crate) fn wanted(changes: &[Change]) -> Result<Vec<Vec<String>>> {
     let mut wanted: Vec<Vec<String>> = vec![Vec::new(); changes.len()];
     for (own, change) in changes.iter().enumerate() {
@@ -38,12 +38,12 @@ pub(crate) fn wanted(changes: &[Change]) -> Result<Vec<Vec<String>>> {
     Ok(wanted)
 }
 
-/// The indexes of the columns that are wanted of a change.
+/// Returns the indexes of the referenced columns of a change.
 pub(crate) fn columns(ground: &Ground<'_>, names: &[String]) -> Result<Vec<usize>> {
     names.iter().map(|name| readable(ground, name)).collect()
 }
 
-/// Where the value of a reference is.
+/// Returns the bind that refers to an earlier change's value.
 pub(crate) fn resolve(earlier: &[Planned], change: usize, column: &str) -> Result<Bind> {
     let found = earlier.get(change).and_then(|change| change.exports.iter().find(|(name, _)| name == column));
     found.map(|(_, bind)| bind.clone()).ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! What values must be like to be written: the entry's own checks, and the types of columns where it asks for that.
-//! The words are those PHP-CRUD-API's clients know.
+//! Validates values before they are written: by the entry's own checks, and by column types where the entry configures
+//! that. The messages are those of PHP-CRUD-API.
 
 use salver_model::records::{ColumnInfo, ColumnKind, Field, Operation};
 use salver_model::rule::exact_truth;
@@ -12,7 +12,7 @@ use super::ground::{Fields, Ground, means};
 use crate::json::{Form, base64};
 use crate::moment;
 
-/// What is wrong with which column of a record.
+/// Returns the failed checks of a record, by column.
 pub(crate) fn failures(ground: &Ground<'_>, fields: &Fields<'_>) -> Vec<(String, String)> {
     let (spec, table) = (ground.scope.spec(), ground.table);
     let typed = spec.validate.iter().any(|pattern| matches_pattern(pattern, &table.name));
@@ -26,11 +26,11 @@ pub(crate) fn failures(ground: &Ground<'_>, fields: &Fields<'_>) -> Vec<(String,
         let meant = |patterns: &[String]| patterns.iter().any(|pattern| means(pattern, &table.name, &info.name));
         let own = spec.checks.iter().filter(|check| meant(&check.columns)).find(|check| {
             let caller = ground.scope.access.caller;
-            // What a reference stands for is known to the database only, but for what any value of the column is.
+            // The value of a reference is known to the database only, except for what its column guarantees.
             let shaped = |shape| {
                 if is_back { shape == Shape::Numeric && info.kind.is_numeric() } else { has_shape(shape, field) }
             };
-            // What is added is no value of the row: that is looked at when it is there.
+            // An increment's operand is no value of the row: the sum is checked afterwards.
             let ruled = |rule| ground.operation == Operation::Increment || admits(rule, ground, fields, caller);
             !check.shape.is_none_or(shaped) || !check.rule.as_ref().is_none_or(ruled)
         });
@@ -46,7 +46,7 @@ pub(crate) fn failures(ground: &Ground<'_>, fields: &Fields<'_>) -> Vec<(String,
     details
 }
 
-/// Whether a rule holds for the values of a record; what the record does not name is null.
+/// Returns whether a rule holds for the values of a record; columns that the record omits are null.
 fn admits(rule: &Rule, ground: &Ground<'_>, fields: &Fields<'_>, caller: &Caller) -> bool {
     let of = |name: &str| {
         let column = ground.table.column(name);
@@ -56,7 +56,7 @@ fn admits(rule: &Rule, ground: &Ground<'_>, fields: &Fields<'_>, caller: &Caller
     rule.admits(&of, caller)
 }
 
-/// A field as rules see it: of the kind of its column, where it can be.
+/// Converts a field for rules, to the kind of its column where possible.
 fn value(kind: ColumnKind, field: &Field) -> Value {
     let own = |text: &str| Value::Text(text.to_owned());
     match field {
@@ -74,8 +74,8 @@ fn value(kind: ColumnKind, field: &Field) -> Value {
     }
 }
 
-/// The rules of checks that the columns an increment adds to must pass with what they have then, each with the column
-/// and what the client is told of it.
+/// Returns the rules that the columns of an increment must satisfy with their new values, each with the column and the
+/// message for the client.
 pub(crate) fn of_sums<'g>(ground: &'g Ground<'_>, columns: &[usize]) -> Vec<(&'g Rule, (String, String))> {
     if ground.operation != Operation::Increment {
         return Vec::new();
@@ -105,12 +105,12 @@ fn has_shape(shape: Shape, field: &Field) -> bool {
     }
 }
 
-/// Whether PHP takes text for a number.
+/// Returns whether PHP treats text as a number.
 pub(crate) fn is_numeric(text: &str) -> bool {
     Decimal::parse(text.trim_matches([' ', '\t', '\n', '\r'])).is_some()
 }
 
-/// Whether text is like `name@host`, as a form in a page checks it: one `@`, and a host of labels.
+/// Returns whether text looks like `name@host`, as checked by an HTML form: one `@`, and a host of labels.
 fn is_email(text: &str) -> bool {
     let Some((name, host)) = text.rsplit_once('@') else { return false };
     let fine = |c: char| c.is_alphanumeric() || "!#$%&'*+/=?^_`{|}~.-".contains(c);
@@ -129,7 +129,7 @@ fn is_email(text: &str) -> bool {
         && host.split('.').all(is_label)
 }
 
-/// Why a value is not of its column's type.
+/// Returns the reason why a value is not of its column's type.
 fn mistyped(column: &ColumnInfo, field: &Field, json: bool) -> Option<String> {
     let text = match field {
         Field::Null if column.nullable || column.auto_increment => return None,
@@ -172,7 +172,7 @@ fn mistyped(column: &ColumnInfo, field: &Field, json: bool) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// The same for what is not text.
+/// Returns the same as `mistyped`, for a value that is not text.
 fn mistyped_value(column: &ColumnInfo, field: &Field, json: bool) -> Option<String> {
     let fits = match (column.kind, field) {
         (ColumnKind::Integer | ColumnKind::BigInt, Field::Number(text)) if is_integer(column.kind, text) => true,

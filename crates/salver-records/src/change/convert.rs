@@ -1,5 +1,6 @@
-//! A field of a record to a value for its column: the same for the three databases, so that all of them store the same
-//! or none does. What would be rounded, cut or guessed by one of them is refused here, in the words of validation.
+//! Converts a record's field to a value for its column, alike for the three databases, so that all of them store the
+//! same or none does. A value that one of them would round, truncate or guess is rejected here, with the message of
+//! validation.
 
 mod instant;
 mod number;
@@ -16,21 +17,21 @@ use crate::statement::Bind;
 
 use self::number::{changes_as_number, held_number};
 
-/// What a value is made for.
+/// The target of a conversion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) spec: &'a DatabaseSpec,
     pub(crate) dialect: Dialect,
     pub(crate) table: &'a TableInfo,
-    /// Whether the value is added to what is there.
+    /// Whether the value is added to the stored one.
     pub(crate) adds: bool,
 }
 
-/// Why a value does not fit, as clients of PHP-CRUD-API know it.
+/// Reason why a value does not fit, as clients of PHP-CRUD-API know it.
 pub(crate) type Unfit = &'static str;
 
 impl Target<'_> {
-    /// The value for this column.
+    /// Returns the value for this column.
     pub(crate) fn bind(&self, column: usize, field: &Field) -> Result<Bind, Unfit> {
         let column = &self.table.columns[column];
         if matches!(field, Field::Null | Field::Back { .. }) {
@@ -54,7 +55,7 @@ impl Target<'_> {
     }
 
     fn text(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
-        // A number that was read from there is one when it comes back.
+        // A number that was read from there must stay a number when it is written back.
         if self.dialect == Dialect::Sqlite && is_untyped(&column.native) {
             match field {
                 Field::Number(digits) | Field::Text(digits) if self.adds => {
@@ -76,14 +77,14 @@ impl Target<'_> {
         };
         let lost = match self.dialect {
             Dialect::Sqlite => changes_as_number(&column.native, text),
-            // No text there has it; fractions of a second would be rounded.
+            // No text there may have NUL; fractions of a second would be rounded.
             Dialect::Postgres => text.contains('\0') || is_finer(column.own_type(), text),
             Dialect::Mysql => false,
         };
         if lost || !is_word(self.dialect, column, text) {
             return Err(unfit_text(column.kind));
         }
-        // One byte; what is longer would be cut.
+        // One byte; longer text would be truncated.
         let is_too_long = is_too_long(column, text) || column.own_type() == "\"char\"" && text.len() > 1;
         if is_too_long { Err("string too long") } else { Ok(Bind::Text(text.to_owned())) }
     }
@@ -92,11 +93,11 @@ impl Target<'_> {
         let text = match field {
             Field::Json(text) | Field::Number(text) => text,
             Field::Bool(value) => return Ok(Bind::Text(value.to_string())),
-            // Numbers of any size are: the database knows which it takes.
+            // Numbers of any size are valid JSON: the database knows which it accepts.
             Field::Text(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => text,
             _ => return Err("invalid json"),
         };
-        // SQLite makes a number of its own of it, which has fewer digits and may be infinite.
+        // SQLite stores it as a number of its own, which has fewer digits and may be infinite.
         if self.dialect == Dialect::Sqlite && Decimal::is_written(text.trim()) {
             return held_number(text.trim()).ok_or("invalid json");
         }
@@ -104,10 +105,10 @@ impl Target<'_> {
     }
 
     fn bytes(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
-        // The digits of a number would be base64 too, and mean something else.
+        // The digits of a number are valid base64 too, with another meaning.
         let Field::Text(text) = field else { return Err("invalid base64") };
         let bytes = base64::decode(text).ok_or("invalid base64")?;
-        // Noughts would be put behind them.
+        // Shorter values would be padded with zeros.
         let is_fixed = self.dialect == Dialect::Mysql && column.native.to_ascii_lowercase().starts_with("binary");
         if is_fixed && column.length.is_some_and(|own| bytes.len() < own as usize) {
             return Err("string too short");
@@ -119,7 +120,7 @@ impl Target<'_> {
     }
 }
 
-/// Whether an interval has more digits of a second than its type keeps, like `interval(3)`.
+/// Returns whether an interval has more fractional digits than its type keeps, like `interval(3)`.
 fn is_finer(native: &str, text: &str) -> bool {
     let kept = native.strip_prefix("interval").and_then(|rest| rest.split_once('(')?.1.split_once(')')?.0.parse().ok());
     let Some(kept) = kept else { return false };
@@ -128,8 +129,8 @@ fn is_finer(native: &str, text: &str) -> bool {
     text.split('.').skip(1).any(|part| digits(part) > kept)
 }
 
-/// Whether a column of an enumeration or a set has this text. MySQL takes others for the place of a word, and a set of
-/// digits for bits.
+/// Returns whether a column of an enumeration or a set has this text as a label. MySQL takes other texts as a label's
+/// index, and digits for a set as bits.
 fn is_word(dialect: Dialect, column: &ColumnInfo, text: &str) -> bool {
     let known = |text: &str| column.words.iter().any(|word| word == text);
     if dialect != Dialect::Mysql || column.words.is_empty() {
@@ -142,13 +143,13 @@ fn is_word(dialect: Dialect, column: &ColumnInfo, text: &str) -> bool {
     parts.iter().enumerate().all(|(at, part)| known(part) && !parts[..at].contains(part))
 }
 
-/// Whether text has more characters than the column takes.
+/// Returns whether text has more characters than the column accepts.
 pub(crate) fn is_too_long(column: &ColumnInfo, text: &str) -> bool {
     let max = column.length.filter(|_| column.kind == ColumnKind::Varchar);
     max.is_some_and(|max| text.len() > max as usize && text.chars().count() > max as usize)
 }
 
-/// The words of PHP's `FILTER_VALIDATE_BOOLEAN`, and the numbers 1 and 0 however they are written.
+/// Parses the words of PHP's `FILTER_VALIDATE_BOOLEAN`, and the numbers 1 and 0 in any notation.
 pub(crate) fn truth(text: &str) -> Option<bool> {
     let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
     match Decimal::parse(text).map(|decimal| decimal.whole()) {

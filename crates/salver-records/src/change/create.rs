@@ -15,23 +15,23 @@ use crate::dialect::Dialect;
 use crate::json::{self, Form, JsonRow};
 use crate::statement::{Bind, Returns, Step};
 
-/// What the records of one change share.
+/// State shared by the records of one change.
 #[derive(Debug, Default)]
 pub(crate) struct Shared<'c> {
-    /// The columns of the rows that are answered.
+    /// The columns of the rows that are returned.
     pub(crate) shown: Option<Shown>,
     /// Columns of the first row that later changes refer to.
     pub(crate) wanted: &'c [usize],
-    /// Where their values are.
+    /// The binds that refer to their values.
     pub(crate) exports: Vec<Bind>,
-    /// The statement of the record before: the next one shares it when it names the same columns.
+    /// The statement of the previous record: the next one shares it when it has the same columns.
     pub(crate) last: Option<Last>,
     /// The values that only the database can judge, by the number of their record.
     pub(crate) judged: Vec<(usize, Vec<Judged>)>,
 }
 
 impl Shared<'_> {
-    /// Notes which values of a record only the database can judge.
+    /// Records which values of a record only the database can judge.
     pub(crate) fn judge(&mut self, at: usize, ground: &Ground<'_>, values: &Values) {
         let own = judged::among(ground, values);
         if !own.is_empty() {
@@ -40,7 +40,7 @@ impl Shared<'_> {
     }
 }
 
-/// A statement, with the columns it writes and those it answers.
+/// A statement, with the columns it writes and those it returns.
 #[derive(Debug)]
 pub(crate) struct Last {
     columns: Vec<usize>,
@@ -48,7 +48,7 @@ pub(crate) struct Last {
     sql: Arc<str>,
 }
 
-/// A row on its way in.
+/// A row to be inserted.
 pub(crate) struct Row<'v> {
     pub(crate) fields: &'v Fields<'v>,
     pub(crate) values: Values,
@@ -63,7 +63,7 @@ pub(crate) fn create(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     }
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     let told = Told::of(ground, &row, shared.shown.as_ref(), wanted);
-    // Copies for the steps behind; most rows have none.
+    // Copies for later steps; most rows have none.
     let follows = admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
     let given: Values = if follows { row.values.clone() } else { Values::new() };
     let answer = key_answer(ground, row.fields, &told, first);
@@ -95,11 +95,11 @@ pub(crate) fn create(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     Ok(Item { steps: first..plan.steps.len(), answer })
 }
 
-/// Which columns of a new row are told by whom.
+/// The sources of a new row's columns.
 struct Told {
-    /// The key, when the database numbers it and tells the number by itself.
+    /// The key, when the database generates it and the driver reports it.
     numbered: Option<usize>,
-    /// Columns the insert answers: those that are shown first, so that a row of them can be written as it comes.
+    /// Columns that the insert returns: shown ones first, so that a row of them can be written as it comes.
     returned: Vec<usize>,
     /// Columns that must be selected afterwards.
     asked: Vec<usize>,
@@ -135,7 +135,7 @@ impl Told {
     }
 }
 
-/// Whether the record itself says the whole key.
+/// Returns whether the record itself has the whole key.
 fn is_verbatim(ground: &Ground<'_>, fields: &Fields<'_>) -> bool {
     ground.table.key.iter().all(|key| verbatim(fields, *key).is_some())
 }
@@ -146,13 +146,13 @@ fn verbatim<'f>(fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
 }
 
 impl Ground<'_> {
-    /// The key, when it is one column that the database numbers.
+    /// Returns the key, when it is one auto-increment column.
     pub(crate) fn numbered(&self) -> Option<usize> {
         self.table.single_key().filter(|key| self.table.columns[*key].auto_increment)
     }
 }
 
-/// The insert of one row.
+/// Creates the insert of one row.
 fn insert(ground: &Ground<'_>, values: Values, told: &Told, shared: &mut Shared<'_>) -> Step {
     let returns = if !told.returned.is_empty() {
         ground.rows(&told.returned)
@@ -207,7 +207,7 @@ impl Ground<'_> {
     }
 }
 
-/// The key of a new row: as it was given, else as the database says.
+/// Returns the key of a new row: as given, else from the database.
 fn key_answer(ground: &Ground<'_>, fields: &Fields<'_>, told: &Told, step: usize) -> Answer {
     let (spec, table) = (ground.scope.spec(), ground.table);
     if let Some(json) = given_key(ground, fields) {
@@ -220,7 +220,7 @@ fn key_answer(ground: &Ground<'_>, fields: &Fields<'_>, told: &Told, step: usize
     }
 }
 
-/// The key as the record has it: one value, or of a key of several columns an object. Null where it is hidden.
+/// Returns the key from the record: one value, or an object for a composite key. Null where it is hidden.
 pub(crate) fn given_key(ground: &Ground<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
     if !ground.tells_key {
         return Some(b"null".to_vec());

@@ -1,20 +1,20 @@
-//! Decimals as text: read digit by digit, so that nothing is lost on the way through a float.
+//! Decimals as text, parsed digit by digit, so that no precision is lost through a float.
 
-/// A decimal number, taken apart.
+/// A parsed decimal number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     negative: bool,
-    /// Digits before the point, without zeros in front.
+    /// Digits before the point, without leading zeros.
     whole: String,
-    /// Digits behind the point, as many as were written.
+    /// Digits after the point, as many as were written.
     fraction: String,
 }
 
-/// Exponents beyond it are no sensible decimals, and would take memory.
+/// Largest exponent; larger ones are no sensible decimals, and would take memory.
 const EXPONENT_MAX: i32 = 100;
 
 impl Decimal {
-    /// Reads `-12.50` and `1.25e1`; `None` for everything else.
+    /// Parses `-12.50` and `1.25e1`; returns `None` for everything else.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, body) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -43,7 +43,7 @@ impl Decimal {
         Some(Self { negative, whole: whole.trim_start_matches('0').to_owned(), fraction })
     }
 
-    /// Whether `text` is a number, however large.
+    /// Returns whether `text` is a number, however large.
     pub(crate) fn is_written(text: &str) -> bool {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
@@ -51,12 +51,12 @@ impl Decimal {
         digits(exponent) && Self::parse(mantissa).is_some()
     }
 
-    /// Digits behind the point that say something.
+    /// Returns the number of decimal places without trailing zeros.
     fn scale(&self) -> usize {
         self.fraction.trim_end_matches('0').len()
     }
 
-    /// What keeps it out of a column with this precision and scale, in the words of validation.
+    /// Returns the reason why it does not fit a column with this precision and scale, as a validation message.
     pub(crate) fn unfit(&self, precision: Option<u32>, scale: Option<u32>) -> Option<&'static str> {
         let (Some(precision), scale) = (precision, scale.unwrap_or(0)) else { return None };
         if self.whole.len() > precision.saturating_sub(scale) as usize {
@@ -65,13 +65,13 @@ impl Decimal {
         (self.scale() > scale as usize).then_some("decimal too precise")
     }
 
-    /// Whether the last `count` digits before the point say nothing, and none stands behind it if there are any such.
+    /// Returns whether the last `count` digits before the point are zeros, with no fraction if there are any such.
     pub(crate) fn ends_in_noughts(&self, count: usize) -> bool {
         let noughts = self.whole.len() - self.whole.trim_end_matches('0').len();
         count == 0 || self.scale() == 0 && (self.whole.is_empty() || noughts >= count)
     }
 
-    /// Whether a 64-bit float, as which SQLite keeps what has a fraction, has room for all its digits.
+    /// Returns whether a 64-bit float, SQLite's representation of fractions, can hold all its digits.
     pub(crate) fn fits_float(&self) -> bool {
         if self.scale() == 0 {
             return self.whole.len() <= 18;
@@ -80,7 +80,7 @@ impl Decimal {
         digits.trim_start_matches('0').len() <= 15
     }
 
-    /// Rounded to so many digits behind the point, half away from zero, and laid out with exactly these.
+    /// Rounds to this many decimal places, half away from zero, and formats with exactly these.
     pub(crate) fn rounded(&self, scale: usize) -> String {
         let mut digits: Vec<u8> = self.whole.bytes().chain(self.fraction.bytes()).collect();
         let point = self.whole.len();
@@ -113,12 +113,12 @@ impl Decimal {
         text
     }
 
-    /// Laid out without exponent.
+    /// Formats it without exponent.
     pub(crate) fn plain(&self) -> String {
         self.rounded(self.fraction.len())
     }
 
-    /// As a whole number, when it is one.
+    /// Returns it as an integer, when it is one.
     pub(crate) fn whole(&self) -> Option<i128> {
         if self.scale() > 0 {
             return None;

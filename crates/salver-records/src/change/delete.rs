@@ -1,4 +1,4 @@
-//! Rows taken away by key.
+//! Deletes rows by key.
 
 use salver_model::Result;
 use salver_model::records::RecordKey;
@@ -12,7 +12,7 @@ use crate::condition;
 use crate::read::not_found;
 use crate::statement::{Check, Returns};
 
-/// Adds the steps that take away one row.
+/// Adds the steps that delete one row.
 pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shared: &mut Shared<'_>) -> Result<Item> {
     let first = plan.steps.len();
     let must_exist = ground.change.must_exist;

@@ -1,4 +1,4 @@
-//! Rows changed or taken away by condition, never more than were said to be meant.
+//! Updates or deletes rows by condition, up to a maximum that the request declares.
 
 use salver_model::records::{ChangeKind, ColumnKind, Condition, Operation};
 use salver_model::{Code, Error, Result};
@@ -16,7 +16,7 @@ use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::statement::{Check, Done, Returns, Step};
 
-/// What the statement calls its table; related tables are called otherwise.
+/// Alias of the statement's table; related tables have others.
 const ALIAS: &str = "t";
 
 /// Adds the steps of one change by condition.
@@ -76,18 +76,19 @@ pub(crate) fn filtered(
     Ok(Item { steps: first..plan.steps.len(), answer })
 }
 
-/// Appends the condition, and what rules demand.
+/// Appends the condition, and the predicates of rules.
 fn conditions(ground: &Ground<'_>, condition: &Condition, sql: &mut Sql) -> Result<()> {
     sql.push(" WHERE (");
-    // Always strict: a part of the condition that is passed over would change more rows than were asked for. What is
-    // read to find the rows, here and in related tables, must be readable.
+    // Always strict: an ignored part of the condition would change more rows than requested. Columns that are read to
+    // find the rows, here and in related tables, must be readable.
     condition::treeql(ground.scope, Operation::List, ground.table, ALIAS, condition, true, sql)?;
     sql.push(")");
     condition::restrict(ground.scope, Operation::List, ground.table, ALIAS, sql, &mut false)?;
     condition::restrict(ground.scope, ground.operation, ground.table, ALIAS, sql, &mut false)
 }
 
-/// A look whether there are too many, so that a slip of the finger does not change a million rows and undo it again.
+/// Creates a check before the change for too many rows, so that a mistake does not change a million rows and roll them
+/// back.
 fn count(ground: &Ground<'_>, condition: &Condition, max: u64) -> Result<Step> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT count(*) FROM (SELECT 1 FROM ").name(&ground.table.real_name).push(" AS ").push(ALIAS);
@@ -104,7 +105,7 @@ fn count(ground: &Ground<'_>, condition: &Condition, max: u64) -> Result<Step> {
     Ok(step(sql, Returns::Rows([ColumnKind::BigInt].into()), Some(check)))
 }
 
-/// The same behind the change, for rows that came in between.
+/// Returns the same check after the change, for rows that were inserted in between.
 fn at_most(max: u64) -> Check {
     Box::new(move |done: &Done| if done.affected > max { Err(too_many(max)) } else { Ok(()) })
 }
@@ -114,12 +115,12 @@ fn too_many(max: u64) -> Error {
         .with_hint("nothing was changed; make the condition narrower, or raise `max_affected`")
 }
 
-/// The statement itself.
+/// Creates the statement itself.
 fn change(ground: &Ground<'_>, condition: &Condition, values: Values, shown: Option<&Shown>) -> Result<Step> {
     let mut sql = ground.scope.sql();
     let name = &ground.table.real_name;
     let deletes = ground.change.kind == ChangeKind::Delete;
-    // MySQL does not look into a table that it is changing, unless that comes as a table of its own.
+    // MySQL can't read from the table that it is changing, unless through a derived table.
     let apart = ground.scope.dialect == Dialect::Mysql && looks_elsewhere(condition) && !ground.table.key.is_empty();
     if deletes {
         let aliased = ground.scope.dialect == Dialect::Mysql;
@@ -141,7 +142,7 @@ fn change(ground: &Ground<'_>, condition: &Condition, values: Values, shown: Opt
     }
     let returns = match shown {
         Some(shown) => {
-            // SQLite knows no alias here.
+            // SQLite allows no alias here.
             ground.scope.dialect.returning(&mut sql, |sql| ground.list(&shown.columns, "", sql));
             ground.rows(&shown.columns)
         }
@@ -158,7 +159,7 @@ fn keys(ground: &Ground<'_>, sql: &mut Sql) {
     }
 }
 
-/// Whether the condition reads other tables.
+/// Returns whether the condition reads other tables.
 fn looks_elsewhere(condition: &Condition) -> bool {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => parts.iter().any(looks_elsewhere),
@@ -166,7 +167,7 @@ fn looks_elsewhere(condition: &Condition) -> bool {
     }
 }
 
-/// The rows that are meant, kept from changing until the transaction ends.
+/// Selects the affected rows, and locks them until the transaction ends.
 fn select(ground: &Ground<'_>, condition: &Condition, shown: &Shown) -> Result<Step> {
     let mut sql = ground.select(&shown.columns);
     conditions(ground, condition, &mut sql)?;
@@ -175,7 +176,7 @@ fn select(ground: &Ground<'_>, condition: &Condition, shown: &Shown) -> Result<S
     Ok(step(sql, ground.rows(&shown.columns), None))
 }
 
-/// Sees to it that the condition finds the same rows after the change as before.
+/// Checks that the condition finds the same rows after the change as before.
 fn same_rows(ground: &Ground<'_>, condition: &Condition, written: &[usize]) -> Result<()> {
     let writes = |name: &str| ground.table.column(name).is_some_and(|column| written.contains(&column));
     let ruled = |operation: Operation| {

@@ -1,5 +1,5 @@
-//! What one change stands on: its table, proved to be there and writable for the caller, and which of its columns the
-//! client may write, which are set for it, and which are kept from it.
+//! The context of one change: its table, checked to exist and to be writable for the caller, and which of its columns
+//! the client may write, which are set for it, and which are barred.
 
 use std::borrow::Cow;
 
@@ -13,29 +13,29 @@ use crate::condition::{Operand, exact_bind};
 use crate::scope::Scope;
 use crate::statement::Bind;
 
-/// The ground of one change.
+/// The context of one change.
 #[derive(Debug)]
 pub(crate) struct Ground<'a> {
     pub(crate) scope: &'a Scope<'a>,
     pub(crate) table: &'a TableInfo,
     pub(crate) operation: Operation,
     pub(crate) change: &'a Change,
-    /// Whether words that say nothing here are errors.
+    /// Whether names that would otherwise be ignored are errors.
     pub(crate) strict: bool,
-    /// How the client writes bytes.
+    /// The client's text encoding of bytes.
     pub(crate) bytes: BytesText,
-    /// Whether the caller may be told the keys of rows.
+    /// Whether the caller may see the keys of rows.
     pub(crate) tells_key: bool,
-    /// Columns with values of ours, which new rows get whatever the client says.
+    /// Columns with values that new rows get whatever the client sends.
     pub(crate) forced: Vec<(usize, Bind)>,
-    /// Columns the client can't write, whose values are passed over in silence: it may have read them.
+    /// Columns that the client can't write, whose values are silently ignored: the client may have read them.
     barred: Vec<usize>,
 }
 
 /// A record with its names resolved.
 pub(crate) type Fields<'r> = Vec<(usize, Cow<'r, Field>)>;
 
-/// The operation rules are asked for.
+/// Returns the operation under which rules apply.
 pub(crate) fn operation(kind: &ChangeKind) -> Operation {
     match kind {
         ChangeKind::Create | ChangeKind::Upsert { .. } => Operation::Create,
@@ -46,7 +46,7 @@ pub(crate) fn operation(kind: &ChangeKind) -> Operation {
 }
 
 impl<'a> Ground<'a> {
-    /// Proves that the change may be made of this table.
+    /// Checks that the change may be made to this table.
     pub(crate) fn new(scope: &'a Scope<'a>, change: &'a Change) -> Result<Self> {
         let operation = operation(&change.kind);
         let table = scope.table(operation, &change.table)?;
@@ -77,7 +77,7 @@ impl<'a> Ground<'a> {
         Ok(ground)
     }
 
-    /// Finds the columns that are ours: those that keep tenants apart, and those with the caller's address.
+    /// Finds the columns whose values are set: those of tenancy, and those with the caller's address.
     fn settle(&mut self) -> Result<()> {
         let (spec, table) = (self.scope.spec(), self.table);
         let creates = self.operation == Operation::Create;
@@ -113,7 +113,7 @@ impl<'a> Ground<'a> {
         Ok(())
     }
 
-    /// That what is known of the caller is written as the column has it: ` 7` is not the tenant 7.
+    /// Checks that a value from the caller's identity is in its column's canonical form: ` 7` is not the tenant 7.
     fn is_exact(&self, column: usize, value: &Value) -> Result<()> {
         let Value::Bare(text) = value else { return Ok(()) };
         let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
@@ -126,16 +126,16 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// What values are made for.
+    /// Returns the target of conversions.
     pub(crate) fn target(&self) -> Target<'a> {
         let adds = self.operation == Operation::Increment;
         Target { spec: self.scope.spec(), dialect: self.scope.dialect, table: self.table, adds }
     }
 
-    /// The column a client may write under this name; `None` when what it says is passed over.
+    /// Returns the column that a client may write under this name; `None` when its value is ignored.
     ///
     /// # Errors
-    /// A name that is not there, when that is not passed over, or not before the schema was looked at again.
+    /// A name that does not exist, when it is not ignored, or as long as the schema was not refreshed.
     pub(crate) fn writes(&self, name: &str) -> Result<Option<usize>> {
         let Some(index) = self.scope.column(self.operation, self.table, name) else {
             return if self.strict || !self.scope.sure { Err(self.unknown_column(name)) } else { Ok(None) };
@@ -153,18 +153,18 @@ impl<'a> Ground<'a> {
         Ok(Some(index).filter(|index| asked && !self.barred.contains(index)))
     }
 
-    /// A name that is not there, with the nearest one that is.
+    /// Returns the error for a name that does not exist, with the nearest one that does.
     pub(crate) fn unknown_column(&self, name: &str) -> Error {
         let own = self.scope.unknown_column(self.operation, self.table, name);
         Error::new(Code::InvalidColumn, own.message).with_hint_if(own.hint)
     }
 
-    /// The value of a column does not fit it.
+    /// Returns the error for a value that does not fit its column.
     pub(crate) fn unfit(&self, column: usize, why: &str) -> Error {
         invalid(&self.table.name, vec![(self.table.columns[column].name.clone(), why.to_owned())])
     }
 
-    /// Columns over which the table has a unique key, when `names` are such.
+    /// Returns the columns called `names`, over which the table must have a unique key.
     pub(crate) fn unique(&self, names: &[String]) -> Result<Vec<usize>> {
         let columns: Vec<usize> = names
             .iter()
@@ -185,14 +185,14 @@ impl<'a> Ground<'a> {
         .with_hint_if(suggest::hint(&names.join(","), keys.iter().map(String::as_str))))
     }
 
-    /// Names of columns, for messages.
+    /// Returns the names of columns, for messages.
     pub(crate) fn names(&self, columns: &[usize]) -> String {
         let names: Vec<&str> = columns.iter().map(|index| self.table.columns[*index].name.as_str()).collect();
         names.join(",")
     }
 }
 
-/// As many keys as records, and not more than are taken at once.
+/// Checks that there are as many keys as records, and not too many of them.
 fn counts(change: &Change) -> Result<()> {
     let most = change.keys.len().max(change.records.len());
     if most > CHANGES_MAX {
@@ -209,30 +209,30 @@ fn counts(change: &Change) -> Result<()> {
     if fits { Ok(()) } else { Err(argument_count(change)) }
 }
 
-/// "Argument count mismatch in '1,2'".
+/// Returns the error "Argument count mismatch in '1,2'".
 pub(crate) fn argument_count(change: &Change) -> Error {
     Error::new(Code::ArgumentCount, format!("Argument count mismatch in '{}'", change.keys_text))
         .with_hint("each key needs its record, and each part of the primary key its value")
 }
 
-/// "Primary key for table 'nopk' not found".
+/// Returns the error "Primary key for table 'nopk' not found".
 pub(super) fn no_primary_key(table: &str) -> Error {
     Error::new(Code::NoPrimaryKey, format!("Primary key for table '{table}' not found"))
 }
 
-/// "Operation forbidden".
+/// Returns the error "Operation forbidden".
 pub(crate) fn forbidden() -> Error {
     Error::new(Code::Forbidden, "Operation forbidden")
 }
 
-/// "Input validation failed for 'comments'", with what is wrong with which column.
+/// Returns the error "Input validation failed for 'comments'", with the reason by column.
 pub(crate) fn invalid(table: &str, details: Vec<(String, String)>) -> Error {
     let mut error = Error::new(Code::Invalid, format!("Input validation failed for '{table}'"));
     error.details = details;
     error
 }
 
-/// Whether a column is meant by `table.column`, either part with `*`, or by a column's name alone.
+/// Returns whether a pattern matches a column: `table.column`, either part with `*`, or a column's name alone.
 pub(crate) fn means(pattern: &str, table: &str, column: &str) -> bool {
     match pattern.split_once('.') {
         Some((own_table, own_column)) => matches_pattern(own_table, table) && matches_pattern(own_column, column),
@@ -240,7 +240,7 @@ pub(crate) fn means(pattern: &str, table: &str, column: &str) -> bool {
     }
 }
 
-/// Whether a list of `column`, `table.column`, `table.*`, `*` and `*.*` has this one.
+/// Returns whether a list of `column`, `table.column`, `table.*`, `*` and `*.*` has this one.
 fn lists(words: &[String], table: &str, column: &str) -> bool {
     words.iter().any(|word| {
         word == column
@@ -251,7 +251,7 @@ fn lists(words: &[String], table: &str, column: &str) -> bool {
     })
 }
 
-/// A value of the settings or of the caller, as if a client had written it.
+/// Converts a value of the settings or of the caller to a field, as if a client had sent it.
 fn field(value: &Value) -> Field {
     match value {
         Value::Null => Field::Null,

@@ -1,5 +1,5 @@
-//! Values that only the database can judge, and which of them it meant when it refused one: PostgreSQL says what it
-//! read and as which type, and not in which column.
+//! Values that only the database can validate, and which of them a rejection is about: PostgreSQL names the text and
+//! its type, but not the column.
 
 use salver_model::Code;
 use salver_model::Error;
@@ -11,16 +11,16 @@ use crate::backend::misfit;
 use crate::dialect::{Dialect, type_name};
 use crate::statement::Bind;
 
-/// A value that is not proved here.
+/// A value that is not validated here.
 #[derive(Debug)]
 pub(crate) struct Judged {
-    /// The column's number in its table.
+    /// Index of the column in its table.
     column: usize,
-    /// What the server reads, where it is known.
+    /// The text that the server parses, where it is known.
     text: Option<String>,
 }
 
-/// Those among the values of a record.
+/// Returns those among the values of a record.
 pub(crate) fn among(ground: &Ground<'_>, values: &Values) -> Vec<Judged> {
     if ground.scope.dialect != Dialect::Postgres {
         return Vec::new();
@@ -36,14 +36,14 @@ pub(crate) fn among(ground: &Ground<'_>, values: &Values) -> Vec<Judged> {
     own.collect()
 }
 
-/// Those of a load into these columns.
+/// Returns those of a load into these columns.
 pub(crate) fn in_columns(ground: &Ground<'_>, columns: &[usize]) -> Vec<Judged> {
     let judged =
         |column: &&usize| ground.scope.dialect == Dialect::Postgres && is_judged(&ground.table.columns[**column]);
     columns.iter().filter(judged).map(|column| Judged { column: *column, text: None }).collect()
 }
 
-/// Whether the server may refuse a value that was let through here.
+/// Returns whether the server may reject a value that passed validation here.
 fn is_judged(column: &ColumnInfo) -> bool {
     match column.kind {
         ColumnKind::Varchar | ColumnKind::Clob => !Dialect::Postgres.is_plain_text(column),
@@ -54,12 +54,12 @@ fn is_judged(column: &ColumnInfo) -> bool {
     }
 }
 
-/// Says in the error of a refused value which column it is of, where that is sure.
+/// Adds the column to the error of a rejected value, where it is certain.
 pub(crate) fn blame<'j>(table: &TableInfo, judged: impl Iterator<Item = &'j Judged>, error: &mut Error) {
     if error.code != Code::Invalid {
         return;
     }
-    // What the server names is the name in the database.
+    // The server names the column by its real name.
     for (name, _) in &mut error.details {
         if let Some(own) = table.columns.iter().find(|column| column.real_name == *name) {
             name.clone_from(&own.name);
@@ -70,13 +70,13 @@ pub(crate) fn blame<'j>(table: &TableInfo, judged: impl Iterator<Item = &'j Judg
     }
     let Some((words, named)) = misfit(error) else { return };
     let judged: Vec<&Judged> = judged.collect();
-    // Of others than those that were written the caller may not know.
+    // Columns other than the written ones may be hidden from the caller.
     let own = named.and_then(|name| judged.iter().find(|one| table.columns[one.column].real_name == name));
     let found = own.map_or_else(|| meant(table, &judged, words), |one| vec![&table.columns[one.column]]);
     error.details = found.into_iter().map(|own| (own.name.clone(), format!("invalid {}", own.own_type()))).collect();
 }
 
-/// The columns whose value the server's words are about; none where they may be of several.
+/// Returns the columns that the server's message is about; none where it is ambiguous.
 fn meant<'t>(table: &'t TableInfo, judged: &[&Judged], words: &str) -> Vec<&'t ColumnInfo> {
     let info = |one: &&Judged| &table.columns[one.column];
     let lower = words.to_lowercase();

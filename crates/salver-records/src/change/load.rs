@@ -1,5 +1,5 @@
-//! Many rows as they arrive: each is proved and converted here, the good ones go to the backend's bulk load, and the
-//! bad ones into the report, by number.
+//! Loads rows as they arrive: each is validated and converted here, the good ones go to the backend's bulk load, and
+//! the bad ones into the report, by number.
 
 mod shape;
 
@@ -22,13 +22,13 @@ use crate::backend::lying;
 use crate::scope::Scope;
 use crate::statement::{Bind, Loaded};
 
-/// Rows looked at for the columns of the load, before any is sent.
+/// Rows that are inspected for the columns of the load, before any is sent.
 const FIRST_ROWS: usize = 1_000;
-/// Rows among which one must be that can be read.
+/// Rows among which at least one must be readable.
 const FIRST_LINES: usize = 100_000;
-/// Rows sent to the backend at a time.
+/// Rows per piece sent to the backend.
 const PIECE_ROWS: usize = 1_024;
-/// Pieces under way to the backend.
+/// Pieces buffered for the backend.
 const PIECES_MAX: usize = 4;
 
 /// Loads rows.
@@ -67,12 +67,12 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
         refused: Vec::new(),
         problems: Vec::new(),
     };
-    // Boxed, so that it can be dropped at will: that is how a load is called off.
+    // Boxed, so that it can be dropped at will, which cancels the load.
     let mut loading = Box::pin(scope.backend.load(bulk, receiver));
     let mut feeding = Box::pin(intake.feed(first.rows, pace.watched(rows), sender));
     let fed = tokio::select! {
         fed = &mut feeding => fed,
-        // It ended before the rows did: there is no more to know.
+        // The load ended before the rows did, with an error or a final result.
         loaded = &mut loading => {
             drop(feeding);
             return loaded.map(|loaded| intake.report(loaded));
@@ -85,7 +85,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
             drop(sender);
             loading.await.map(|loaded| intake.report(loaded))
         }
-        // The load goes first: as long as the sender lives it has not seen its end, and keeps nothing.
+        // The load is dropped first: while the sender lives, it has not seen its end, and keeps nothing.
         Ok(None) => {
             drop(loading);
             Ok(intake.report(Loaded::default()))
@@ -97,11 +97,11 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     }
 }
 
-/// The first rows, by which the columns are known.
+/// The first rows, which determine the columns.
 #[derive(Default)]
 struct First {
     rows: Vec<ArrivingRow>,
-    /// How many of them can be read.
+    /// Number of readable rows among them.
     good: usize,
 }
 
@@ -111,7 +111,7 @@ impl First {
         self.rows.extend(piece);
     }
 
-    /// The report of a load none of whose rows can be read, as far as was looked.
+    /// Returns the report of a load without a readable row, as far as it was read.
     async fn hopeless(self, mut rest: RecordStream) -> Result<LoadReport> {
         let mut report = LoadReport::default();
         let mut piece = Some(self.rows);
@@ -130,13 +130,13 @@ impl First {
     }
 }
 
-/// Why a row is not loaded that comes behind so many that can't be read.
+/// Returns the error for a row after too many unreadable ones.
 fn late() -> Error {
     Error::new(Code::Invalid, format!("none of the first {FIRST_LINES} rows could be read"))
         .with_hint("see whether the body is of the type that `Content-Type` says")
 }
 
-/// Whether the client is waited for, which others who wait for the connection need not do for long.
+/// Measures how long the load waits for its client, since other requests wait for the connection.
 #[derive(Debug, Default)]
 struct Pace {
     waits_since: Mutex<Option<Instant>>,
@@ -174,21 +174,21 @@ fn too_slow() -> Error {
         .with_hint("nothing was loaded; send it faster, or in smaller parts")
 }
 
-/// Proves and converts rows.
+/// Validates and converts rows.
 struct Intake<'a> {
     ground: &'a Ground<'a>,
     shape: &'a Shape,
     keep_good: bool,
     read: u64,
-    /// Rows that went to the backend.
+    /// Number of rows sent to the backend.
     sent: u64,
-    /// For each row refused here, how many had been sent before it.
+    /// For each row rejected here, the number of rows sent before it.
     refused: Vec<u64>,
     problems: Vec<RowProblem>,
 }
 
 impl Intake<'_> {
-    /// Sends every good row; gives the sender back when all is well, and nothing when the load is to be called off.
+    /// Sends every good row; returns the sender on success, and `None` when the load must be cancelled.
     async fn feed(
         &mut self,
         first: Vec<ArrivingRow>,
@@ -213,14 +213,14 @@ impl Intake<'_> {
         Ok((!self.is_called_off()).then_some(sender))
     }
 
-    /// Whether a bad row undoes all.
+    /// Returns whether a bad row cancels the load.
     fn is_called_off(&self) -> bool {
         !self.keep_good && !self.refused.is_empty()
     }
 
     async fn send(&self, rows: Vec<Vec<Bind>>, sender: &mpsc::Sender<Vec<Vec<Bind>>>) -> Result<()> {
         if !self.is_called_off() && sender.send(rows).await.is_err() {
-            // Nobody takes them any more: the load has failed, and says why where it is waited for.
+            // The receiver is gone: the load has failed, and its future returns the error.
             std::future::pending::<()>().await;
         }
         Ok(())
@@ -242,7 +242,7 @@ impl Intake<'_> {
         }
     }
 
-    /// The number, from 1, of the row that was sent as number `sent`, from 0.
+    /// Returns the number, from 1, of the row that was sent as number `sent`, from 0.
     fn number(&self, sent: u64) -> u64 {
         let refused_before = self.refused.partition_point(|before| *before <= sent);
         sent + 1 + refused_before as u64

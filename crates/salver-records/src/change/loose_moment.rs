@@ -1,18 +1,18 @@
-//! Dates and times in usual writings, for tables whose values are brought into form: ISO, `20 December 2020`,
-//! `December 20th, 2020`, `12/20/2020`, `20.12.2020`, each with a time of day or without, and `@` with seconds since
-//! 1970. Unlike PHP's `strtotime` it knows no words that depend on the day, like `tomorrow`.
+//! Parses dates and times in common notations, for tables whose values are sanitized: ISO, `20 December 2020`,
+//! `December 20th, 2020`, `12/20/2020`, `20.12.2020`, each with or without a time of day, and `@` with seconds since
+//! 1970. Unlike PHP's `strtotime` it knows no relative words, like `tomorrow`.
 
 use crate::moment;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// The day and the time of day, laid out.
+/// Parses a moment and returns its day and time of day, formatted.
 pub(crate) fn read(text: &str) -> Option<(String, String)> {
     if let Some(seconds) = text.strip_prefix('@') {
         return epoch(seconds.parse().ok()?);
     }
     if let Some((date, clock)) = moment::timestamp(text) {
-        // A zone is left to the checks: the column may have a place for it.
+        // A zone is left to the checks: the column may support one.
         return clock.is_utc().then_some((date, clock.text));
     }
     // The time is the last part with a colon.
@@ -23,7 +23,7 @@ pub(crate) fn read(text: &str) -> Option<(String, String)> {
     Some((date(day)?, moment::time(clock, false).filter(moment::Clock::is_utc)?.text))
 }
 
-/// The time of day, laid out.
+/// Parses a time of day and formats it.
 pub(crate) fn clock(text: &str) -> Option<String> {
     moment::time(text, false).map(|clock| clock.text).or_else(|| read(text).map(|(_, clock)| clock))
 }
@@ -46,7 +46,7 @@ fn date(text: &str) -> Option<String> {
     written(text)
 }
 
-/// `December 20th, 2020` and `20 Dec 2020`.
+/// Parses `December 20th, 2020` and `20 Dec 2020`.
 fn written(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split([' ', ',', '-']).filter(|part| !part.is_empty()).collect();
     let [first, second, year] = <[&str; 3]>::try_from(parts).ok()?;
@@ -80,7 +80,7 @@ fn month(word: &str) -> Option<u32> {
     u32::try_from(at + 1).ok()
 }
 
-/// Seconds since 1970, by Howard Hinnant's `civil_from_days`.
+/// Converts seconds since 1970, by Howard Hinnant's `civil_from_days`.
 fn epoch(seconds: i64) -> Option<(String, String)> {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     if days.abs() > 4_000_000 {

@@ -1,4 +1,4 @@
-//! Changes on their way to the database: the steps of one program, and which answer is made of which step.
+//! A plan of changes: the steps of one program, and which step's result each response is made of.
 
 use std::ops::Range;
 
@@ -8,22 +8,22 @@ use super::judged::Judged;
 use crate::json::{Form, JsonRow};
 use crate::statement::{Bind, Step};
 
-/// The answer to one record or key of a change.
+/// The response to one record or key of a change.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// JSON at hand.
+    /// JSON that is ready.
     Ready(Vec<u8>),
-    /// The rows a step touched.
+    /// The number of rows that a step affected.
     Affected(usize),
-    /// What the database numbered the row of a step.
+    /// The auto-increment value of a step's row.
     Key(usize),
-    /// The first cell of the first row a step answered.
+    /// The first cell of the first row that a step returned.
     Cell { step: usize, form: Form },
-    /// The first row a step answered, when the step `of` touched one; else null.
+    /// The first row that a step returned, if the step `of` affected one; else null.
     Row { step: usize, of: usize, row: JsonRow },
-    /// All rows a step answered, without the cells behind the row's members.
+    /// All rows that a step returned, without the cells after the row's members.
     Rows { step: usize, row: JsonRow },
-    /// It could not be made a step.
+    /// An error: no step could be created.
     Failed(Error),
 }
 
@@ -39,16 +39,16 @@ pub(crate) struct Item {
 pub(crate) struct Planned {
     /// The table's name, for messages.
     pub(crate) table: String,
-    /// Whether the answer is an array.
+    /// Whether the response is an array.
     pub(crate) batch: bool,
     pub(crate) items: Vec<Item>,
     /// Values that only the database can judge, by the numbers of their items.
     pub(crate) judged: Vec<(usize, Vec<Judged>)>,
-    /// Columns that later changes refer to, with where their values are.
+    /// Columns that later changes refer to, each with the bind that refers to its value.
     pub(crate) exports: Vec<(String, Bind)>,
 }
 
-/// Everything one request asks for.
+/// All changes of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
@@ -56,23 +56,23 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Adds a step; its number.
+    /// Adds a step; returns its number.
     pub(crate) fn step(&mut self, step: Step) -> usize {
         self.steps.push(step);
         self.steps.len() - 1
     }
 
-    /// Every record and key of every change.
+    /// Returns every record and key of every change.
     pub(crate) fn items(&self) -> impl Iterator<Item = &Item> {
         self.changes.iter().flat_map(|change| &change.items)
     }
 
-    /// Whether every part could be made steps.
+    /// Returns whether every part has its steps.
     pub(crate) fn is_sound(&self) -> bool {
         !self.items().any(|item| matches!(item.answer, Answer::Failed(_)))
     }
 
-    /// Takes out the error of the first item that could not be made a step.
+    /// Takes the error of the first part without steps.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         self.changes.iter_mut().flat_map(|change| &mut change.items).find_map(|item| match &mut item.answer {
             answer @ Answer::Failed(_) => match std::mem::replace(answer, Answer::Ready(Vec::new())) {

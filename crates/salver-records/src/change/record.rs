@@ -1,4 +1,4 @@
-//! One record on its way in: named columns become values in the order of the record, cleaned, checked and converted.
+//! Converts one record: named columns become values in the order of the record, sanitized, validated and converted.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,20 @@ use crate::statement::Bind;
 /// Values of columns, by index.
 pub(crate) type Values = Vec<(usize, Bind)>;
 
-/// What to do with a reference to an earlier change.
+/// Resolves a reference to an earlier change.
 pub(crate) type Backs<'b> = dyn Fn(usize, &str) -> Result<Bind> + 'b;
 
 impl Ground<'_> {
-    /// The columns a record names that are the client's to write, cleaned and checked as the entry says.
+    /// Returns a record's columns that the client may write, sanitized and validated as the entry configures.
     ///
     /// # Errors
-    /// Unknown names in strict requests; values that the entry's checks don't let through.
+    /// Unknown names in strict requests; values that the entry's checks reject.
     pub(crate) fn fields<'r>(&self, record: &'r Record) -> Result<Fields<'r>> {
         let mut fields: Fields<'r> = Vec::with_capacity(record.len() + self.forced.len());
         for (name, field) in record {
             let Some(column) = self.writes(name)? else { continue };
             match fields.iter_mut().find(|(own, _)| *own == column) {
-                // As in JSON, the last one counts.
+                // As in JSON, the last one wins.
                 Some(known) => known.1 = Cow::Borrowed(field),
                 None => fields.push((column, Cow::Borrowed(field))),
             }
@@ -47,7 +47,7 @@ impl Ground<'_> {
         if details.is_empty() { Ok(fields) } else { Err(invalid(&self.table.name, details)) }
     }
 
-    /// Puts bytes that are written in hexadecimal digits as everything else takes them.
+    /// Converts bytes in hexadecimal digits to the common form.
     fn read_hexadecimal(&self, fields: &mut Fields<'_>) -> Result<()> {
         let mut details = Vec::new();
         for (column, field) in fields {
@@ -63,7 +63,7 @@ impl Ground<'_> {
         if details.is_empty() { Ok(()) } else { Err(invalid(&self.table.name, details)) }
     }
 
-    /// The values of a record's fields, and of the columns that are ours.
+    /// Returns the values of a record's fields, and of the columns that are set for it.
     ///
     /// # Errors
     /// A value that its column can't hold as it is.
@@ -77,7 +77,7 @@ impl Ground<'_> {
                 continue;
             }
             match target.bind(*column, field) {
-                // A key that the database numbers may be said to be null.
+                // The client may send null for a generated key.
                 Ok(Bind::Null) if self.operation == Operation::Create && self.is_numbered(*column) => {}
                 Ok(bind) => values.push((*column, bind)),
                 Err(why) => details.push((self.table.columns[*column].name.clone(), why.to_owned())),
@@ -92,16 +92,16 @@ impl Ground<'_> {
         Ok(values)
     }
 
-    /// Whether the column is a key that the database fills in.
+    /// Returns whether the column is a key that the database generates.
     fn is_numbered(&self, column: usize) -> bool {
         let info = &self.table.columns[column];
         self.table.key.contains(&column) && (info.auto_increment || info.has_default)
     }
 
-    /// The part of a record that an increment adds: numbers for columns of numbers.
+    /// Returns the part of a record that an increment adds: numbers for numeric columns.
     ///
     /// # Errors
-    /// In strict requests whatever is no such.
+    /// In strict requests, any other field.
     pub(crate) fn numbers<'r>(&self, fields: Fields<'r>) -> Result<Fields<'r>> {
         let mut numbers = Fields::with_capacity(fields.len());
         for (column, field) in fields {
@@ -123,7 +123,7 @@ impl Ground<'_> {
 }
 
 impl Ground<'_> {
-    /// That a strict change of a row has no other key for it: that would be passed over.
+    /// Checks that a strict change does not have another key in its record, which would be ignored.
     ///
     /// # Errors
     /// `InvalidColumn`, which names the column.
@@ -150,14 +150,14 @@ impl Ground<'_> {
         Ok(())
     }
 
-    /// Whether two writings are of one value of a column.
+    /// Returns whether two texts denote the same value of a column.
     fn is_same(&self, column: usize, one: &str, other: &str) -> bool {
         let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
         let bind = |text: &str| bind_for(self.scope.dialect, &operand, text);
         one == other || bind(one).is_some_and(|one| bind(other).is_some_and(|other| one == other))
     }
 
-    /// The record with the key from the path.
+    /// Returns the record with the key from the path.
     ///
     /// # Errors
     /// A key with more or fewer parts than the primary key has.
@@ -167,7 +167,7 @@ impl Ground<'_> {
         }
         let names = || self.table.key.iter().map(|column| self.table.columns[*column].name.as_str());
         let parts = names().zip(self.table.key.iter().zip(key)).map(|(name, (column, part))| {
-            // A number goes out as one.
+            // An integer is sent as a number.
             let whole = matches!(self.table.columns[*column].kind, ColumnKind::Integer | ColumnKind::BigInt);
             let number = whole && part.parse::<i64>().is_ok_and(|number| number.to_string() == *part);
             (name.to_owned(), if number { Field::Number(part.clone()) } else { Field::Text(part.clone()) })

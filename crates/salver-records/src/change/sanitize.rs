@@ -1,5 +1,5 @@
-//! Values brought into their columns' form before they are checked: white space cut off, numbers rounded, dates in any
-//! usual writing laid out, HTML tags taken out. Only where the entry asks for it.
+//! Sanitizes values before they are validated: trims white space, rounds numbers, formats dates in any common notation,
+//! strips HTML tags. Only where the entry configures it.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::decimal::Decimal;
 use super::ground::means;
 use super::{loose_moment, tags};
 
-/// What is done to the values of one table.
+/// The sanitizer of one table's values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sanitizer<'a> {
     spec: &'a DatabaseSpec,
@@ -20,13 +20,13 @@ pub(crate) struct Sanitizer<'a> {
 }
 
 impl<'a> Sanitizer<'a> {
-    /// `None` when nothing is done to values of this table.
+    /// Returns `None` when values of this table are not sanitized.
     pub(crate) fn of(spec: &'a DatabaseSpec, table: &'a TableInfo) -> Option<Self> {
         let typed = spec.sanitize.iter().any(|pattern| matches_pattern(pattern, &table.name));
         (typed || !spec.strip_tags.is_empty()).then_some(Self { spec, table, typed })
     }
 
-    /// Brings one value into form.
+    /// Sanitizes one value.
     pub(crate) fn clean(&self, column: &ColumnInfo, field: &mut Cow<'_, Field>) {
         if let Field::Text(text) = &**field
             && text.contains('<')
@@ -42,7 +42,7 @@ impl<'a> Sanitizer<'a> {
     }
 }
 
-/// The value in its column's form; `None` when it stays as it is, for the checks to judge.
+/// Returns the value in its column's form; `None` when it stays unchanged, for the checks to judge.
 fn cleaned(column: &ColumnInfo, field: &Field) -> Option<Field> {
     let scale = || column.scale.unwrap_or(0) as usize;
     match field {

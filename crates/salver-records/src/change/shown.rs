@@ -1,6 +1,6 @@
-//! Rows that are answered after a change: which columns, how they are written, and where they come from. A row comes
-//! out of the changing statement itself where the system can do that and no rule hides rows from reading; else it is
-//! selected by its key, inside the same transaction.
+//! Rows returned after a change: which columns, in which form, and from where. A row is returned by the changing
+//! statement itself where the system supports it and no rule hides rows from reading; else it is selected by its key,
+//! in the same transaction.
 
 use salver_model::records::Operation;
 use salver_model::{Code, Error, Result};
@@ -12,7 +12,7 @@ use crate::dialect::Sql;
 use crate::json::{self, JsonRow};
 use crate::statement::{Bind, Check, Returns, Step};
 
-/// Columns that go out.
+/// The columns that are returned.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) columns: Vec<usize>,
@@ -20,10 +20,10 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// What `returning` asks for; `None` when it asks for nothing.
+    /// Returns the columns of `returning`; `None` when it requests nothing.
     ///
     /// # Errors
-    /// A table that can't be read, a column that is not there.
+    /// A table that can't be read, or an unknown column.
     pub(crate) fn of(ground: &Ground<'_>) -> Result<Option<Self>> {
         let Some(words) = &ground.change.returning else { return Ok(None) };
         let (scope, table) = (ground.scope, ground.table);
@@ -49,7 +49,7 @@ impl Shown {
     }
 }
 
-/// A column that the caller may read.
+/// Returns a column that the caller may read.
 pub(crate) fn readable(ground: &Ground<'_>, name: &str) -> Result<usize> {
     ground.scope.column(Operation::Read, ground.table, name).ok_or_else(|| {
         let own = ground.scope.unknown_column(Operation::Read, ground.table, name);
@@ -58,12 +58,12 @@ pub(crate) fn readable(ground: &Ground<'_>, name: &str) -> Result<usize> {
 }
 
 impl Ground<'_> {
-    /// Whether a changing statement may answer rows to the client by itself.
+    /// Returns whether a changing statement may return rows to the client by itself.
     pub(crate) fn returns_rows(&self) -> bool {
         self.scope.dialect != Dialect::Mysql && self.scope.access.rows(Operation::Read, self.table).is_empty()
     }
 
-    /// Appends columns as they are selected.
+    /// Appends a select list.
     pub(crate) fn list(&self, columns: &[usize], alias: &str, sql: &mut Sql) {
         let mut first = true;
         for index in columns {
@@ -75,7 +75,7 @@ impl Ground<'_> {
         }
     }
 
-    /// What a statement that answers these columns returns.
+    /// Returns the result type of a statement that returns these columns.
     pub(crate) fn rows(&self, columns: &[usize]) -> Returns {
         if columns.is_empty() {
             return Returns::Rows([salver_model::records::ColumnKind::Integer].into());
@@ -83,7 +83,7 @@ impl Ground<'_> {
         Returns::Rows(json::kinds(self.table, columns))
     }
 
-    /// Begins `SELECT columns FROM table`, whose rows the statement calls `t`.
+    /// Begins `SELECT columns FROM table`, with the alias `t`.
     pub(crate) fn select(&self, columns: &[usize]) -> Sql {
         let mut sql = self.scope.sql();
         sql.push("SELECT ");
@@ -92,7 +92,7 @@ impl Ground<'_> {
         sql
     }
 
-    /// A select of columns of the one row with this key, when the rules for `operation` let it be seen.
+    /// Selects columns of the row with this key, if the rules for `operation` let it be seen.
     pub(crate) fn select_row(
         &self,
         columns: &[usize],
@@ -111,7 +111,7 @@ impl Ground<'_> {
     }
 }
 
-/// A step of this statement.
+/// Makes a step of this statement.
 pub(crate) fn step(sql: Sql, returns: Returns, check: Option<Check>) -> Step {
     Step { sql: sql.text.into(), binds: sql.binds, returns, check }
 }

@@ -1,5 +1,5 @@
-//! A change of a row that must still be what the client saw: the row is read and kept from changing, its entity tag
-//! made as a read makes it, and the change undone when it is another.
+//! Preconditions by entity tag (`If-Match`): the row is read and locked, its entity tag computed as a read does, and
+//! the change rolled back when it differs.
 
 use salver_model::records::{Operation, RecordKey};
 use salver_model::{Code, Error, Result};
@@ -11,7 +11,7 @@ use crate::cell::{Cell, OwnedCell};
 use crate::read::Seen;
 use crate::statement::{Check, Done};
 
-/// Adds the look at the row, when the change asks for one.
+/// Adds the check of the row, when the change has a precondition.
 pub(crate) fn guard(plan: &mut Plan, ground: &Ground<'_>) -> Result<()> {
     let Some(tag) = &ground.change.if_match else { return Ok(()) };
     let [key] = ground.change.keys.as_slice() else {

@@ -1,7 +1,7 @@
-//! HTML tags out of text, as PHP's `strip_tags` takes them out: what stands between tags stays as it is. It makes no
-//! text safe to put into a page; that is the page's to do.
+//! Strips HTML tags from text, like PHP's `strip_tags`: the text between tags stays unchanged. The result is not safe
+//! to embed in a page; the page must escape it.
 
-/// The text without tags and comments.
+/// Returns the text without tags and comments.
 pub(crate) fn strip(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -20,7 +20,7 @@ pub(crate) fn strip(text: &str) -> String {
     out
 }
 
-/// Where the tag that `text` begins with ends; an open one takes everything.
+/// Returns the end of the tag that `text` begins with; an unclosed one takes the rest.
 fn end(text: &str) -> usize {
     if text.starts_with("<!--") {
         return text.find("-->").map_or(text.len(), |at| at + 3);

@@ -17,7 +17,7 @@ use crate::prepared::Prepared;
 use crate::scope::Scope;
 use crate::statement::Bind;
 
-/// A column with this name, kind and native type.
+/// Creates a column with this name, kind and native type.
 pub(crate) fn column(name: &str, kind: ColumnKind, native: &str) -> ColumnInfo {
     ColumnInfo {
         name: name.to_owned(),
@@ -39,7 +39,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, native: &str) -> ColumnInfo {
     }
 }
 
-/// `posts(id, title, place, price)` and `tags(name)`, called otherwise in the database.
+/// Creates `posts(id, title, place, price)` and `tags(name)`, with other names in the database.
 fn schema() -> DatabaseSchema {
     let table = |name: &str, columns: Vec<ColumnInfo>| TableInfo {
         name: name.to_owned(),
@@ -82,7 +82,7 @@ fn spec(dialect: Dialect) -> DatabaseSpec {
     spec
 }
 
-/// Works with the scope of a request to a database that nobody connects to.
+/// Calls a function with the scope of a request to a database that is never connected.
 pub(crate) fn with_scope<T>(
     dialect: Dialect,
     schema: DatabaseSchema,
@@ -120,7 +120,7 @@ fn record(fields: &[(&str, Field)]) -> Record {
     fields.iter().map(|(name, field)| ((*name).to_owned(), field.clone())).collect()
 }
 
-/// The statements of a change, and the values of the first.
+/// Returns the statements of a change, and the values of the first.
 fn plan(dialect: Dialect, settle: impl FnOnce(&mut DatabaseSpec), change: &Change) -> (Vec<String>, Vec<Bind>) {
     with_scope(dialect, schema(), settle, |scope| {
         let mut plan = Plan::default();

@@ -1,12 +1,12 @@
-//! What clients are told of the database's reasons: names of constraints and columns, unless they are of what is hidden
-//! from the caller.
+//! Hints from the database's errors: names of constraints and columns, unless they reveal what is hidden from the
+//! caller.
 
 use salver_model::records::{Operation, TableInfo};
 use salver_model::{Code, Error};
 
 use crate::scope::Scope;
 
-/// Takes the hint from an error of the database that names a column or a table the caller may not see.
+/// Removes the hint from an error of the database that names a column or a table hidden from the caller.
 pub(crate) fn keep_discreet(scope: &Scope<'_>, table: &TableInfo, error: &mut Error) {
     if scope.spec().rules.is_empty() || !matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Invalid) {
         return;
@@ -22,7 +22,7 @@ pub(crate) fn keep_discreet(scope: &Scope<'_>, table: &TableInfo, error: &mut Er
     }
 }
 
-/// What a failure of the database has to say beside its number.
+/// Returns the text of a database's failure besides its number.
 pub(crate) fn words(error: &Error) -> Option<&str> {
     match error.code {
         Code::Raised => Some(&error.message),

@@ -1,4 +1,4 @@
-//! Rows changed by key: columns set, and numbers added.
+//! Updates rows by key: sets columns, and adds numbers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub(crate) fn update(
     }
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     if values.is_empty() {
-        // Nothing to write; the row may still be asked for.
+        // Nothing to write; the row may still have to exist.
         if must_exist {
             let key = key.clone();
             let there: Check = Box::new(move |done| if done.rows.is_empty() { Err(not_found(&key)) } else { Ok(()) });
@@ -99,12 +99,12 @@ pub(crate) fn update(
     item(plan, answer)
 }
 
-/// The answer when there is no row that could be changed.
+/// Returns the response when there is no row to change.
 pub(crate) fn nothing(shown: bool) -> Answer {
     Answer::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
 }
 
-/// The columns that are shown, and behind them those that later changes want.
+/// Returns the columns that are shown, followed by those that later changes refer to.
 pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
     let mut columns = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
     for column in wanted {
@@ -115,7 +115,7 @@ pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
     columns
 }
 
-/// Notes where the wanted columns are.
+/// Records where the referenced columns are.
 pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: &mut Shared<'_>) {
     for column in wanted {
         let at = columns.iter().position(|own| own == column);
@@ -123,7 +123,7 @@ pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: 
     }
 }
 
-/// Notes whether the step touched a row.
+/// Returns a check that records whether the step affected a row.
 fn note(touched: &Arc<AtomicBool>) -> Check {
     let touched = Arc::clone(touched);
     Box::new(move |done: &Done| {
@@ -132,18 +132,18 @@ fn note(touched: &Arc<AtomicBool>) -> Check {
     })
 }
 
-/// A row must have been touched, and is noted.
+/// Returns a check that a row was affected, and records it.
 fn found_and_noted(key: &RecordKey, touched: &Arc<AtomicBool>) -> Check {
     let (key, note) = (key.clone(), note(touched));
     Box::new(move |done: &Done| if done.affected > 0 { note(done) } else { Err(not_found(&key)) })
 }
 
-/// The row that was touched must be found.
+/// Returns a check that an affected row is found.
 fn passes(touched: Arc<AtomicBool>) -> Check {
     Box::new(move |done: &Done| ensure(!touched.load(Ordering::Relaxed) || !done.rows.is_empty()))
 }
 
-/// The row that was touched must pass a check.
+/// Returns a check that an affected row satisfies a rule.
 fn checked(touched: &Arc<AtomicBool>, table: &str, told: (String, String)) -> Check {
     let (touched, table) = (Arc::clone(touched), table.to_owned());
     Box::new(move |done: &Done| {
@@ -152,7 +152,7 @@ fn checked(touched: &Arc<AtomicBool>, table: &str, told: (String, String)) -> Ch
     })
 }
 
-/// The part of a statement that finds one row.
+/// The predicate that finds one row.
 #[derive(Clone, Debug)]
 pub(crate) struct ByKey<'k> {
     key: &'k RecordKey,
@@ -169,7 +169,7 @@ impl ByKey<'_> {
 }
 
 impl Ground<'_> {
-    /// How to find the row with this key; `None` when no row can have it.
+    /// Returns the predicate for the row with this key; `None` when no row can have it.
     ///
     /// # Errors
     /// A key with more or fewer parts than the primary key has.
@@ -197,7 +197,7 @@ impl Ground<'_> {
     }
 }
 
-/// A select of columns of the row, when it may be read.
+/// Selects columns of the row, if it may be read.
 pub(crate) fn select(
     ground: &Ground<'_>,
     columns: &[usize],
@@ -213,7 +213,7 @@ pub(crate) fn select(
     Ok(step(sql, ground.rows(columns), check))
 }
 
-/// A select of the row, when it passes the rules of the change.
+/// Selects the row, if it passes the rules of the change.
 fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> Result<crate::statement::Step> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
@@ -222,7 +222,7 @@ fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> R
     Ok(step(sql, ground.rows(&[]), Some(check)))
 }
 
-/// A select of the row, when it passes the rule of a check.
+/// Selects the row, if it passes the rule of a check.
 fn select_checked(
     ground: &Ground<'_>,
     by_key: &ByKey<'_>,

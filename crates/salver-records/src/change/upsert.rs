@@ -1,8 +1,8 @@
-//! Rows that are new, or change the row with the same unique key.
+//! Upserts: rows that are inserted, or update the row with the same unique key.
 //!
-//! SQLite and PostgreSQL name the key they mean. MySQL's `ON DUPLICATE KEY` means any key and knows no condition, so
-//! where another key could be in the way, or rules hide rows, two statements do it: an update, and an insert of what is
-//! not there. A select behind them sees to it that the row is there and is the caller's, whatever happened.
+//! SQLite and PostgreSQL name the key of the conflict. MySQL's `ON DUPLICATE KEY` means any key and has no condition,
+//! so where another key could conflict, or rules hide rows, two statements are used: an update, and an insert if there
+//! is no such row. A select after them checks that the row exists and is the caller's, whatever happened.
 
 use salver_model::records::{ChangeKind, Operation};
 use salver_model::{Code, Error, Result};
@@ -19,7 +19,7 @@ use crate::dialect::Dialect;
 use crate::json::{Form, JsonRow};
 use crate::statement::{Bind, Returns, Step};
 
-/// Adds the steps of one row that is new or changes another.
+/// Adds the steps of one row that is inserted or updates another.
 pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
     let ChangeKind::Upsert { on, ignore } = &ground.change.kind else { return create(plan, ground, row, shared) };
     if on.is_empty() && !ground.tells_key {
@@ -28,7 +28,7 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     let unique = if on.is_empty() { ground.table.key.clone() } else { ground.unique(on)? };
     let Some(same) = same(&row.values, &unique) else {
         if on.is_empty() {
-            // Without a key there is no row it could be.
+            // Without a key it can't match an existing row.
             return create(plan, ground, row, shared);
         }
         return Err(Error::new(Code::InvalidRequest, format!("a record has no {}", ground.names(&unique)))
@@ -51,7 +51,7 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     let mut columns = with(shared.shown.as_ref(), wanted);
     if shared.shown.is_none() && given.is_none() {
-        // The key first: it is the answer.
+        // The key first: it is the response.
         let rest = std::mem::replace(&mut columns, ground.table.key.clone());
         columns.extend(rest.into_iter().filter(|column| !ground.table.key.contains(column)));
     }
@@ -63,7 +63,7 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     }
     let mut shows = first;
     if !columns.is_empty() {
-        // A key is told to whom it belongs; a row is read.
+        // A key is shown under the rules of creation; a row under those of reading.
         let operation = if shared.shown.is_some() { Operation::Read } else { Operation::Create };
         shows = plan.step(ground.select_row(&columns, &same, operation, None)?);
     }
@@ -76,13 +76,13 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     Ok(Item { steps: first..plan.steps.len(), answer })
 }
 
-/// The row's values in the unique key; `None` when one is missing.
+/// Returns the row's values in the unique key; `None` when one is missing.
 fn same(values: &Values, unique: &[usize]) -> Option<Values> {
     let find = |column: &usize| values.iter().find(|(own, bind)| own == column && *bind != Bind::Null).cloned();
     unique.iter().map(find).collect()
 }
 
-/// The row must be there: if it is not, another unique key was in the way.
+/// Checks that the row exists: if not, another unique key conflicted.
 fn there() -> crate::statement::Check {
     Box::new(
         |done| {
@@ -92,8 +92,8 @@ fn there() -> crate::statement::Check {
 }
 
 impl Ground<'_> {
-    /// What of `columns` an existing row gets: everything but keys, and columns that are ours or that updates may not
-    /// touch.
+    /// Returns those of `columns` that are set in an existing row: all but keys, columns with values of the entry, and
+    /// columns that updates may not change.
     pub(crate) fn settable(&self, columns: impl Iterator<Item = usize>, unique: &[usize]) -> Vec<usize> {
         let free = |column: &usize| {
             !unique.contains(column)
@@ -104,7 +104,7 @@ impl Ground<'_> {
         columns.filter(free).collect()
     }
 
-    /// Whether the row could collide with others by a key that is not meant.
+    /// Returns whether the row could conflict with others by another key.
     fn has_other_key(&self, values: &Values, unique: &[usize]) -> bool {
         let keys = std::iter::once(&self.table.key).chain(&self.table.unique);
         keys.filter(|key| !key.is_empty() && key.iter().any(|column| !unique.contains(column))).any(|key| {
@@ -113,13 +113,13 @@ impl Ground<'_> {
         })
     }
 
-    /// Names in the database.
+    /// Returns names in the database.
     fn real_names(&self, columns: &[usize]) -> Vec<&str> {
         columns.iter().map(|column| self.table.columns[*column].real_name.as_str()).collect()
     }
 }
 
-/// One statement.
+/// Creates the single statement.
 fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], ruled: bool) -> Result<Step> {
     let mut sql = ground.scope.sql();
     sql.push("INSERT");
@@ -134,7 +134,7 @@ fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], 
     Ok(step(sql, Returns::Count, None))
 }
 
-/// An update, and an insert of what is not there.
+/// Adds an update, and an insert if there is no such row.
 fn two(plan: &mut Plan, ground: &Ground<'_>, values: &Values, same: &Values, set: &[usize]) -> Result<()> {
     if !set.is_empty() {
         let mut sql = ground.scope.sql();

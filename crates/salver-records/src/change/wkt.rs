@@ -1,5 +1,5 @@
-//! Whether text looks like well-known text (OGC Simple Features): a known word and balanced parentheses with numbers.
-//! The databases with geometries prove the rest; SQLite keeps it as text and would keep anything.
+//! Checks whether text looks like well-known text (OGC Simple Features): a known keyword and balanced parentheses with
+//! numbers. Databases with geometries validate the rest; SQLite stores it as text and would accept anything.
 
 const WORDS: [&str; 8] = [
     "POINT",
@@ -12,7 +12,7 @@ const WORDS: [&str; 8] = [
     "TRIANGLE",
 ];
 
-/// Whether `text` may be a geometry.
+/// Returns whether `text` may be a geometry.
 pub(crate) fn is_geometry(text: &str) -> bool {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -39,7 +39,7 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     (head.eq_ignore_ascii_case(word) && rest.starts_with('(')).then_some(rest)
 }
 
-/// Whether every parenthesis has its other, and nothing stands behind the last.
+/// Returns whether parentheses are balanced, and nothing follows the last.
 fn is_balanced(text: &str) -> bool {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! One comparison of an expression with what a client wrote.
+//! Comparisons of an expression with a client's value.
 
 use salver_model::limits::FILTER_TERMS_MAX;
 use salver_model::records::{ColumnInfo, ColumnKind, Operator};
@@ -17,7 +17,7 @@ use crate::geometry;
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// Appends `column = value`; `false`, and nothing appended, when the column can't have the value.
+/// Appends `column = value`; returns `false`, and appends nothing, when the column can't have the value.
 pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
     let operand = Operand::column_by_text(sql.dialect, column, alias);
     let binds = key_binds(sql.dialect, &operand, value);
@@ -28,8 +28,8 @@ pub(crate) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sq
     true
 }
 
-/// What a part of a key stands for: one value and no other that is shown alike, since a key is of one row. Only bytes
-/// of SQLite may lie there as the text of them, as PHP-CRUD-API writes it.
+/// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one
+/// row. Only bytes in SQLite may also be stored as their base64 text, as PHP-CRUD-API writes it.
 pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
     let main = bind_for(dialect, operand, value);
     if dialect == Dialect::Sqlite
@@ -76,7 +76,7 @@ pub(crate) fn test(
 }
 
 fn like(operand: &Operand<'_>, [before, behind]: [&str; 2], value: &str, sql: &mut Sql) {
-    // No text of PostgreSQL has a NUL in it, and none may be sent.
+    // No text of PostgreSQL contains NUL, and none may be sent.
     if operand.column.kind.is_binary() || (sql.dialect == Dialect::Postgres && value.contains('\0')) {
         return operand.nothing(sql);
     }
@@ -99,7 +99,7 @@ fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, s
         equal::push(operand, equal::shown_as(sql.dialect, operand, value), sql);
         return Ok(());
     }
-    // Bytes compare with bytes, and with what was written as base64 the text of them.
+    // Bytes compare with bytes, and base64 stored as text compares with the text.
     let bytes =
         if sql.dialect == Dialect::Sqlite && operand.column.kind.is_binary() { base64::decode(value) } else { None };
     let Some(bytes) = bytes else {
@@ -108,7 +108,7 @@ fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, s
         return Ok(());
     };
     sql.push("(").push(operand.text()).push(sign).bind(Bind::Bytes(bytes)).push(" AND typeof(").push(operand.text());
-    // Of null it must not be false, which turned round would be true.
+    // For null it must not be false, whose negation would be true.
     sql.push(") IN ('blob', 'null') OR ").push(operand.text()).push(sign).bind(Bind::Text(value.to_owned()));
     sql.push(" AND typeof(").push(operand.text()).push(") IN ('text', 'null'))");
     Ok(())
@@ -185,7 +185,7 @@ fn spatial(ground: &Ground<'_>, operand: &Operand<'_>, operator: Operator, value
     Ok(())
 }
 
-/// Tells a strict client that the column can't have the value.
+/// Returns an error to a strict client if the column can't have the value.
 fn refuse(ground: &Ground<'_>, operand: &Operand<'_>, value: &str) -> Result<()> {
     if !ground.strict {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Values as clients write them to values fit for a column's kind.
+//! Converts values as clients write them to values for a column's kind.
 
 use salver_model::Value;
 use salver_model::records::ColumnKind;
@@ -11,8 +11,8 @@ use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// The value that `text` stands for in a column of this kind, which has a place for a zone or takes all for UTC; `None`
-/// when no row can have it there.
+/// Returns the value of `text` for a column of this kind, which stores a zone or takes all times as UTC; `None` when no
+/// row can have it there.
 pub(crate) fn bind_of(kind: ColumnKind, has_zone: bool, text: &str) -> Option<Bind> {
     match kind {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => {
@@ -32,7 +32,7 @@ pub(crate) fn bind_of(kind: ColumnKind, has_zone: bool, text: &str) -> Option<Bi
     }
 }
 
-/// The value that `text` stands for when it is compared with this expression.
+/// Returns the value of `text` for a comparison with this expression.
 pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
     let column = operand.column;
     let has_zone = dialect.has_zone(column);
@@ -44,14 +44,14 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
             let whole = text.parse::<i64>().ok().map(Bind::Int);
             Some(whole.or_else(|| float(text).map(Bind::Float)).unwrap_or_else(|| Bind::Text(text.to_owned())))
         }
-        // An enumeration has no other words.
+        // An enumeration has no other labels.
         (Dialect::Postgres, ColumnKind::Varchar) if !column.words.is_empty() => {
             column.words.iter().any(|word| word == text).then(|| Bind::Text(text.to_owned()))
         }
         (Dialect::Postgres, ColumnKind::Json) if !operand.as_text => {
             serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok().then(|| Bind::Text(text.to_owned()))
         }
-        // A time of day there is a span.
+        // A MySQL time is a span.
         (Dialect::Mysql, ColumnKind::Time) => span(text.trim()).map(Bind::Text),
         (Dialect::Postgres, ColumnKind::Float | ColumnKind::Double) if no_number(text) => {
             text.parse().ok().map(Bind::Float)
@@ -66,29 +66,29 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         (Dialect::Sqlite, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
             let text = text.trim();
             match bind_of(column.kind, has_zone, text) {
-                // Compared are the texts, in which noughts count too.
+                // The texts are compared, in which trailing zeros count.
                 Some(Bind::Text(own)) if only_noughts_behind(&own, text) => Some(Bind::Text(text.to_owned())),
                 Some(bind) => Some(bind),
-                // Seconds and days of Julius are numbers there.
+                // Seconds and Julian days are numbers there.
                 None => number(text),
             }
         }
-        // As a float it would make one of the column, too, which has fewer digits than large whole numbers.
+        // As a float, it would convert the column to float too, which has fewer digits than large integers.
         (Dialect::Postgres | Dialect::Mysql, ColumnKind::Integer | ColumnKind::BigInt) => {
             let text = text.trim();
             let decimal = || digits(text).map(|digits| Bind::Text(digits.to_owned()));
             text.parse().ok().map(Bind::Int).or_else(decimal)
         }
-        // With noughts behind its point it would be a float, which has fewer digits.
+        // With trailing zeros after its point it would be a float, which has fewer digits.
         (Dialect::Sqlite, ColumnKind::Decimal) => digits(text.trim()).map(|digits| {
             let whole = digits.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
             Bind::Text(whole.map_or(digits, |(whole, _)| whole).to_owned())
         }),
-        // SQLite keeps whatever was written: identifiers as they stood, and among bytes text that others wrote.
+        // SQLite stores values as they were written: identifiers unchanged, and text among bytes.
         (Dialect::Sqlite, ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid) => {
             Some(Bind::Text(text.to_owned()))
         }
-        // The database's 32 bits are not the nearest 64.
+        // The database's 32-bit value is not the nearest 64-bit one.
         (Dialect::Postgres | Dialect::Mysql, ColumnKind::Float) => {
             #[allow(clippy::cast_possible_truncation, reason = "that is the point")]
             let narrowed = |value: f64| f64::from(value as f32);
@@ -99,13 +99,13 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
     }
 }
 
-/// Whether `text` is `own` with nothing but noughts of a fraction behind it.
+/// Returns whether `text` is `own` followed only by zeros of a fraction.
 pub(crate) fn only_noughts_behind(own: &str, text: &str) -> bool {
     let rest = text.strip_prefix(own).unwrap_or_default();
     !rest.is_empty() && rest.len() <= 10 && rest.bytes().all(|byte| matches!(byte, b'0' | b'.'))
 }
 
-/// What PostgreSQL has among numbers and is none.
+/// Returns whether `text` is one of PostgreSQL's non-finite numbers.
 fn no_number(text: &str) -> bool {
     matches!(text, "NaN" | "Infinity" | "-Infinity")
 }
@@ -119,8 +119,8 @@ fn far(kind: ColumnKind) -> Option<Far> {
     }
 }
 
-/// The value that `text`, which is known of a caller, stands for when it is compared with this expression; `None` where
-/// it is not the one way to write that value, so that no two callers are one.
+/// Returns the value of `text`, which comes from the caller's identity, for a comparison with this expression; `None`
+/// where it is not the canonical form of that value, so that no two callers share one.
 pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
     let is_exact = match operand.column.kind {
         ColumnKind::Integer | ColumnKind::BigInt => {
@@ -129,7 +129,7 @@ pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) ->
         ColumnKind::Float | ColumnKind::Double | ColumnKind::Decimal => exact_number(text).is_some(),
         ColumnKind::Boolean => exact_truth(text).is_some(),
         ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp => text.trim() == text,
-        // SQLite may have a text there, which compares as it is.
+        // SQLite may store text there, which compares unchanged.
         ColumnKind::Varbinary | ColumnKind::Blob => {
             base64::is_exact(text) || (dialect == Dialect::Sqlite && base64::decode(text).is_none())
         }
@@ -139,8 +139,7 @@ pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) ->
     if is_exact { bind_for(dialect, operand, text) } else { None }
 }
 
-/// Appends the placeholder of a value for this expression, with the type it must have where the system would guess
-/// another one.
+/// Appends the placeholder of a value for this expression, with a cast where the system would infer another type.
 pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
     let kind = operand.column.kind;
     match sql.dialect {
@@ -148,7 +147,7 @@ pub(crate) fn place(operand: &Operand<'_>, bind: Bind, sql: &mut Sql) {
             sql.bind(bind);
         }
         Dialect::Mysql => {
-            // Text would be compared with numbers as floats are, and with few digits.
+            // MySQL would compare text with numbers as floats, with few digits.
             if kind.is_numeric() && matches!(bind, Bind::Text(_)) {
                 push_decimal(bind, sql);
             } else {
@@ -173,12 +172,12 @@ fn postgres_cast(operand: &Operand<'_>, kind: ColumnKind, bind: &Bind) -> &'stat
         (_, Bind::Text(_)) if operand.column.own_type() == "money" => "::numeric::money",
         (_, Bind::Text(_)) if kind.is_numeric() => "::numeric",
         _ if operand.as_text => "::text",
-        // Its own type is what the server takes it for: also a time with a zone.
+        // The server infers its own type: also a time with a zone.
         _ => "",
     }
 }
 
-/// A time as MySQL has it: a span of up to 838 hours in both directions.
+/// Parses a MySQL time: a span of up to 838 hours in both directions.
 fn span(text: &str) -> Option<String> {
     if let Some(time) = instant::time_in_utc(text) {
         return Some(time);
@@ -192,7 +191,7 @@ fn span(text: &str) -> Option<String> {
     good.then(|| text.to_owned())
 }
 
-/// As PHP reads booleans.
+/// Parses a boolean like PHP.
 fn truth(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "true" | "on" | "yes" => Some(true),
@@ -201,7 +200,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// A number to compare whole numbers with.
+/// Parses a number for a comparison with integers.
 fn number(text: &str) -> Option<Bind> {
     if let Ok(whole) = text.parse() {
         return Some(Bind::Int(whole));
@@ -216,11 +215,11 @@ fn float(text: &str) -> Option<f64> {
     digits(text)?.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// `text` itself when it is a decimal number that every system reads as one.
+/// Returns `text` itself when it is a decimal number that every system parses.
 fn digits(text: &str) -> Option<&str> {
     /// PostgreSQL has decimals of up to 131,072 digits before the point; no request is as long.
     const LENGTH_MAX: usize = 100_000;
-    /// Beyond it an exact number has more digits than any system has.
+    /// Beyond it an exact number has more digits than any system supports.
     const EXPONENT_MAX: u32 = 400;
     let text = text.strip_prefix('+').unwrap_or(text);
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -237,7 +236,7 @@ fn digits(text: &str) -> Option<&str> {
     good.then_some(text)
 }
 
-/// A UUID in its usual form.
+/// Returns a UUID in its canonical form.
 fn uuid(text: &str) -> Option<String> {
     let text = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
     let hex: String = text.chars().filter(|c| *c != '-').collect::<String>().to_ascii_lowercase();

@@ -1,5 +1,5 @@
-//! What equals a value as a client writes it. SQLite stores any value in any column, so that several may be shown as
-//! the same text; and a truth is there, as in MySQL, any number but nought.
+//! Equality with a client's value. SQLite stores any value in any column, so that several may be shown as the same
+//! text; and a true boolean is there, as in MySQL, any number but zero.
 
 use salver_model::records::ColumnKind;
 
@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, Sql};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// The values that are shown as `text` in this column; none when no row can have it.
+/// Returns the values that are shown as `text` in this column; none when no row can have it.
 pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Vec<Bind> {
     let main = bind_for(dialect, operand, text);
     if dialect != Dialect::Sqlite {
@@ -17,14 +17,14 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> V
     }
     let kind = operand.column.kind;
     let as_it_is = Bind::Text(text.to_owned());
-    // A number of a column of numbers equals its text there; a day may have been written in another way.
+    // A number in a numeric column equals its text there; a day may have been stored in another notation.
     let also_text = match &main {
         Some(Bind::Text(own)) => own != text,
         Some(Bind::Bool(_)) => !matches!(text, "true" | "false"),
         Some(_) => operand.is_untyped(dialect) || kind.is_binary(),
         None => true,
     };
-    // Bytes may be in a column of any type; what can be a number or a truth is rather that.
+    // Bytes may be in a column of any type; text that can be a number or a boolean is taken as that.
     let is_plain = kind.is_numeric() || kind == ColumnKind::Boolean;
     let may_be_bytes = main.is_none() || !is_plain || operand.is_untyped(dialect);
     let mut all: Vec<Bind> = main.into_iter().collect();
@@ -37,7 +37,7 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> V
     all
 }
 
-/// Appends that the operand equals one of these.
+/// Appends the predicate that the operand equals one of these values.
 pub(super) fn push(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     if operand.column.kind == ColumnKind::Boolean && sql.dialect != Dialect::Postgres {
         return push_truths(operand, &binds, sql);
@@ -45,7 +45,7 @@ pub(super) fn push(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     push_key(operand, binds, sql);
 }
 
-/// The same, where a truth is one value.
+/// Appends the same predicate as `push`, but a boolean is exactly one value.
 pub(super) fn push_key(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
     sql.push(operand.text());
     let one = binds.len() == 1;
@@ -65,10 +65,10 @@ fn push_truths(operand: &Operand<'_>, binds: &[Bind], sql: &mut Sql) {
         sql.separate(&mut first, " OR ");
         match bind {
             Bind::Bool(true) => {
-                // Two ranges, which an index has.
+                // Two ranges, for which an index can be used.
                 sql.push("(").push(own).push(" < 0 OR ").push(own).push(" > 0)");
                 if sql.dialect == Dialect::Sqlite {
-                    // Texts are greater than numbers; of null it must not be false.
+                    // Texts sort after numbers; for null it must not be false.
                     sql.push(" AND typeof(").push(own).push(") IN ('integer', 'null')");
                 }
             }

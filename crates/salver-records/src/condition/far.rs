@@ -1,6 +1,7 @@
-//! Days and times that clients seldom write and databases have all the same: what a row shows can be asked for again.
+//! Uncommon days and times that databases support all the same: a value that a row shows must be valid in a condition.
 
-/// PostgreSQL's `infinity`, days before the first year and behind the year 9999, and midnight at the end of a day.
+/// Returns PostgreSQL's `infinity`, days before the first year and after the year 9999, and midnight at the end of a
+/// day.
 pub(crate) fn of_postgres(kind: Far, text: &str) -> Option<String> {
     if matches!(text, "infinity" | "-infinity") && kind != Far::Time {
         return Some(text.to_owned());
@@ -17,17 +18,17 @@ pub(crate) fn of_postgres(kind: Far, text: &str) -> Option<String> {
     good.then_some(text)
 }
 
-/// The text with the era of its year, which other doors write with a sign, and a blank before its time.
+/// Converts the sign of a year, which other doors write, to an era, and puts a space before the time.
 fn with_era(text: &str) -> Option<String> {
     let text = text.strip_prefix('+').unwrap_or(text).replacen('T', " ", 1);
     let signed = text.strip_prefix('-').or_else(|| Some(text.as_str()).filter(|text| text.starts_with("0000-")));
     let Some((year, rest)) = signed.and_then(|rest| rest.split_once('-')) else { return Some(text) };
-    // The year before the first is the nought of astronomers.
+    // The year before the first is the astronomical year zero.
     let year = year.parse::<u32>().ok()?.checked_add(1)?;
     Some(format!("{year:04}-{rest} BC"))
 }
 
-/// MySQL's days that are none: `0000-00-00`, `2024-00-00`, `2023-02-31`.
+/// Returns MySQL's nonexistent days: `0000-00-00`, `2024-00-00`, `2023-02-31`.
 pub(super) fn of_mysql(kind: Far, text: &str) -> Option<String> {
     let (day, time) = text.split_once(' ').unwrap_or((text, ""));
     let parts: Vec<&str> = day.split('-').collect();
@@ -44,7 +45,7 @@ pub(super) fn of_mysql(kind: Far, text: &str) -> Option<String> {
     (is_day && is_time).then(|| text.to_owned())
 }
 
-/// Of what type a column is.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Far {
     Date,
@@ -52,19 +53,19 @@ pub(crate) enum Far {
     Timestamp,
 }
 
-/// A day of a year of four digits or more, up to this one.
+/// Returns whether it is a day of a year with four digits or more, up to `year_max`.
 fn is_day(text: &str, before: bool, year_max: u32) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let (Ok(number), Some(rest)) = (year.parse::<u32>(), rest.get(..).filter(|rest| rest.len() == 5)) else {
         return false;
     };
     let digits = (4..=7).contains(&year.len()) && year.bytes().all(|byte| byte.is_ascii_digit());
-    // Leap years come again after four hundred; before the first, one is counted less.
+    // Leap years repeat after four hundred years; before the first, the count is off by one.
     let year = if before { 2_001 - number.min(4_713) % 400 } else { 2_000 + number % 400 };
     digits && (1..=year_max).contains(&number) && super::instant::is_day(&format!("{year:04}-{rest}"))
 }
 
-/// `24:00:00`, perhaps with a zone.
+/// Returns whether it is `24:00:00`, optionally with a zone.
 fn is_last_midnight(text: &str) -> bool {
     let end = text.find(['+', '-']).unwrap_or(text.len());
     let (clock, zone) = text.split_at(end);

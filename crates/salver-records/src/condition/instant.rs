@@ -1,8 +1,8 @@
-//! Days and times as clients write them, in the one form that every system reads; what is no day or time is nothing.
+//! Converts days and times of clients to the one form that every system parses; returns `None` for anything else.
 
 use crate::moment;
 
-/// `2026-11-21`. Of moments only the midnight in UTC that a day begins with is one.
+/// Parses `2026-11-21`. A moment is accepted only at midnight in UTC.
 pub(super) fn date(text: &str) -> Option<String> {
     if text.len() == 10 {
         return is_day(text).then(|| text.to_owned());
@@ -10,24 +10,24 @@ pub(super) fn date(text: &str) -> Option<String> {
     timestamp_in_utc(text)?.strip_suffix(" 00:00:00").map(str::to_owned)
 }
 
-/// The moment in UTC, for a column that has no place for a zone.
+/// Returns the moment in UTC, for a column that stores no zone.
 pub(super) fn timestamp_in_utc(text: &str) -> Option<String> {
     let (day, clock) = moment::timestamp(&timestamp(text)?)?;
     let (day, clock) = moment::in_utc(&day, clock)?;
     Some(format!("{day} {}", clock.digits()))
 }
 
-/// The time of a day in UTC, for a column that has no place for a zone.
+/// Returns the time of day in UTC, for a column that stores no zone.
 pub(super) fn time_in_utc(text: &str) -> Option<String> {
     moment::clock_in_utc(moment::time(&time(text)?, false)?).map(|clock| clock.digits())
 }
 
-/// `12:30`, `12:30:00`, `12:30:00.5`, perhaps with a zone.
+/// Parses `12:30`, `12:30:00`, `12:30:00.5`, optionally with a zone.
 pub(super) fn time(text: &str) -> Option<String> {
     clock(text)
 }
 
-/// A day and time, between them a space or `T`; a day alone means its midnight.
+/// Parses a day and time, separated by a space or `T`; a day alone means its midnight.
 pub(super) fn timestamp(text: &str) -> Option<String> {
     let day = text.get(..10)?;
     if !is_day(day) {
@@ -56,12 +56,12 @@ pub(super) fn is_day(text: &str) -> bool {
     year > 0 && (1..=days).contains(&day)
 }
 
-/// Whether it is a time of day.
+/// Returns whether it is a time of day.
 pub(super) fn is_clock(text: &str) -> bool {
     clock(text).is_some()
 }
 
-/// The time of day with its seconds, a fraction without zeros at its end, and the zone as it stands.
+/// Returns the time of day with its seconds, a fraction without trailing zeros, and the zone as written.
 fn clock(text: &str) -> Option<String> {
     let end = text.find(['+', '-', 'Z', 'z', ' ']).unwrap_or(text.len());
     let (clock, zone) = text.split_at(end);
@@ -80,7 +80,7 @@ fn clock(text: &str) -> Option<String> {
     Some(format!("{hour:02}:{minute:02}:{second:02}{point}{fraction}{}", offset(zone)?))
 }
 
-/// A zone as an offset; a `+` in a query may have become a space.
+/// Parses a zone as an offset; a `+` in a query may have become a space.
 fn offset(zone: &str) -> Option<String> {
     let Some(sign) = zone.chars().next() else { return Some(String::new()) };
     let rest = &zone[1..];
@@ -92,7 +92,7 @@ fn offset(zone: &str) -> Option<String> {
         None => rest.split_at_checked(2)?,
     };
     let minutes = if minutes.is_empty() { "00" } else { minutes };
-    // Offsets of former times have seconds.
+    // Historical offsets have seconds.
     let (minutes, seconds) = match minutes.split_once(':') {
         Some(parts) => parts,
         None => minutes.split_at_checked(2)?,

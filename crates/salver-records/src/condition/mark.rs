@@ -1,5 +1,5 @@
-//! How the value of an order is taken into a token and compared when it comes back: whatever its type, the database
-//! gets the very value again that it sorted by.
+//! The encoding of an order's values in a cursor token: whatever their type, the database gets back the exact value
+//! that it sorted by.
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
@@ -7,20 +7,21 @@ use super::operand::{Around, Operand};
 use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::statement::Bind;
 
-/// Characters, or bytes, of a long text that MySQL surely sorts by: it takes no more than 1,024 bytes of each.
+/// Prefix, in characters or bytes, by which MySQL is sure to sort a long text: it uses no more than 1,024 bytes of
+/// each.
 const SORTED_LENGTH: u32 = 255;
 const LONG: (&str, &str) = ("LEFT(", ", 255)");
 
-/// The form of a column's values in tokens.
+/// The encoding of a column's values in tokens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
-    /// Around what is sorted by, where the database sorts by something else than it compares.
+    /// The text around the sorted expression, where the database sorts differently from how it compares.
     pub(crate) sorted: Around,
-    /// Around that, so that the driver hands it over without loss.
+    /// The text around that, so that the driver returns it without loss.
     pub(crate) fetched: Around,
-    /// As what the driver hands it over.
+    /// The kind as which the driver returns it.
     pub(crate) kind: ColumnKind,
-    /// Around the placeholder of a value.
+    /// The text around the placeholder of a value.
     place: Around,
 }
 
@@ -29,7 +30,7 @@ const BARE: Around = ("", "");
 impl Mark {
     pub(crate) fn of(dialect: Dialect, column: &ColumnInfo) -> Self {
         match dialect {
-            // It compares what is stored, of whatever type.
+            // SQLite compares stored values of any type.
             Dialect::Sqlite => Self { sorted: BARE, fetched: BARE, kind: ColumnKind::Clob, place: BARE },
             Dialect::Postgres => of_postgres(column),
             Dialect::Mysql => of_mysql(column),
@@ -48,7 +49,8 @@ impl Mark {
     }
 }
 
-/// Every type's text is read again as the same value, and a placeholder has the type it is compared with.
+/// Returns the encoding for PostgreSQL: every type's text is parsed back to the same value, and a placeholder has the
+/// type that it is compared with.
 fn of_postgres(column: &ColumnInfo) -> Mark {
     let text = Mark { sorted: BARE, fetched: ("", "::text"), kind: ColumnKind::Clob, place: BARE };
     if Operand::column(Dialect::Postgres, column, "").as_text {
@@ -71,13 +73,13 @@ fn of_mysql(column: &ColumnInfo) -> Mark {
     let native = column.native.to_ascii_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| native.starts_with(word));
     let number = Mark { kind: ColumnKind::BigInt, ..bare };
-    // An enumeration is sorted by its numbers and compared by its words; years of two digits are completed.
+    // An enumeration sorts by index and compares by label; MySQL expands years of two digits.
     if is(&["enum", "set(", "year", "bit"]) {
         return Mark { sorted: ("CAST(", " AS UNSIGNED)"), place: ("CAST(", " AS UNSIGNED)"), ..number };
     }
     let is_long = column.length.is_none_or(|length| length > SORTED_LENGTH);
     match column.kind {
-        // A truth may be any small number.
+        // A boolean may be any small number.
         ColumnKind::Boolean | ColumnKind::Integer => number,
         ColumnKind::BigInt if native.contains("unsigned") => Mark { place: ("CAST(", " AS UNSIGNED)"), ..number },
         ColumnKind::BigInt => number,

@@ -1,40 +1,41 @@
-//! The left side of a comparison: an expression, and how it compares.
+//! The left side of a comparison: an expression, and its comparison semantics.
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use crate::dialect::{Dialect, Sql};
 
-/// What stands before and behind an expression.
+/// The text before and after an expression.
 pub(crate) type Around = (&'static str, &'static str);
 
-/// The left side of a comparison: an expression without values in it, and what it is like.
+/// The left side of a comparison: an expression without bound values, and the column that it is like.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand<'c> {
     pub(crate) column: &'c ColumnInfo,
-    /// The expression as the database has it.
+    /// The bare expression.
     pub(super) bare: String,
-    /// The expression as it compares with values of the column's kind.
+    /// The expression in the form that compares with values of the column's kind.
     text: String,
     /// Whether only the text form compares.
     pub(super) as_text: bool,
 }
 
 impl<'c> Operand<'c> {
-    /// A column of the table called `alias`.
+    /// Creates the operand of a column, from the table called `alias`.
     pub(crate) fn column(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
         let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
         dialect.reference(column, alias, &mut bare);
         Self::expression(dialect, column, bare)
     }
 
-    /// A column that is compared with what may be no value of its type: the text of a type that only PostgreSQL reads.
+    /// Creates a column that is compared with possibly invalid values of its type: by the text of a type that only
+    /// PostgreSQL parses.
     pub(crate) fn column_by_text(dialect: Dialect, column: &'c ColumnInfo, alias: &str) -> Self {
         let mut bare = String::with_capacity(column.real_name.len() + alias.len() + 3);
         dialect.reference(column, alias, &mut bare);
         Self::new(dialect, column, bare, true)
     }
 
-    /// An expression whose values are like the column's.
+    /// Creates an operand from an expression whose values are like the column's.
     pub(crate) fn expression(dialect: Dialect, column: &'c ColumnInfo, bare: String) -> Self {
         Self::new(dialect, column, bare, false)
     }
@@ -57,29 +58,29 @@ impl<'c> Operand<'c> {
         Self { column, bare, text, as_text }
     }
 
-    /// Whether only its text compares; of geometries the database knows which are the same.
+    /// Returns whether only its text compares; geometries have an equality of their own.
     pub(crate) fn is_by_text(&self) -> bool {
         self.as_text && self.column.kind != ColumnKind::Geometry
     }
 
-    /// The expression as it compares and sorts.
+    /// Returns the expression in the form that compares and sorts.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The expression as it stands inside what is sorted by; what is already in a function has the bare one.
+    /// Returns the expression for a sort key; inside a geometry function that is the bare one.
     pub(crate) fn sorted(&self, around: Around) -> &str {
         if self.as_text && around.0.contains("ST_AsText") { &self.bare } else { &self.text }
     }
 
-    /// The expression as text, for `LIKE`.
+    /// Returns the expression as text, for `LIKE`.
     pub(super) fn like(&self, dialect: Dialect) -> String {
         let is_text = self.as_text || (self.column.kind.is_text() && dialect.is_plain_text(self.column));
         if dialect == Dialect::Postgres && !is_text { format!("{}::text", self.bare) } else { self.text.clone() }
     }
 
-    /// Whether SQLite keeps values in it as they are and changes none for a comparison, so that a number and its text
-    /// are two values: a column without a type, and what a view computes.
+    /// Returns whether SQLite stores and compares its values without conversion, so that a number and its text are
+    /// different values: a column without a type, and a computed column of a view.
     pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
         let native = &self.column.native;
         let has = |word: &str| native.to_ascii_uppercase().contains(word);
@@ -89,7 +90,7 @@ impl<'c> Operand<'c> {
             && !(has("CHAR") || has("CLOB") || has("TEXT"))
     }
 
-    /// Appends a condition that is false, or null where the expression is.
+    /// Appends a predicate that is false, or null where the expression is null.
     pub(super) fn nothing(&self, sql: &mut Sql) {
         sql.push("(").push(&self.bare).push(" IS NULL AND NULL)");
     }

@@ -1,5 +1,5 @@
-//! Conditions on related rows: a row passes when there is a related row that passes. What rules and tenancy hide of the
-//! related tables is hidden here too.
+//! Conditions on related rows: a row passes when a related row passes. Related rows that rules and tenancy hide do not
+//! count.
 
 use salver_model::records::{Condition, Operation, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
@@ -9,8 +9,8 @@ use crate::dialect::Sql;
 use crate::relation::{Link, links};
 use crate::scope::Scope;
 
-/// Appends a test whose path leads to another table; `false`, and nothing appended, when it is passed over: there is no
-/// table of that name, or none that is related, and the request is not strict.
+/// Appends a test whose path leads to another table; returns `false`, and appends nothing, when it is ignored: there is
+/// no table of that name, or none that is related, and the request is not strict.
 pub(super) fn test(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -24,7 +24,7 @@ pub(super) fn test(
     if !ground.strict && ground.scope.schema.table(next).is_none() {
         return Ok(false);
     }
-    // A table that a rule hides is an error: if the test were passed over, more rows would come than were asked for.
+    // A table that a rule hides is an error: ignoring the test would return more rows than requested.
     let there = ground.scope.table(ground.operation, next).map_err(|mut error| {
         error.code = if ground.strict { Code::InvalidFilter } else { error.code };
         error
@@ -52,8 +52,8 @@ pub(super) fn test(
     Ok(written)
 }
 
-/// Appends the related table with what ties its rows to those of `here`, and what rules and tenancy demand of them:
-/// `"there" r0 WHERE r0."key" = t."fk"`.
+/// Appends the related table with the predicates that correlate its rows with those of `here`, and those of rules and
+/// tenancy: `"there" r0 WHERE r0."key" = t."fk"`.
 pub(super) fn correlated(
     ground: &Ground<'_>,
     (here, alias): (&TableInfo, &str),
@@ -80,7 +80,7 @@ pub(super) fn correlated(
     restrict(scope, operation, there, own, sql, &mut first)
 }
 
-/// A column list of a table under its alias.
+/// Columns of a table under its alias.
 type Side<'t> = (&'t TableInfo, &'t str, &'t [usize]);
 
 fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
@@ -90,8 +90,8 @@ fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
     }
 }
 
-/// Appends the value of a column that is reached over related tables, to one row each, as a subselect; `false`, and
-/// nothing appended, when the path does not lead there. What stands `around` the column is inside the subselect.
+/// Appends the value of a column that is reached through to-one relations, as a scalar subquery; returns `false`, and
+/// appends nothing, when the path does not lead there. The text `around` the column is inside the subquery.
 pub(crate) fn scalar(
     ground: &Ground<'_>,
     (table, alias): (&TableInfo, &str),
@@ -124,7 +124,7 @@ pub(crate) fn scalar(
     Ok(true)
 }
 
-/// "`users` and `tags` are not related", with the tables that are.
+/// Returns the error "`users` and `tags` are not related", with the tables that are.
 pub(crate) fn unrelated(scope: &Scope<'_>, operation: Operation, table: &TableInfo, next: &str) -> Error {
     let others = scope.schema.tables().iter().filter(|other| scope.access.table(operation, &other.name));
     let related: Vec<&str> = others

@@ -1,5 +1,5 @@
-//! Filters of the model to SQL: what rules and tenancy demand. They mean the same in every system, and the same as
-//! where a rule is judged without one: text is compared by its bytes, and nothing is taken for what it is not.
+//! Translates filters of the model, from rules and tenancy, to SQL. They have the same semantics in every system and
+//! where a rule is evaluated without a database: text is compared by its bytes, and no value is coerced.
 
 use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
@@ -12,10 +12,10 @@ use crate::dialect::{Sql, chain};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// Appends the condition `filter` on the rows of `table`, which the statement calls `alias`.
+/// Appends the condition `filter` on the rows of `table`, with the alias `alias`.
 ///
 /// # Errors
-/// `Config` when it names a column that the table does not have: what can't be checked must not be passed over.
+/// `Config` when it names a column that the table does not have: an uncheckable condition must not be ignored.
 pub(crate) fn filter(table: &TableInfo, alias: &str, filter: &Filter, sql: &mut Sql) -> Result<()> {
     match filter {
         Filter::And(parts) => several(table, alias, parts, (" AND ", "1=1"), sql),
@@ -73,9 +73,9 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
             return;
         }
         Value::Text(text) => bind_for(sql.dialect, operand, text),
-        // What is known of a caller: a text that a client may have chosen.
+        // A value of the caller's identity: a text that a client may have chosen.
         Value::Bare(text) => exact_bind(sql.dialect, operand, text),
-        // Every kind but text reads it: as a truth, or as the number SQL takes it for.
+        // Every kind but text can parse it: as a boolean, or as SQL's number for it.
         Value::Bool(truth) => bind_for(sql.dialect, operand, if *truth { "1" } else { "0" }),
         other => bind_for(sql.dialect, operand, &other.to_string()),
     };
@@ -88,7 +88,7 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
         Comparison::GtEq => " >= ",
     };
     let Some(bind) = bind else {
-        // No row has the value: only "another than it" holds, of what is not null. Above and below are unknown.
+        // No row has the value: only `<>` holds, for all but null. Less and greater are unknown.
         let holds = match op {
             Comparison::Eq => " IS NULL AND NULL)",
             Comparison::NotEq => " IS NOT NULL OR NULL)",
@@ -109,7 +109,8 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
     }
     sql.push("(");
     if op == Comparison::Eq {
-        // As the column compares by itself first, which an index knows; by bytes is then a check of few rows.
+        // Compared first with the column's own collation, for which there may be an index; the byte comparison then
+        // checks few rows.
         sql.push(operand.text()).push(sign);
         place(operand, bind.clone(), sql);
         sql.push(" AND ");
@@ -118,7 +119,7 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
     sql.push(")");
 }
 
-/// Bytes of SQLite, which compare with bytes; a text among them, as PHP-CRUD-API writes base64, compares as it is.
+/// Compares SQLite's bytes with bytes; text among them, as PHP-CRUD-API writes base64, compares unchanged.
 fn compare_binary(operand: &Operand<'_>, op: Comparison, sign: &str, text: &str, sql: &mut Sql) {
     let own = operand.text();
     let negated = op == Comparison::NotEq;
@@ -135,7 +136,7 @@ fn compare_binary(operand: &Operand<'_>, op: Comparison, sign: &str, text: &str,
     sql.push("))");
 }
 
-/// Whether what is compared are texts.
+/// Returns whether texts are compared.
 fn is_text(operand: &Operand<'_>, dialect: Dialect) -> bool {
     match operand.column.kind {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
@@ -144,7 +145,7 @@ fn is_text(operand: &Operand<'_>, dialect: Dialect) -> bool {
     }
 }
 
-/// Appends that a text is this one by its bytes; nothing where the column is of another kind.
+/// Appends the predicate that a text is equal by bytes; nothing for a column of another kind.
 pub(super) fn same_bytes(operand: &Operand<'_>, text: &str, sql: &mut Sql) {
     if operand.column.kind.is_text() {
         sql.push(" AND ");
@@ -152,7 +153,7 @@ pub(super) fn same_bytes(operand: &Operand<'_>, text: &str, sql: &mut Sql) {
     }
 }
 
-/// Appends a comparison of texts by their bytes, whatever the column's collation, type or affinity makes of them.
+/// Appends a comparison of texts by bytes, whatever the column's collation, type or affinity.
 fn by_bytes(operand: &Operand<'_>, sign: &str, bind: Bind, sql: &mut Sql) {
     let text = operand.text();
     match sql.dialect {
@@ -169,7 +170,7 @@ fn by_bytes(operand: &Operand<'_>, sign: &str, bind: Bind, sql: &mut Sql) {
     }
 }
 
-/// `LIKE` that tells upper from lower case as asked, whatever the system's own does.
+/// Appends `LIKE` with the requested case sensitivity, whatever the system's own is.
 fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) {
     let text = operand.text();
     match (sql.dialect, ignore_case) {
@@ -193,8 +194,8 @@ fn like(operand: &Operand<'_>, pattern: &str, ignore_case: bool, sql: &mut Sql) 
             sql.bind(Bind::Text(pattern.to_owned())).push(")");
         }
         (Dialect::Postgres, _) => {
-            // A type or a collation that takes capitals for small letters has no say; that of the database knows those
-            // which are no ASCII.
+            // A case-insensitive type or collation is overridden; the database's collation knows the case of non-ASCII
+            // letters.
             let word = if ignore_case { " COLLATE \"default\" ILIKE " } else { " COLLATE \"C\" LIKE " };
             sql.push("(").push(text).push(")::text").push(word);
             sql.bind(Bind::Text(pattern.to_owned()));

@@ -9,7 +9,7 @@ use crate::dialect::like::escaped;
 use crate::scope::Scope;
 use crate::statement::Bind;
 
-/// Appends the condition. A table without text columns has no row that contains any.
+/// Appends the condition. A table without text columns has no matching row.
 pub(crate) fn search(
     scope: &Scope<'_>,
     operation: Operation,

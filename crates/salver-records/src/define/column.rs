@@ -1,4 +1,4 @@
-//! Columns made, changed and dropped.
+//! Creates, alters and drops columns.
 
 use salver_model::Result;
 use salver_model::records::{ColumnDefinition, ColumnKind, TableInfo};
@@ -9,7 +9,7 @@ use super::{Ground, exists_column, kind_of, new_name, numbers, type_of, unsuppor
 use crate::dialect::Dialect;
 use crate::dialect::define::Type;
 
-/// `ALTER TABLE ... ADD COLUMN`.
+/// Returns the statements of `ALTER TABLE ... ADD COLUMN`.
 pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefinition) -> Result<Vec<String>> {
     let name = new_name(column.name.as_deref())?;
     if table.columns.iter().any(|own| ground.same(&own.name, name) || ground.same(&own.real_name, name)) {
@@ -45,7 +45,7 @@ pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefi
             };
             return Ok(vec![format!("ALTER TABLE {here} ADD COLUMN {quoted} {text} {tail}")]);
         }
-        // Rows that are there get something, as in the other two, and new rows must say what they have.
+        // Existing rows get a neutral value, as in the other two systems, and new rows must have one.
         Dialect::Postgres if neutral.is_some() => {
             let neutral = neutral.unwrap_or_default();
             statements.push(format!("ALTER TABLE {here} ADD COLUMN {quoted} {text} NOT NULL DEFAULT {neutral}"));
@@ -62,7 +62,7 @@ pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefi
     Ok(statements)
 }
 
-/// Makes a column what `to` says; what it does not say stays.
+/// Alters a column to the definition `to`; whatever that omits stays.
 pub(super) fn update(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -112,13 +112,13 @@ pub(super) fn update(
     Ok(statements)
 }
 
-/// What of a column becomes another.
+/// The changes of a column.
 struct Change<'t> {
     name: Option<&'t str>,
     kind: Option<Type>,
     nullable: Option<bool>,
     key: Option<bool>,
-    /// The table it shall refer to, empty for none.
+    /// The table that it should refer to, empty for none.
     fk: Option<&'t str>,
 }
 
@@ -133,7 +133,7 @@ impl<'t> Change<'t> {
             Some(word) if !word.eq_ignore_ascii_case(own.kind.word()) => kind_of(word)?,
             _ => own.kind,
         };
-        // Lengths belong to the type: a new one does not take over those of the old.
+        // A length belongs to its type: a new type does not inherit it.
         let same = kind == own.kind;
         let keep = |given: Option<u32>, had: Option<u32>| given.or(had.filter(|_| same));
         let wanted = Type {
@@ -164,7 +164,7 @@ impl<'t> Change<'t> {
     }
 }
 
-/// Another type, or null or not.
+/// Changes a column's type or nullability.
 fn retype(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -183,7 +183,7 @@ fn retype(
         return;
     }
     if let Some(text) = text {
-        // PostgreSQL takes only some types for others by itself; through text it takes all that can be.
+        // PostgreSQL converts only some types implicitly; a cast through text allows every possible conversion.
         statements.push(format!("ALTER TABLE {here} ALTER COLUMN {quoted} TYPE {text} USING {quoted}::text::{text}"));
     }
     if let Some(nullable) = change.nullable {
@@ -197,7 +197,7 @@ fn drop_foreign_key(ground: &Ground<'_>, table: &TableInfo, constraint: &str) ->
     format!("ALTER TABLE {} DROP {what} {}", ground.name(&table.real_name), ground.name(constraint))
 }
 
-/// `ALTER TABLE ... DROP COLUMN`.
+/// Returns the statements of `ALTER TABLE ... DROP COLUMN`.
 pub(super) fn drop(ground: &Ground<'_>, table: &TableInfo, column: usize) -> Result<Vec<String>> {
     let (here, name) = (ground.name(&table.real_name), ground.name(&table.columns[column].real_name));
     ground.stays_ruled(!ground.scope.access.moves_column(&table.name, &table.columns[column].name, None))?;

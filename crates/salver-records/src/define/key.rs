@@ -1,15 +1,15 @@
-//! Primary keys of tables that are there: taken off one column and put on another, with the numbers of new rows.
+//! Primary keys of existing tables: removed from one column and added to another, with auto-increment.
 
 use salver_model::records::TableInfo;
 
 use super::Ground;
 use crate::dialect::Dialect;
 
-/// Takes the primary key away, and with it that the database numbers rows.
+/// Drops the primary key, and with it auto-increment.
 pub(super) fn drop_key(ground: &Ground<'_>, table: &TableInfo, statements: &mut Vec<String>) {
     let here = ground.name(&table.real_name);
     if ground.dialect == Dialect::Mysql {
-        // A numbered column must be a key, so both go at once.
+        // An auto-increment column must be a key, so both are dropped at once.
         let mut parts: Vec<String> = Vec::new();
         for column in table.key.iter().map(|key| &table.columns[*key]).filter(|column| column.auto_increment) {
             parts.push(format!("MODIFY {} {} NOT NULL", ground.name(&column.real_name), column.native));
@@ -29,7 +29,7 @@ pub(super) fn drop_key(ground: &Ground<'_>, table: &TableInfo, statements: &mut 
         .push(format!("ALTER TABLE {here} DROP CONSTRAINT {}", ground.name(&format!("{}_pkey", table.real_name))));
 }
 
-/// Makes a column the primary key; one of whole numbers is numbered on from what is there.
+/// Makes a column the primary key; an integer column becomes auto-increment, continuing after the existing values.
 pub(super) fn add_key(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -43,7 +43,7 @@ pub(super) fn add_key(
             statements.push(format!("{add}, ADD PRIMARY KEY ({name})"));
             return;
         }
-        // Else a row with 0 would get another number.
+        // Otherwise a row with 0 would get another number.
         statements.push("SET @salver_sql_mode = @@SESSION.sql_mode".to_owned());
         let zero = "SET SESSION sql_mode = CONCAT_WS(',', @@SESSION.sql_mode, 'NO_AUTO_VALUE_ON_ZERO')";
         statements.push(zero.to_owned());

@@ -1,4 +1,4 @@
-//! Tables made, renamed and dropped.
+//! Creates, renames and drops tables.
 
 use salver_model::Result;
 use salver_model::records::{ColumnDefinition, TableDefinition};
@@ -6,7 +6,7 @@ use salver_model::records::{ColumnDefinition, TableDefinition};
 use super::{Ground, new_name, numbers, type_of};
 use crate::dialect::Dialect;
 
-/// `CREATE TABLE`.
+/// Returns the statements of `CREATE TABLE`.
 pub(super) fn create(ground: &Ground<'_>, definition: &TableDefinition) -> Result<Vec<String>> {
     let name = new_name(definition.name.as_deref())?;
     ground.free(name)?;
@@ -37,8 +37,8 @@ pub(super) fn create(ground: &Ground<'_>, definition: &TableDefinition) -> Resul
     Ok(vec![format!("CREATE TABLE {} ({})", ground.name(name), parts.join(", "))])
 }
 
-/// A column as it stands in `CREATE TABLE`, and whether it says by itself that it is the primary key. The only column
-/// of a key is numbered by the database when it is of whole numbers.
+/// Returns the declaration of a column for `CREATE TABLE`, and whether it includes the primary key constraint. The only
+/// column of a key is auto-increment when it is an integer.
 pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: bool) -> Result<(String, bool)> {
     let name = ground.name(new_name(column.name.as_deref())?);
     let own = type_of(column)?;
@@ -48,7 +48,7 @@ pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: b
         return Ok((format!("{name} {} {null}", ground.dialect.type_text(&own)), false));
     }
     Ok(match ground.dialect {
-        // Only this very type is a row's own number.
+        // Only this exact type is an alias of the rowid.
         Dialect::Sqlite => (format!("{name} integer NOT NULL PRIMARY KEY AUTOINCREMENT"), true),
         Dialect::Postgres => {
             let serial = if own.kind == salver_model::records::ColumnKind::BigInt { "bigserial" } else { "serial" };
@@ -58,7 +58,8 @@ pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: b
     })
 }
 
-/// `CONSTRAINT "table_column_fkey" FOREIGN KEY ("column") REFERENCES "other" ("id")`; names are those of the database.
+/// Returns `CONSTRAINT "table_column_fkey" FOREIGN KEY ("column") REFERENCES "other" ("id")`; names are those of the
+/// database.
 pub(super) fn foreign_key(ground: &Ground<'_>, (table, column): (&str, &str), target: &str) -> Result<String> {
     Ok(format!(
         "CONSTRAINT {} FOREIGN KEY ({}) {}",
@@ -68,7 +69,7 @@ pub(super) fn foreign_key(ground: &Ground<'_>, (table, column): (&str, &str), ta
     ))
 }
 
-/// `ALTER TABLE ... RENAME TO`.
+/// Returns the statements of `ALTER TABLE ... RENAME TO`.
 pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> Result<Vec<String>> {
     let table = ground.table(table)?;
     let Some(name) = to.name.as_deref() else { return Ok(Vec::new()) };
@@ -83,7 +84,7 @@ pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> 
     Ok(vec![format!("ALTER TABLE {} RENAME TO {}", ground.name(&table.real_name), ground.name(name))])
 }
 
-/// `DROP TABLE`.
+/// Returns the statements of `DROP TABLE`.
 pub(super) fn drop(ground: &Ground<'_>, table: &str) -> Result<Vec<String>> {
     let table = ground.table(table)?;
     let cascade = if ground.dialect == Dialect::Sqlite { "" } else { " CASCADE" };

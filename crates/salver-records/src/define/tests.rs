@@ -93,7 +93,7 @@ fn columns_become_others() {
         ]
     );
     assert_eq!(told(Dialect::Mysql, &update("title", to)), ["ALTER TABLE `posts` MODIFY `title_` longtext NOT NULL"]);
-    // What is said and is so already is no change.
+    // A definition that restates the present state is no change.
     let same = ColumnDefinition {
         name: Some("title_".to_owned()),
         kind: Some("varchar".to_owned()),
@@ -143,7 +143,7 @@ fn new_columns_of_old_rows() {
     assert_eq!(told(Dialect::Mysql, &column), ["ALTER TABLE `posts` ADD COLUMN `n` integer NOT NULL"]);
 }
 
-/// SQLite and MySQL take names in another case for the same.
+/// SQLite and MySQL compare names without case.
 #[test]
 fn names_that_are_taken_in_another_case() {
     let code = |dialect, definition: &Definition| {

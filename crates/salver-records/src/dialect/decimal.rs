@@ -1,12 +1,12 @@
-//! Decimals as MySQL is given them.
+//! Decimal placeholders for MySQL.
 
 use super::Sql;
 use crate::statement::Bind;
 
-/// Appends the placeholder of a number that comes as text for MySQL, with as many digits as it has: with fewer it would
-/// become another number.
+/// Appends the placeholder of a number that is sent to MySQL as text, cast to as many digits as it has: fewer would
+/// change the number.
 pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
-    /// What any decimal of MySQL has.
+    /// The limits of MySQL's decimals.
     const DIGITS_MAX: usize = 65;
     const PLACES_MAX: usize = 30;
     let Bind::Text(text) = &bind else {
@@ -18,7 +18,7 @@ pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let (digits, places) = (whole.len() + fraction.len(), fraction.len());
     if !plain || digits > DIGITS_MAX || places > PLACES_MAX {
-        // Another number than any that is there: as a float it is on the right side of them.
+        // It differs from every decimal: as a float it compares correctly.
         sql.push("(").bind(bind).push(" + 0e0)");
         return;
     }

@@ -1,10 +1,10 @@
-//! Types and constraints as each system declares them, from the words the outside has for types.
+//! Types and constraints in each system's declaration syntax, from the public type names.
 
 use salver_model::records::ColumnKind;
 
 use super::Dialect;
 
-/// A type as it is declared.
+/// A type to be declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) kind: ColumnKind,
@@ -13,12 +13,12 @@ pub(crate) struct Type {
     pub(crate) scale: Option<u32>,
 }
 
-/// What a bounded type has when nothing is said, as in PHP-CRUD-API.
+/// Defaults of bounded types, as in PHP-CRUD-API.
 const LENGTH: u32 = 255;
 const PRECISION: u32 = 19;
 const SCALE: u32 = 4;
 
-/// Every word for a type, with its kind.
+/// Every public type name, with its kind.
 pub(crate) const WORDS: [(&str, ColumnKind); 14] = [
     ("varchar", ColumnKind::Varchar),
     ("clob", ColumnKind::Clob),
@@ -37,7 +37,7 @@ pub(crate) const WORDS: [(&str, ColumnKind); 14] = [
 ];
 
 impl Dialect {
-    /// The declaration of a type.
+    /// Returns the declaration of a type.
     pub(crate) fn type_text(self, own: &Type) -> String {
         let word = match (self, own.kind) {
             (Self::Postgres, ColumnKind::Clob) => "text",
@@ -57,15 +57,15 @@ impl Dialect {
             ColumnKind::Varchar | ColumnKind::Varbinary => format!("{word}({})", own.length.unwrap_or(LENGTH)),
             ColumnKind::Decimal => {
                 let precision = own.precision.unwrap_or(PRECISION);
-                // A scale beyond the precision is refused everywhere; what was not said must not make it so.
+                // A scale beyond the precision is an error everywhere; the default scale must not cause it.
                 format!("{word}({precision},{})", own.scale.unwrap_or(SCALE.min(precision)))
             }
             _ => word.to_owned(),
         }
     }
 
-    /// What rows that are there already get in a new column that may not be null: a literal; `None` for kinds that have
-    /// no such.
+    /// Returns the value of existing rows in a new column that is not nullable, as a literal; `None` for kinds without
+    /// such a value.
     pub(crate) fn neutral(self, kind: ColumnKind) -> Option<&'static str> {
         Some(match kind {
             ColumnKind::Boolean if self == Self::Postgres => "false",
@@ -80,12 +80,12 @@ impl Dialect {
         })
     }
 
-    /// `text` as a literal. Only for names inside of functions of PostgreSQL, which has no other way for them.
+    /// Quotes `text` as a literal. Only for names in PostgreSQL functions, which take them no other way.
     pub(crate) fn literal(text: &str) -> String {
         format!("'{}'", text.replace('\0', "").replace('\'', "''"))
     }
 
-    /// A quoted name.
+    /// Quotes a name.
     pub(crate) fn quoted(self, name: &str) -> String {
         let mut text = String::with_capacity(name.len() + 2);
         self.name(name, &mut text);

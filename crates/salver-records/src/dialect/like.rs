@@ -1,20 +1,20 @@
-//! `LIKE`, with the client's text meant as it stands.
+//! `LIKE` patterns, with the client's text taken literally.
 
 use super::Dialect;
 
-/// A function of our own on connections to SQLite: whether the first is like the second, in whatever case. Its own
-/// `LIKE` knows that of ASCII only.
+/// The SQL function, registered on SQLite connections, for case-insensitive `LIKE`. SQLite's own `LIKE` ignores case
+/// for ASCII only.
 pub(crate) const ILIKE: &str = "salver_ilike";
 
 impl Dialect {
-    /// What follows the pattern so that `\` escapes in it.
+    /// Returns the clause after the pattern that makes `\` the escape character.
     pub(crate) fn like_escape(self) -> &'static str {
-        // The others take `\` without being told.
+        // For the others `\` is the default.
         if self == Self::Sqlite { " ESCAPE '\\'" } else { "" }
     }
 }
 
-/// `text` as a pattern that matches it and nothing else.
+/// Returns `text` as a pattern that matches exactly it.
 pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -26,7 +26,7 @@ pub(crate) fn escaped(text: &str) -> String {
     pattern
 }
 
-/// A `LIKE` pattern in the words of SQLite's `GLOB`, which, unlike its `LIKE`, tells upper from lower case.
+/// Converts a `LIKE` pattern to SQLite's `GLOB`, which, unlike its `LIKE`, is case-sensitive.
 pub(crate) fn glob(pattern: &str) -> String {
     let mut glob = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();

@@ -1,4 +1,4 @@
-//! How a column is asked for, so that its value comes in the form it has in JSON on every system.
+//! The select expression of a column, chosen so that its value has the same JSON form on every system.
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
@@ -6,7 +6,7 @@ use super::Dialect;
 use crate::dialect::Sql;
 
 impl Dialect {
-    /// Appends what to select for the column of the table called `alias`; an empty alias stands for none.
+    /// Appends the select expression of the column, from the table called `alias`; an empty alias means none.
     pub(crate) fn select(self, column: &ColumnInfo, alias: &str, sql: &mut Sql) {
         let form = self.selected(column);
         sql.push(form.0);
@@ -23,7 +23,7 @@ impl Dialect {
         self.name(&column.real_name, text);
     }
 
-    /// What stands before and behind an expression with the column's type to select it.
+    /// Returns the text before and after an expression of the column's type in a select list.
     pub(crate) fn selected(self, column: &ColumnInfo) -> (&'static str, &'static str) {
         match (self, column.kind) {
             (Self::Postgres | Self::Mysql, ColumnKind::Geometry) => ("ST_AsText(", ")"),
@@ -32,37 +32,37 @@ impl Dialect {
         }
     }
 
-    /// Whether the column's own type compares with text; else its text form does.
+    /// Returns whether the column's own type compares with text; else its text form does.
     pub(crate) fn is_plain_text(self, column: &ColumnInfo) -> bool {
         const TEXT: [&str; 6] = ["text", "character varying", "character", "name", "citext", "bpchar"];
         self != Self::Postgres || TEXT.contains(&type_name(column.own_type()))
     }
 
-    /// What asks whether a value of the column is null, and whether it is not.
+    /// Returns the tests for null and for not null of the column.
     pub(crate) fn null_tests(self, column: &ColumnInfo) -> [&'static str; 2] {
         let is_text = matches!(column.kind, ColumnKind::Varchar | ColumnKind::Clob);
         null_tests(is_text && !self.is_plain_text(column))
     }
 
-    /// Whether the column has a place for a zone; the moments of others are those of UTC.
+    /// Returns whether the column stores a time zone; moments in other columns are UTC.
     pub(crate) fn has_zone(self, column: &ColumnInfo) -> bool {
         let native = column.own_type();
         self == Self::Postgres && (native.contains("with time zone") || native.ends_with("tz"))
     }
 }
 
-/// What asks for null and for what is not. To PostgreSQL a row of nulls is null too, though it is shown and sorted as a
-/// value; an index helps only where there are no rows in rows.
+/// Returns the tests for null and for not null. To PostgreSQL a row of nulls is null too, though it is shown and sorted
+/// as a value; an index helps only where composite values are impossible.
 pub(crate) fn null_tests(may_be_row: bool) -> [&'static str; 2] {
     if may_be_row { [" IS NOT DISTINCT FROM NULL", " IS DISTINCT FROM NULL"] } else { [" IS NULL", " IS NOT NULL"] }
 }
 
-/// The type's name without what stands in parentheses; an array is a type of its own.
+/// Returns the type's name without modifiers in parentheses; an array is a type of its own.
 pub(crate) fn type_name(native: &str) -> &str {
     if native.ends_with("[]") { native } else { native.split('(').next().unwrap_or(native).trim_end() }
 }
 
-/// The cast that brings a PostgreSQL type to one the driver reads.
+/// Returns the cast from a PostgreSQL type to one that the driver reads.
 fn postgres_cast(column: &ColumnInfo) -> &'static str {
     match (column.kind, type_name(column.own_type())) {
         (ColumnKind::Integer | ColumnKind::BigInt, "smallint" | "integer" | "bigint")

@@ -1,11 +1,11 @@
-//! Functions over geometries. PostGIS and MySQL have them under the names of the standard; SQLite has none.
+//! Spatial functions. PostGIS and MySQL have them under their standard names; SQLite has none.
 
 use salver_model::records::Spatial;
 
 use super::Dialect;
 
 impl Dialect {
-    /// The function of a spatial operator, when the system has it.
+    /// Returns the function of a spatial operator, if the system has it.
     pub(crate) fn spatial(self, operator: Spatial) -> Option<&'static str> {
         let name = match operator {
             Spatial::Contains => "ST_Contains",
@@ -24,7 +24,7 @@ impl Dialect {
     }
 }
 
-/// Whether the operator looks at the column's geometry alone.
+/// Returns whether the operator takes the column's geometry alone.
 pub(crate) fn is_unary(operator: Spatial) -> bool {
     matches!(operator, Spatial::IsClosed | Spatial::IsSimple | Spatial::IsValid)
 }

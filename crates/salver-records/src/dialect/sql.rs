@@ -1,4 +1,4 @@
-//! SQL text under construction, with the values for its placeholders. Values never become text of the statement, but
+//! SQL text under construction, with the values for its placeholders. Values never become text of the statement, except
 //! for `COPY`.
 
 use salver_model::Result;
@@ -13,7 +13,7 @@ pub(crate) struct Sql {
     pub(crate) dialect: Dialect,
     pub(crate) text: String,
     pub(crate) binds: Vec<Bind>,
-    /// Whether values become literals, for the statements of PostgreSQL that take none.
+    /// Whether values become literals, for PostgreSQL statements that take no parameters.
     literal: bool,
 }
 
@@ -22,13 +22,13 @@ impl Sql {
         Self { dialect, text: String::with_capacity(256), binds: Vec::new(), literal: false }
     }
 
-    /// A statement that has its values in its text: `COPY` takes no others. Only for PostgreSQL, in sessions with
-    /// `standard_conforming_strings`.
+    /// Creates a statement with its values in its text, because `COPY` takes no parameters. Only for PostgreSQL, in
+    /// sessions with `standard_conforming_strings`.
     pub(crate) fn literal() -> Self {
         Self { literal: true, ..Self::new(Dialect::Postgres) }
     }
 
-    /// Appends text that no client wrote.
+    /// Appends trusted text, which no client wrote.
     pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
@@ -40,7 +40,7 @@ impl Sql {
         self
     }
 
-    /// Appends `alias."column"`; an empty alias stands for none.
+    /// Appends `alias."column"`; an empty alias means none.
     pub(crate) fn column(&mut self, alias: &str, table: &TableInfo, index: usize) -> &mut Self {
         if !alias.is_empty() {
             self.text.push_str(alias);
@@ -60,7 +60,8 @@ impl Sql {
         self
     }
 
-    /// Appends a placeholder for the value that was bound last, once more. Not for MySQL, which has no word for it.
+    /// Appends another placeholder for the value that was bound last. Not for MySQL, which has no numbered
+    /// placeholders.
     pub(crate) fn bind_again(&mut self) -> &mut Self {
         self.text.push(if self.dialect == Dialect::Postgres { '$' } else { '?' });
         self.text.push_str(itoa::Buffer::new().format(self.binds.len()));
@@ -76,12 +77,12 @@ impl Sql {
     }
 }
 
-/// Conditions that stand side by side in one pair of parentheses. A chain is nested as deep as it is long to SQLite,
-/// and it takes 1,000 levels.
+/// Conditions side by side in one pair of parentheses. To SQLite a chain is nested as deep as it is long, and its limit
+/// is 1,000 levels.
 const CHAIN_MAX: usize = 128;
 
-/// Appends `parts` with `word` between them, in parentheses so nested that any number of them stays flat. `push`
-/// appends one, and tells whether it did; the answer tells whether any did.
+/// Appends `parts` with `word` between them, in nested parentheses, so that any number of them stays flat. `push`
+/// appends one, and returns whether it did; the result is whether any did.
 pub(crate) fn chain<P>(
     parts: &[P],
     word: &str,
@@ -114,12 +115,12 @@ pub(crate) fn chain<P>(
     Ok(!first)
 }
 
-/// Appends the value as a literal. Text is quoted and has no type yet, as a placeholder has none.
+/// Appends the value as a literal. Text is quoted and untyped, like a placeholder.
 fn push_literal(bind: &Bind, text: &mut String) {
     match bind {
         Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => text.push_str("NULL"),
         Bind::Bool(value) => text.push_str(if *value { "TRUE" } else { "FALSE" }),
-        // Behind a sign there is no operator to be part of.
+        // The sign could merge with an operator before it.
         Bind::Int(value) if *value < 0 => {
             text.push_str("('");
             text.push_str(itoa::Buffer::new().format(*value));
@@ -140,14 +141,14 @@ fn push_literal(bind: &Bind, text: &mut String) {
     }
 }
 
-/// The quotes can't be ended by what is in them: a quote is doubled, and a backslash means itself.
+/// Appends a quoted string that its content can't terminate: a quote is doubled, and a backslash is literal.
 fn push_quoted(value: &str, text: &mut String) {
     text.push('\'');
     for c in value.chars() {
         if c == '\'' {
             text.push(c);
         }
-        // No text of PostgreSQL has it, and the server would end the statement there.
+        // No text of PostgreSQL contains NUL, and the server would end the statement there.
         if c != '\0' {
             text.push(c);
         }

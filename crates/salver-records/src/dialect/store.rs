@@ -1,4 +1,4 @@
-//! How a column is written: what stands around the placeholder of its value.
+//! The expression that stores a column's value: the text around its placeholder.
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
@@ -7,18 +7,18 @@ use super::{Dialect, is_untyped};
 use crate::dialect::Sql;
 use crate::statement::Bind;
 
-/// The function of our connections to SQLite that gives the first of two values where the second is shown alike, else
-/// the second.
+/// The SQL function, registered on SQLite connections, that returns the first of two values where both are shown alike,
+/// else the second.
 pub(crate) const KEPT: &str = "salver_kept";
 
-/// Digits before the point of a decimal that has thirty behind it.
+/// Most digits before the point of a decimal with thirty decimal places.
 const DECIMAL_WHOLE_MAX: usize = 35;
 
 impl Dialect {
-    /// Appends the value of a column, as it stands in `VALUES (...)` and behind `SET column =`.
+    /// Appends the value of a column, for `VALUES (...)` and `SET column =`.
     pub(crate) fn store(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
         if self == Self::Mysql && column.native == "bit(64)" {
-            // As text it would be its letters.
+            // As text, its characters would become the bits.
             sql.push("CAST(").bind(bind).push(" AS UNSIGNED)");
             return;
         }
@@ -28,14 +28,14 @@ impl Dialect {
         }
         sql.push("ST_GeomFromText(").bind(bind).push(", ").push(itoa::Buffer::new().format(srid));
         if self == Self::Mysql {
-            // MySQL takes the axes in the order the reference system defines, MariaDB and PostGIS always longitude
+            // MySQL takes the axes in the order of the spatial reference system, MariaDB and PostGIS always longitude
             // first. Only MySQL 8 reads this comment.
             sql.push("/*!80000 , 'axis-order=long-lat'*/");
         }
         sql.push(")");
     }
 
-    /// Appends the value of a column as it stands behind `SET column =`.
+    /// Appends the value of a column for `SET column =`.
     pub(crate) fn replace(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
         if self.keeps(column) {
             sql.push(KEPT).push("(").name(&column.real_name).push(", ").bind(bind).push(")");
@@ -44,15 +44,15 @@ impl Dialect {
         }
     }
 
-    /// Whether values of the column may be shown alike and are not the same: SQLite has text among bytes, where
-    /// PHP-CRUD-API writes base64 as it comes, and bytes in a column without a type. What comes back as it is shown
-    /// leaves them what they are.
+    /// Returns whether different values of the column may be shown alike: SQLite may have text among bytes, where
+    /// PHP-CRUD-API writes base64 unchanged, and bytes in a column without a type. A value that is written back as it
+    /// was shown leaves them unchanged.
     pub(crate) fn keeps(self, column: &ColumnInfo) -> bool {
         self == Self::Sqlite && (column.kind.is_binary() || is_untyped(&column.native))
     }
 
-    /// Appends `column + value`, as it stands behind `SET column =`. A sum that its column can't hold is an error of
-    /// the statement in each of the systems.
+    /// Appends `column + value`, for `SET column =`. A sum that its column can't hold is an error of the statement in
+    /// each of the systems.
     pub(crate) fn add(self, column: &ColumnInfo, bind: Bind, sql: &mut Sql) {
         let decimal = column.kind == ColumnKind::Decimal;
         match self {
@@ -70,11 +70,11 @@ impl Dialect {
             Self::Mysql if matches!(bind, Bind::Text(_)) => {
                 sql.name(&column.real_name).push(" + CAST(").bind(bind).push(" AS UNSIGNED)");
             }
-            // No number is added to an `oid`, which is one without a sign.
+            // PostgreSQL has no addition for `oid`, which is unsigned.
             Self::Postgres if column.own_type() == "oid" => {
                 sql.push("(").name(&column.real_name).push("::bigint + ").bind(bind).push(")::oid");
             }
-            // Text is read as a number by the column's type.
+            // Text is parsed as a number by the column's type.
             Self::Mysql | Self::Postgres => {
                 sql.name(&column.real_name).push(" + ").bind(bind);
             }
@@ -101,25 +101,25 @@ impl Dialect {
         }
     }
 
-    /// Appends what keeps the rows of a select from changing until the transaction ends.
+    /// Appends the clause that locks the selected rows until the transaction ends.
     pub(crate) fn lock(self, sql: &mut String) {
-        // SQLite has one writer, and the program is it.
+        // SQLite has one writer, which is this program.
         if self != Self::Sqlite {
             sql.push_str(" FOR UPDATE");
         }
     }
 }
 
-/// Digits of a decimal that a float keeps.
+/// Significant decimal digits that a float keeps.
 const FLOAT_DIGITS: u32 = 15;
 
-/// SQLite makes a float of a sum of whole numbers that is too large, and an infinite one of floats, and does not look
-/// at the digits of decimals. `abs` of the least number is the one function that fails by its value; its argument names
-/// the column, so that it is not computed beforehand.
+/// Appends a sum for SQLite that fails on overflow. SQLite turns an overflowing integer sum into a float, and an
+/// overflowing float sum into infinity, and does not check the digits of decimals. `abs` of the smallest integer is the
+/// one function that fails at run time; its argument names the column, so that it is not evaluated beforehand.
 fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
     let name = &column.real_name;
     let sum = |sql: &mut Sql| {
-        // Decimals are added as floats; rounding keeps their digits what they look like.
+        // Decimals are added as floats; rounding restores their digits.
         let round = column.scale.filter(|scale| column.kind == ColumnKind::Decimal && *scale > 0);
         sql.push(if round.is_some() { "round(" } else { "(" }).name(name).push(" + ").bind(bind.clone());
         if let Some(scale) = round {
@@ -136,7 +136,7 @@ fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
         }
         ColumnKind::Decimal => {
             let scale = column.scale.unwrap_or(0);
-            // With more digits behind the point no sum is sure to be exact, and none is refused for it.
+            // With more decimal places no sum is sure to be exact, and none is rejected for it.
             let exact = if scale > 10 { FLOAT_DIGITS } else { FLOAT_DIGITS - scale };
             sql.push("(typeof(");
             sum(sql);
@@ -149,7 +149,7 @@ fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
                 sql.push(") >= 1e").push(itoa::Buffer::new().format(precision.saturating_sub(scale)));
             }
         }
-        // A text is no number, though SQLite takes it for nought.
+        // A text is no number, though SQLite treats it as zero.
         _ if is_untyped(&column.native) => {
             sql.push("typeof(").name(name).push(") IN ('text', 'blob') OR typeof(").name(name);
             sql.push(") = 'integer' AND typeof(").bind(bind.clone()).push(") = 'integer' AND typeof(");

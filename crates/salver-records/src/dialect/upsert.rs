@@ -1,4 +1,4 @@
-//! Rows that are new or change the row with the same unique key: how each system says that.
+//! The upsert clause of each system.
 
 use salver_model::records::ColumnInfo;
 
@@ -7,9 +7,9 @@ use super::store::KEPT;
 use crate::dialect::Sql;
 
 impl Dialect {
-    /// Appends, behind an insert, what happens to a row with the same values in `unique`: `set` columns get the new
-    /// row's values, or nothing happens when there are none. MySQL does not say which key it means: there the statement
-    /// is right only when no other unique key can be in the way.
+    /// Appends, after an insert, the action for a row with the same values in `unique`: `set` columns get the new row's
+    /// values, or nothing happens when there are none. MySQL can't name the key: there the statement is correct only
+    /// when no other unique key can conflict.
     pub(crate) fn on_conflict(self, unique: &[&str], set: &[&ColumnInfo], sql: &mut Sql) {
         if self == Self::Mysql {
             sql.push(" ON DUPLICATE KEY UPDATE ");
@@ -45,7 +45,7 @@ impl Dialect {
         }
     }
 
-    /// What a select of nothing but values reads from.
+    /// Returns the `FROM` of a select of values only.
     pub(crate) fn of_nothing(self) -> &'static str {
         if self == Self::Mysql { " FROM DUAL" } else { "" }
     }

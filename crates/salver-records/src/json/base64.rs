@@ -1,10 +1,11 @@
-//! Base64 (RFC 4648): the standard alphabet with padding out; also the URL alphabet and missing padding in.
+//! Base64 (RFC 4648): encodes with the standard alphabet and padding; also decodes the URL alphabet and missing
+//! padding.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Stands for a byte that is no digit.
+/// Marks a byte that is no digit.
 const NONE: u8 = 64;
 
-/// Two digits for each 12 bits, so that three bytes take two look-ups.
+/// Two digits for each 12 bits, so that three bytes take two lookups.
 static PAIRS: [[u8; 2]; 4096] = pairs();
 static VALUES: [u8; 256] = values();
 
@@ -53,15 +54,15 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `bytes` as base64.
+/// Returns `bytes` as base64.
 pub(crate) fn text(bytes: &[u8]) -> String {
     let mut out = Vec::new();
     encode(bytes, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The bytes that `text` stands for; `None` when it is not base64: it has other signs in it, as white space is, too few
-/// or too many `=`, or bits behind the last byte, so that no two texts but for alphabet and padding are one value.
+/// Decodes `text`; returns `None` when it is not base64: it has other characters, such as white space, too few or too
+/// many `=`, or bits after the last byte, so that two texts of one value differ only in alphabet and padding.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
@@ -92,7 +93,7 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether `text` is what [`encode`] writes.
+/// Returns whether `text` is exactly what [`encode`] writes.
 pub(crate) fn is_exact(text: &str) -> bool {
     let mut again = Vec::with_capacity(text.len());
     if let Some(bytes) = decode(text) {

@@ -1,17 +1,16 @@
-//! Text that is JSON, written as part of the answer: without white space, its strings with the escapes all strings
-//! have.
+//! Embeds text that is JSON in the output: without white space, and with the same escapes in its strings as elsewhere.
 
 use serde::de::IgnoredAny;
 
 use super::string::string;
 
-/// Appends `text` as a value when it is an object or array; appends nothing and says `false` when it is not.
+/// Appends `text` as a value when it is an object or array; else appends nothing and returns `false`.
 pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
     let begins = text.trim_start_matches([' ', '\t', '\r', '\n']).as_bytes().first();
     if !matches!(begins, Some(b'{' | b'[')) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return false;
     }
-    // It is JSON, so that strings are closed and what is outside of them is ASCII.
+    // It is valid JSON, so that strings are closed and everything outside of them is ASCII.
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -31,7 +30,7 @@ pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The end of the string whose text begins at `at`, behind its closing quote.
+/// Returns the end of the string whose text begins at `at`, after its closing quote.
 fn closing(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -43,14 +42,14 @@ fn closing(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Appends a string that stands with its quotes in `text`.
+/// Appends a string literal, which `text` has with its quotes.
 fn literal(text: &str, out: &mut Vec<u8>) {
     if !text.contains('\\') {
         return string(&text[1..text.len() - 1], out);
     }
     match serde_json::from_str::<String>(text) {
         Ok(plain) => string(&plain, out),
-        // A lone surrogate has no text; as an escape it is still JSON.
+        // A lone surrogate is no text; as an escape it is still JSON.
         Err(_) => out.extend_from_slice(text.as_bytes()),
     }
 }

@@ -1,22 +1,22 @@
-//! Numbers to JSON: the shortest digits that read back as the same number, laid out as PHP lays them out.
+//! Writes numbers as JSON: the shortest digits that parse back to the same number, in PHP's layout.
 
 use std::io::Write as _;
 
 use crate::cell::Cell;
 
-/// Appends a whole number.
+/// Appends an integer.
 pub(crate) fn integer(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends a whole number.
+/// Appends an unsigned integer.
 pub(crate) fn unsigned(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends a 64-bit float; what is not finite has no JSON and becomes null.
+/// Appends a 64-bit float; a non-finite one has no JSON form and becomes null.
 pub(crate) fn double(value: f64, out: &mut Vec<u8>) {
-    /// Whole numbers below it are exact and have fewer digits than PHP writes an exponent for.
+    /// Integers below it are exact, and too short for PHP to write with an exponent.
     const WHOLE_MAX: f64 = 1e15;
     if !value.is_finite() {
         out.extend_from_slice(b"null");
@@ -28,7 +28,7 @@ pub(crate) fn double(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a 32-bit float, with the digits a 32-bit float has.
+/// Appends a 32-bit float, with the digits of its own precision.
 pub(crate) fn single(value: f32, out: &mut Vec<u8>) {
     if !value.is_finite() {
         out.extend_from_slice(b"null");
@@ -37,7 +37,7 @@ pub(crate) fn single(value: f32, out: &mut Vec<u8>) {
     }
 }
 
-/// Lays out shortest digits as PHP does: an exponent only below 0.0001 and from 1e17 on, and never without a point.
+/// Formats shortest digits like PHP: an exponent only below 0.0001 and from 1e17 on, and never without a point.
 fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
     if (1e-3..1e15).contains(&magnitude) && !text.contains('e') {
         return out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
@@ -58,7 +58,7 @@ fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
         return out.extend_from_slice(if negative { b"0.0" } else { b"0" });
     }
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    // Where the point stands, counted from the first digit.
+    // Position of the point, counted from the first digit.
     let point = exponent + i32::try_from(whole.len()).unwrap_or(0) - i32::try_from(zeros).unwrap_or(0);
     let place = usize::try_from(point).unwrap_or(0);
     match point {
@@ -87,7 +87,7 @@ fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number that stands for a decimal, with `scale` digits behind the point.
+/// Appends a number that represents a decimal, with `scale` decimal places.
 pub(crate) fn decimal(cell: Cell<'_>, scale: Option<u32>, out: &mut Vec<u8>) {
     let number = match cell {
         Cell::Int(value) => return whole(scale, out, |out| integer(value, out)),
@@ -113,7 +113,7 @@ fn whole(scale: Option<u32>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)
     }
 }
 
-/// Whether `text` is a number that JSON can have as it stands.
+/// Returns whether `text` is a number in JSON's syntax.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

@@ -1,4 +1,4 @@
-//! Text to a JSON string, with PHP's escapes: `/` as `\/`, U+2028 and U+2029 as `\u2028` and `\u2029`.
+//! Writes text as a JSON string, with PHP's escapes: `/` as `\/`, U+2028 and U+2029 as `\u2028` and `\u2029`.
 
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const LOW: u64 = 0x0101_0101_0101_0101;
@@ -46,7 +46,7 @@ pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The next byte from `at` on that may need an escape; the end when there is none.
+/// Returns the next position from `at` on that may need an escape; the end when there is none.
 fn suspect(bytes: &[u8], mut at: usize) -> usize {
     while let Some(eight) = bytes.get(at..at + 8) {
         let mut word = [0; 8];
@@ -66,7 +66,7 @@ fn suspect(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The high bits of the suspect bytes of a word; bits above the lowest one may be wrong, which is never looked at.
+/// Returns the high bits of a word's suspect bytes; only the lowest one is reliable, and only that is used.
 fn suspects(word: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let is = |byte: u8| zero(word ^ (LOW * u64::from(byte)));

@@ -1,4 +1,4 @@
-//! How many rows of a list come, and from where on.
+//! Limit and offset of a list.
 
 use salver_model::records::RecordQuery;
 use salver_model::spec::DatabaseSpec;
@@ -7,10 +7,10 @@ use salver_model::{Code, Error, Result};
 use crate::dialect::Sql;
 use crate::statement::Bind;
 
-/// Rows a page has when nobody says.
+/// Default number of rows of a page.
 const PAGE_ROWS: u64 = 20;
 
-/// A part of a list.
+/// A range of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) limit: Option<u64>,
@@ -18,8 +18,10 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Returns the bounds of `query`, within the entry's limits.
+    ///
     /// # Errors
-    /// `PageForbidden` behind the last page that may be asked for.
+    /// `PageForbidden` after the last page that may be requested.
     pub(crate) fn of(spec: &DatabaseSpec, query: &RecordQuery) -> Result<Self> {
         let mut bounds = Self { limit: query.size, offset: 0 };
         if let Some(page) = query.page {
@@ -36,18 +38,19 @@ impl Bounds {
         }
         bounds.limit = least(bounds.limit, spec.records_max);
         if spec.rows_max > 0 {
-            // One more, by which it is known that there are too many.
+            // One extra row tells that there are too many.
             bounds.limit = least(bounds.limit, Some(spec.rows_max.saturating_add(1)));
         }
         Ok(bounds)
     }
 
-    /// Whether it is the whole list.
+    /// Returns whether it is the whole list.
     pub(crate) fn is_all(self) -> bool {
         self.limit.is_none() && self.offset == 0
     }
 
-    /// Appends ` LIMIT ... OFFSET ...`. Limits are few and planners want to know them; offsets are many.
+    /// Appends ` LIMIT ... OFFSET ...`. The limit is written as a literal, since limits are few and planners use them;
+    /// the offset is bound, since offsets are many.
     pub(crate) fn write(self, sql: &mut Sql) {
         let Some(limit) = self.limit else { return };
         let limit = limit.min(i64::MAX as u64);
@@ -58,7 +61,7 @@ impl Bounds {
     }
 }
 
-/// The smaller of two bounds.
+/// Returns the smaller of two bounds.
 pub(crate) fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),

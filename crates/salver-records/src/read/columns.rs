@@ -1,4 +1,4 @@
-//! Which columns of which table are shown: `include`, then `exclude`, then what rules hide.
+//! Column selection: `include`, then `exclude`, then the columns that rules hide.
 
 use ahash::AHashSet;
 use salver_model::records::{Operation, RecordQuery, TableInfo};
@@ -6,12 +6,12 @@ use salver_model::{Code, Error, Result};
 
 use crate::scope::Scope;
 
-/// The words of a request that choose columns.
+/// The column selection of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chooser<'q> {
     include: Option<AHashSet<&'q str>>,
     exclude: Option<AHashSet<&'q str>>,
-    /// Columns by table that are shown although nobody asked for them, because joined rows hang on them.
+    /// Columns by table that are shown without being requested, because joined rows depend on them.
     forced: AHashSet<(&'q str, usize)>,
 }
 
@@ -25,17 +25,17 @@ impl<'q> Chooser<'q> {
         Self::new(query.include.as_deref(), query.exclude.as_deref())
     }
 
-    /// Whether columns are asked for by name, so that keys must be forced in.
+    /// Returns whether columns are requested by name, so that keys must be forced in.
     pub(crate) fn includes(&self) -> bool {
         self.include.is_some()
     }
 
-    /// Shows these columns of the table whatever was asked.
+    /// Shows these columns of the table whatever was requested.
     pub(crate) fn force(&mut self, table: &'q TableInfo, columns: &[usize]) {
         self.forced.extend(columns.iter().map(|index| (table.name.as_str(), *index)));
     }
 
-    /// The columns of `table` to show. Words without a table mean the `primary` one.
+    /// Returns the columns of `table` to show. Names without a table refer to the `primary` one.
     pub(crate) fn shown(
         &self,
         scope: &Scope<'_>,
@@ -57,13 +57,13 @@ impl<'q> Chooser<'q> {
         .collect()
     }
 
-    /// That every word means something: a column of the first table, or a column of one of the tables by its name.
+    /// Checks that every name is valid: a column of the first table, or a qualified column of one of the tables.
     ///
     /// # Errors
     /// `InvalidColumn`, with the nearest column as hint.
     pub(crate) fn prove(&self, scope: &Scope<'_>, operation: Operation, tables: &[&TableInfo]) -> Result<()> {
         let Some(primary) = tables.first() else { return Ok(()) };
-        // In one order, so that of several mistakes the same one is told each time.
+        // Sorted, so that of several mistakes the same one is reported each time.
         let mut words: Vec<&str> = self.include.iter().chain(&self.exclude).flatten().copied().collect();
         words.sort_unstable();
         for word in words.into_iter().filter(|word| !matches!(*word, "*" | "*.*" | "")) {

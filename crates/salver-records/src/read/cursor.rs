@@ -1,5 +1,6 @@
-//! Keyset paging: the next page begins behind the values of the last row, so that it costs what the first one does, and
-//! rows that come or go before it move nothing. The token is opaque and carries the order it is for.
+//! Keyset pagination: the next page begins after the values of the last row, so that it costs the same as the first
+//! one, and rows inserted or deleted before it shift nothing. The cursor is an opaque token that includes the order it
+//! is for.
 
 use salver_model::cursor::Cursor;
 use salver_model::records::TableInfo;
@@ -13,21 +14,21 @@ use crate::dialect::Sql;
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// Where the last page ended: a value for each key of the order, `None` for null.
+/// The end of the last page: a value for each key of the order, `None` for null.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct After {
     values: Vec<Option<Bind>>,
 }
 
-/// What a text and bytes begin with in a token.
+/// Prefixes of text and bytes in a token.
 const TEXT: &str = "t";
 const BYTES: &str = "b";
 
 impl After {
-    /// Reads a token; the empty one begins.
+    /// Decodes a token; the empty one begins at the first page.
     ///
     /// # Errors
-    /// `InvalidCursor` when it is none, or for another table or order.
+    /// `InvalidCursor` when it is no token, or for another table or order.
     pub(crate) fn read(token: &str, table: &TableInfo, order: &[Sort<'_>]) -> Result<Option<Self>> {
         if token.is_empty() {
             return Ok(None);
@@ -42,7 +43,7 @@ impl After {
         Ok(Some(Self { values }))
     }
 
-    /// Appends that a row comes behind it.
+    /// Appends the predicate for rows after it.
     pub(crate) fn write(
         &self,
         ground: &Ground<'_>,
@@ -55,7 +56,7 @@ impl After {
         if let ([first, _, ..], [Some(value), ..]) = (order, self.values.as_slice())
             && !(first.descending && first.nullable())
         {
-            // Says nothing new, but what an index can begin at.
+            // Redundant, but an index scan can start at it.
             side(ground, (table, alias), first, Some(value), Side::From, sql)?;
             sql.push(" AND ");
         }
@@ -79,11 +80,11 @@ impl After {
 enum Side {
     Behind,
     Same,
-    /// Behind or the same.
+    /// After the value, or equal to it.
     From,
 }
 
-/// Appends that the sort's value is behind `value`, or the same. Null is smaller than all.
+/// Appends the predicate that the sort's value is after `value`, or equal. Null is smaller than all.
 fn side(
     ground: &Ground<'_>,
     (table, alias): (&TableInfo, &str),
@@ -122,13 +123,13 @@ fn side(
     Ok(())
 }
 
-/// Which keys of an order are of the primary key.
+/// Returns which keys of an order belong to the primary key.
 pub(crate) fn primary(table: &TableInfo, order: &[Sort<'_>]) -> Vec<usize> {
     let is_primary = |sort: &Sort<'_>| matches!(sort.by, By::Own(index) if table.key.contains(&index));
     (0..order.len()).filter(|at| is_primary(&order[*at])).collect()
 }
 
-/// What ties a token to its table and order.
+/// Returns a hash that ties a token to its table and order.
 pub(crate) fn fingerprint(table: &TableInfo, order: &[Sort<'_>]) -> u64 {
     let keys: Vec<(String, bool)> = order
         .iter()
@@ -137,17 +138,17 @@ pub(crate) fn fingerprint(table: &TableInfo, order: &[Sort<'_>]) -> u64 {
             By::Related(path) => (path.join("."), sort.descending),
         })
         .collect();
-    // The number is that of the form of the values.
+    // The number is the version of the values' encoding.
     Version::of(&(&table.name, keys, 2_u8)).0
 }
 
-/// The token behind a row whose order has these values.
+/// Returns the token after a row whose order has these values.
 pub(crate) fn token(fingerprint: u64, values: &[Cell<'_>]) -> String {
     let values = values.iter().map(|cell| value(*cell)).collect();
     Cursor { version: Version(0), query: fingerprint, position: 0, values }.encode()
 }
 
-/// A value as the token has it.
+/// Encodes a value for the token.
 fn value(cell: Cell<'_>) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -165,13 +166,13 @@ fn value(cell: Cell<'_>) -> Value {
     }
 }
 
-/// A value of a token as the database gets it; inside, `None` for null.
+/// Decodes a value of a token for the database; the inner option is `None` for null.
 fn bind(value: &Value) -> Option<Option<Bind>> {
     Some(Some(match value {
         Value::Null => return Some(None),
         Value::Bool(value) => Bind::Bool(*value),
         Value::Int(value) => Bind::Int(*value),
-        // The statement makes a number of it.
+        // The statement casts it to a number.
         Value::UInt(value) => Bind::Text(value.to_string()),
         Value::Float(value) => Bind::Float(*value),
         Value::Text(text) | Value::Bare(text) => match text.strip_prefix(TEXT) {
@@ -181,15 +182,15 @@ fn bind(value: &Value) -> Option<Option<Bind>> {
     }))
 }
 
-/// That rows without a key of their own stand where a page would end, behind which nothing tells them apart. SQLite
-/// lets nulls into primary keys.
+/// Returns the error for a page that would end at a row with null in its primary key, which nothing distinguishes from
+/// others. SQLite allows nulls in primary keys.
 pub(crate) fn null_key(table: &str) -> Error {
     Error::new(Code::InvalidRequest, format!("rows of `{table}` have null in their primary key and can't be paged"))
         .with_hint("give them keys, or page by number: `page` for records, `offset` for tables")
 }
 
-/// Whether the order of a table's rows can be walked in pages: it must have a unique key, and none that is hidden,
-/// whose values the tokens would hold.
+/// Checks whether a table's rows can be paged: the order must end with a unique key, and none that is hidden, because
+/// tokens would contain its values.
 ///
 /// # Errors
 /// `InvalidRequest`

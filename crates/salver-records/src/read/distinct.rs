@@ -1,4 +1,4 @@
-//! Lists in which equal rows are one.
+//! Lists of distinct rows.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::dialect::Sql;
 use crate::json::Form;
 use crate::read::columns::Chooser;
 
-/// The statements of a list of distinct rows. It can only be sorted by what is shown, and is sorted by all of that.
+/// Plans a list of distinct rows. It can only be sorted by shown columns, and is sorted by all of them.
 pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Plan> {
     let Ground { scope, operation, strict } = root.ground;
     let table = root.table;
@@ -70,7 +70,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
     Ok(Plan { reads, sink, small: false })
 }
 
-/// Appends the select of the rows, each once.
+/// Appends the select of distinct rows.
 fn rows(root: &Root<'_>, shown: &[usize], sql: &mut Sql) -> Result<()> {
     sql.push("SELECT DISTINCT ");
     for (at, index) in shown.iter().enumerate() {
@@ -78,7 +78,7 @@ fn rows(root: &Root<'_>, shown: &[usize], sql: &mut Sql) -> Result<()> {
         let column = &root.table.columns[*index];
         let operand = Operand::column(sql.dialect, column, ALIAS);
         if operand.is_by_text() {
-            // The database can't tell whether two of them are the same.
+            // The type may have no equality in the database.
             sql.push(operand.text()).push(" AS ").name(&column.real_name);
         } else {
             sql.column(ALIAS, root.table, *index);

@@ -1,5 +1,5 @@
-//! The document of a list, as its rows come: `{"records":[...]}`, with the number of all rows or the token of the next
-//! page behind them.
+//! The JSON document of a list, written as its rows arrive: `{"records":[...]}`, followed by the number of all rows or
+//! the token of the next page.
 
 use salver_model::{Code, Error, Result, memory};
 
@@ -9,28 +9,28 @@ use super::rows::Rows;
 use crate::cell::{Cell, RowSink};
 use crate::json;
 
-/// Bytes that go out at a time.
+/// Bytes sent at a time.
 const PIECE_BYTES: usize = 64 * 1024;
-/// What is set aside for a list before its first row.
+/// Initial capacity for a list's document.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// The page behind this one.
+/// The state for the next page's token.
 #[derive(Clone, Debug)]
 pub(crate) struct Next {
     fingerprint: u64,
-    /// Where the values of the order begin among the cells.
+    /// Index of the first cell with a value of the order.
     cells: usize,
-    /// How many rows this page may have.
+    /// Most rows of this page.
     rows_max: u64,
-    /// The token behind the last row.
+    /// The token after the last row.
     token: Option<String>,
     /// The table.
     table: String,
-    /// Of the keys of the order, those of the primary key.
+    /// Which keys of the order belong to the primary key.
     primary: Vec<usize>,
     /// Whether the last row has null in its primary key.
     has_null_key: bool,
-    /// Whether there is a row behind this page.
+    /// Whether there is a row after this page.
     more: bool,
 }
 
@@ -49,19 +49,19 @@ impl Next {
     }
 }
 
-/// Takes the rows of a list.
+/// The sink for the rows of a list.
 #[derive(Debug)]
 pub(crate) struct ListSink {
     begin: &'static [u8],
     rows: Rows,
     out: Vec<u8>,
-    /// How many rows are written.
+    /// Number of rows written.
     count: u64,
-    /// Whether one statement counts, and what it said.
+    /// Whether there is a count statement, and its result.
     counts: bool,
     results: u64,
     next: Option<Next>,
-    /// How long the document may become before a piece of it is taken, in bytes.
+    /// Length of the document, in bytes, at which it fails unless a piece is taken.
     bytes_max: usize,
 }
 
@@ -80,18 +80,18 @@ impl ListSink {
         Self { begin, rows, out, count: 0, counts, results: 0, next, bytes_max: usize::MAX }
     }
 
-    /// The same without any row.
+    /// Returns an empty sink of the same shape.
     pub(crate) fn anew(&self) -> Self {
         Self::new(self.begin, self.rows.anew(), self.counts, self.next.clone())
     }
 
-    /// Refuses a document that becomes longer than so many bytes.
+    /// Rejects a document longer than so many bytes.
     pub(crate) fn within(mut self, bytes_max: usize) -> Self {
         self.bytes_max = bytes_max;
         self
     }
 
-    /// What is left of the document.
+    /// Returns the rest of the document.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.out.push(b']');
         if self.counts {
@@ -109,7 +109,7 @@ impl ListSink {
         self.out
     }
 
-    /// One row of the first table.
+    /// Writes one row of the first table.
     fn root(&mut self, cells: &[Cell<'_>]) -> Result<()> {
         if let Some(next) = &mut self.next {
             if self.count >= next.rows_max {

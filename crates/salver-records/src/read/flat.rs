@@ -1,5 +1,5 @@
-//! Whole rows of one table with nothing joined, which most lists are of: the head of the statement and the shape of
-//! the rows, made once for a schema.
+//! Whole rows of one table without joins, as in most lists: the head of the statement and the shape of the rows,
+//! prepared once per schema.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::json::{self, Form};
 use crate::prepared::Slot;
 use crate::scope::Scope;
 
-/// What was prepared for lists of a table.
+/// The prepared parts of a table's lists.
 #[derive(Debug)]
 pub(crate) struct Flat {
     pub(super) shape: Arc<Shape>,
@@ -22,7 +22,7 @@ pub(crate) struct Flat {
 }
 
 impl Flat {
-    /// What was prepared for the table; `None` for other operations than lists, and when no column is shown.
+    /// Returns the prepared parts for the table; `None` for operations other than lists, and when no column is shown.
     pub(super) fn of(scope: &Scope<'_>, operation: Operation, table: &TableInfo) -> Option<Arc<Self>> {
         if operation != Operation::List {
             return None;
@@ -34,7 +34,7 @@ impl Flat {
         scope.prepared.get(&scope.schema, position, Slot::List, || Self::new(scope, position))
     }
 
-    /// Which columns rules hide does not depend on who asks, unless they make exceptions.
+    /// Prepares it for all callers: the columns that rules hide depend on the caller only where rules have exceptions.
     pub(super) fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         let table = scope.schema.tables().get(position)?;
         let seen = |index: &usize| scope.access.column(Operation::List, &table.name, &table.columns[*index].name);

@@ -1,8 +1,8 @@
-//! Reads by key that come while another of the same table is under way: they wait for it and then go together, as one
-//! statement. A round trip through a database server costs it and us more than the row does, most of all in waking
-//! each other; a lone read waits for nobody.
+//! Batches concurrent reads by key: reads that arrive while another of the same table is in progress wait for it and
+//! then run together, as one statement. A round trip to a database server costs both sides more than the row, mostly in
+//! wake-ups; a single read does not wait.
 //!
-//! A read goes into a statement that starts after it came, so that it sees every change that was answered before.
+//! A read joins a statement that starts after its arrival, so that it sees every change that was acknowledged before.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,12 +15,12 @@ use crate::statement::{Bind, Read};
 /// Most keys of one statement, a power of two.
 const KEYS_MAX: usize = 64;
 
-/// Where reads of one table gather.
+/// The queue of reads of one table.
 #[derive(Debug)]
 pub(super) struct Gather {
-    /// For 2, 4, 8 and so on keys: few statements to prepare, of which a read takes the next larger one.
+    /// Statements for 2, 4, 8 and so on keys: few to prepare, of which a batch takes the next larger one.
     statements: Box<[Arc<str>]>,
-    /// Of the row's cells, and of the key behind them.
+    /// Kinds of the row's cells, and of the key after them.
     kinds: Arc<[ColumnKind]>,
     waiting: Mutex<Waiting>,
 }
@@ -31,7 +31,7 @@ struct Waiting {
     asked: Vec<Asked>,
 }
 
-/// Somebody's key, and where its row goes.
+/// A requested key, and the channel for its row.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) key: i64,
@@ -39,13 +39,14 @@ pub(super) struct Asked {
 }
 
 impl Gather {
-    /// `statement` makes the text that reads so many keys, whose answer has the key behind the row's cells.
+    /// Creates the queue; `statement` returns the text that reads so many keys, whose result has the key after the
+    /// row's cells.
     pub(super) fn new(kinds: Arc<[ColumnKind]>, statement: impl Fn(usize) -> Arc<str>) -> Self {
         let sizes = std::iter::successors(Some(2), |keys| Some(keys * 2)).take_while(|keys| *keys <= KEYS_MAX);
         Self { statements: sizes.map(statement).collect(), kinds, waiting: Mutex::default() }
     }
 
-    /// The read of all these keys. Places that are left over get the last key again.
+    /// Returns the read of all these keys. Unused placeholders repeat the last key.
     pub(super) fn read(&self, asked: &[Asked]) -> Option<Read> {
         let keys = asked.len().next_power_of_two().max(2);
         let sql = self.statements.get(keys.ilog2() as usize - 1)?;
@@ -59,7 +60,8 @@ impl Gather {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `None` when nothing is under way, so that the key goes at once; else where its row will come from.
+    /// Returns `None` when no read is in progress, so that the caller must read at once; else the channel that its row
+    /// will come from.
     pub(super) fn enter(&self, key: i64) -> Option<oneshot::Receiver<Result<Option<Vec<u8>>>>> {
         let mut waiting = self.waiting();
         if !std::mem::replace(&mut waiting.under_way, true) {
@@ -70,7 +72,7 @@ impl Gather {
         Some(row)
     }
 
-    /// Those who go next, now that what was under way has ended; `None` when nobody waits.
+    /// Returns the next batch, after the statement in progress has ended; `None` when the queue is empty.
     pub(super) fn next(&self) -> Option<Vec<Asked>> {
         let mut waiting = self.waiting();
         let count = waiting.asked.len().min(KEYS_MAX);
@@ -78,7 +80,7 @@ impl Gather {
         (count > 0).then(|| waiting.asked.drain(..count).collect())
     }
 
-    /// Lets go of all who wait, each of whom then reads by itself.
+    /// Drops the queue; each waiter then reads by itself.
     pub(super) fn forget(&self) {
         *self.waiting() = Waiting::default();
     }

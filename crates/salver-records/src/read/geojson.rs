@@ -1,5 +1,5 @@
-//! Rows as GeoJSON: a feature each, whose geometry is one of the columns and whose id is the primary key. Rules and
-//! tenancy hold here as everywhere.
+//! Rows as GeoJSON: one feature per row, whose geometry is one of the columns and whose id is the primary key. Rules
+//! and tenancy apply as everywhere.
 
 use salver_model::records::{
     Area, ColumnKind, Condition, Document, GeoQuery, Operation, Operator, RecordKey, RecordQuery, Spatial, TableInfo,
@@ -16,7 +16,7 @@ use super::{key, order};
 use crate::condition::Ground;
 use crate::scope::Scope;
 
-/// Answers a list of features, or one by its key.
+/// Returns a list of features, or one by its key.
 pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
     let query = &asked.query;
     let Some(key) = key else {
@@ -37,7 +37,7 @@ pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&Re
     key::single(found.rows.into_iter().next().flatten(), key, None)
 }
 
-/// The statements of a list of features.
+/// Plans a list of features.
 fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<Plan> {
     let query = &asked.query;
     let ground = list::ground(scope, Operation::List, query);
@@ -60,7 +60,7 @@ fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<Plan> {
     Ok(Plan { reads: parts.reads, sink: ListSink::features(rows, counts), small: false })
 }
 
-/// The shape of features: members without the id and the geometry, which stand beside them.
+/// Returns the shape of features: members without the id and the geometry, which are separate.
 fn features<'s>(
     root: &Root<'s>,
     query: &'s RecordQuery,
@@ -83,7 +83,7 @@ fn features<'s>(
     })
 }
 
-/// The column that is the geometry: the one asked for, or the first.
+/// Returns the geometry column: the requested one, or the first.
 fn geometry(ground: &Ground<'_>, table: &TableInfo, asked: &GeoQuery) -> Result<Option<usize>> {
     let seen = |index: &usize| {
         let column = &table.columns[*index];
@@ -100,7 +100,7 @@ fn geometry(ground: &Ground<'_>, table: &TableInfo, asked: &GeoQuery) -> Result<
     Ok(found.copied())
 }
 
-/// The areas as conditions on the geometry.
+/// Converts the areas to conditions on the geometry.
 fn areas(table: &TableInfo, geometry: Option<usize>, asked: &GeoQuery) -> Result<Vec<Condition>> {
     let Some(geometry) = geometry else {
         if asked.areas.is_empty() {
@@ -117,7 +117,7 @@ fn areas(table: &TableInfo, geometry: Option<usize>, asked: &GeoQuery) -> Result
     Ok(asked.areas.iter().map(condition).collect())
 }
 
-/// The area as well-known text.
+/// Returns the area as well-known text.
 fn polygon(area: Area) -> String {
     let [west, south, east, north] = match area {
         Area::Box(bounds) => bounds,
@@ -126,7 +126,7 @@ fn polygon(area: Area) -> String {
     format!("POLYGON(({west} {south},{east} {south},{east} {north},{west} {north},{west} {south}))")
 }
 
-/// The bounds of a Web Mercator tile.
+/// Returns the bounds of a Web Mercator tile.
 fn tile(zoom: u32, column: u32, row: u32) -> [f64; 4] {
     let tiles = 2_f64.powi(i32::try_from(zoom).unwrap_or(i32::MAX).min(30));
     let longitude = |x: f64| x / tiles * 360.0 - 180.0;

@@ -1,4 +1,4 @@
-//! Groups and aggregates: one row for each group, with the same meaning and the same numbers on every system.
+//! Groups and aggregates: one row per group, with the same semantics and the same numbers on every system.
 
 mod item;
 
@@ -21,18 +21,18 @@ use crate::condition::{Ground, Operand, test};
 use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 
-/// Whether the query is about groups.
+/// Returns whether the query has groups or aggregates.
 pub(crate) fn is_grouped(query: &RecordQuery) -> bool {
     !query.group.is_empty() || !query.aggregates.is_empty()
 }
 
-/// Answers a list of groups.
+/// Returns a list of groups.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
     let plan = plan(scope, query)?;
     run(scope, plan).await
 }
 
-/// The statements of a list of groups.
+/// Plans a list of groups.
 pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     let ground = ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
@@ -49,7 +49,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     let mut reads = Vec::with_capacity(2);
     if query.page.is_some() {
         let mut sql = scope.sql();
-        // A group without its rows is still a group, so that it is an aggregate that is counted.
+        // A group without rows still counts, so the counted subquery selects an aggregate.
         sql.push("SELECT COUNT(*) FROM (SELECT COUNT(*) AS n");
         groups(&root, &items, query, &mut sql)?;
         sql.push(") AS q");
@@ -71,7 +71,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     Ok(Plan { reads, sink, small: false })
 }
 
-/// What is shown of each group.
+/// Returns the columns of each group.
 fn items(ground: &Ground<'_>, table: &TableInfo, query: &RecordQuery) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = Vec::with_capacity(query.group.len() + query.aggregates.len());
     for name in &query.group {
@@ -135,7 +135,7 @@ fn unknown(items: &[Item], path: &[String], code: Code) -> Error {
         .with_hint_if(suggest::hint(&given, names.iter().copied()))
 }
 
-/// Appends the order: as asked, then by the grouped columns, which are unique together.
+/// Appends the order: as requested, then by the grouped columns, which are unique together.
 fn order(ground: &Ground<'_>, table: &TableInfo, items: &[Item], asked: &[Order], sql: &mut Sql) -> Result<()> {
     let mut sorts: Vec<(&Item, bool)> = Vec::new();
     for key in asked {

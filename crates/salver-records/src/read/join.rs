@@ -1,7 +1,7 @@
-//! Related rows joined in: which tables hang on which, what of them is shown, and the statements that fetch them.
+//! Joins related rows: the tree of joined tables, what of them is shown, and the statements that fetch them.
 //!
-//! All statements of a request are known before the first one runs, since each chooses its rows by a subselect of the
-//! rows above it. So they go to the database together: one round trip, one state.
+//! All statements of a request are known before the first one runs, since each selects its rows by a subquery over the
+//! rows above it. So they are sent to the database together: one round trip, one snapshot.
 
 mod branch;
 pub(crate) mod stitch;
@@ -20,7 +20,7 @@ use crate::relation::{Link, links, through};
 pub(crate) use branch::{Branch, fetch as branch_fetch};
 pub(crate) use template::{Below, Shape, Template, shape};
 
-/// A joined table as asked for, with those joined to it.
+/// A joined table as requested, with the tables joined to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Node<'s> {
     table: &'s TableInfo,
@@ -28,7 +28,7 @@ pub(crate) struct Node<'s> {
     below: Vec<Node<'s>>,
 }
 
-/// The tables that are joined, as a tree.
+/// Returns the tree of joined tables.
 pub(crate) fn tree<'s>(ground: &Ground<'s>, table: &'s TableInfo, query: &'s RecordQuery) -> Result<Vec<Node<'s>>> {
     let spec = ground.scope.spec();
     let depth_max = spec.joins_depth_max.unwrap_or(usize::MAX);
@@ -51,7 +51,7 @@ pub(crate) fn tree<'s>(ground: &Ground<'s>, table: &'s TableInfo, query: &'s Rec
         for name in &asked[..cut] {
             match ground.scope.table(ground.operation, name) {
                 Ok(found) => path.push(found),
-                // A table that is not there is passed over, also when a rule is why.
+                // An unknown table is ignored, also when a rule hides it.
                 Err(mut error) if ground.strict => {
                     error.code = Code::InvalidRequest;
                     return Err(error);
@@ -91,7 +91,7 @@ fn insert<'s>(nodes: &mut Vec<Node<'s>>, path: &[&'s TableInfo], above: &[&'s st
     insert(&mut nodes[at].below, rest, &own);
 }
 
-/// Every table of the tree, with the first one.
+/// Returns every table of the tree, beginning with the first one.
 pub(crate) fn tables<'s>(table: &'s TableInfo, nodes: &[Node<'s>]) -> Vec<&'s TableInfo> {
     let mut all = vec![table];
     for node in nodes {
@@ -100,7 +100,7 @@ pub(crate) fn tables<'s>(table: &'s TableInfo, nodes: &[Node<'s>]) -> Vec<&'s Ta
     all
 }
 
-/// Shows the keys that joined rows hang on, as PHP-CRUD-API does when columns are asked for by name.
+/// Shows the keys that joined rows depend on, as PHP-CRUD-API does when columns are requested by name.
 pub(crate) fn force_keys<'s>(ground: &Ground<'s>, table: &'s TableInfo, nodes: &[Node<'s>], chooser: &mut Chooser<'s>) {
     if !chooser.includes() {
         return;
@@ -111,7 +111,7 @@ pub(crate) fn force_keys<'s>(ground: &Ground<'s>, table: &'s TableInfo, nodes: &
             chooser.force(table, link.own());
             chooser.force(node.table, link.target());
         }
-        // There, a table that refers to both counts also where it is not used.
+        // There, a table that refers to both counts even if it is not used.
         if let Some(link) = through(scope, operation, table, node.table) {
             chooser.force(table, link.own());
             chooser.force(node.table, link.target());
@@ -120,7 +120,7 @@ pub(crate) fn force_keys<'s>(ground: &Ground<'s>, table: &'s TableInfo, nodes: &
     }
 }
 
-/// The statements' plan of everything joined, those above before those below.
+/// Plans the statements of all joins, parents before children.
 pub(crate) fn branches<'s>(
     ground: &Ground<'s>,
     (table, shown): (&'s TableInfo, &[usize]),
@@ -151,7 +151,7 @@ impl<'s> Plan<'s, '_> {
     ) -> Result<()> {
         for node in nodes {
             for link in links(self.ground.scope, self.ground.operation, table, node.table) {
-                // The row there would stand where a column stands that is not shown.
+                // The joined row would replace a column that is not shown.
                 if matches!(link, Link::ToOne { .. }) && link.own().last().is_none_or(|own| !shown.contains(own)) {
                     continue;
                 }
@@ -174,7 +174,7 @@ impl<'s> Plan<'s, '_> {
         let shown = self.chooser.shown(scope, operation, node.table, false);
         let child: Option<&'s Child> = self.query.children.iter().find(|child| child.path == node.path);
         let asked = child.map_or(&[][..], |child| &child.order);
-        // PHP-CRUD-API has no words for how joined rows are chosen, so that there is nobody to be forgiving to.
+        // PHP-CRUD-API has no syntax for selecting joined rows, so that lenience serves no client.
         let ground = Ground { strict: true, ..self.ground };
         let order = order::asked(&ground, node.table, asked)?;
         let is_one = matches!(link, Link::ToOne { .. });
@@ -193,7 +193,7 @@ impl<'s> Plan<'s, '_> {
     }
 }
 
-/// That every joined table that is told how to choose its rows is joined.
+/// Checks that every table with options for its rows is joined.
 fn prove_children(query: &RecordQuery, nodes: &[Node<'_>]) -> Result<()> {
     for child in &query.children {
         let mut level = nodes;

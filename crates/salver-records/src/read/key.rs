@@ -1,5 +1,4 @@
-//! Rows by key: one as an object, several as an array in the order they were asked for, with null for what is not
-//! there.
+//! Reads by key: one row as an object, several as an array in the order of the request, with null for missing ones.
 
 use std::ops::Range;
 
@@ -22,10 +21,10 @@ use crate::gathered::Gathered;
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
-/// The table, when its rows can be named.
+/// Returns the table, if its rows can be addressed by key.
 ///
 /// # Errors
-/// `UnknownTable`, `NoPrimaryKey`, and `ArgumentCount` for a key that has not as many parts as the table's.
+/// `UnknownTable`, `NoPrimaryKey`, and `ArgumentCount` for a key with another number of parts than the table's.
 pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) -> Result<&'s TableInfo> {
     let table = scope.table(Operation::Read, name)?;
     if !scope.access.is_keyed(Operation::Read, table) {
@@ -43,17 +42,17 @@ pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) ->
     Ok(table)
 }
 
-/// That the record is not there.
+/// Returns the error for a record that does not exist.
 pub(crate) fn not_found(key: &RecordKey) -> Error {
     Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
 }
 
-/// Whether nothing but the whole row is asked for.
+/// Returns whether the request is for the whole row and nothing else.
 pub(crate) fn is_plain(query: &RecordQuery) -> bool {
     is_whole(query) && query.filter.is_none()
 }
 
-/// Answers a read by key.
+/// Reads rows by key.
 pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
     if let ([key], false) = (keys, many)
         && let [part] = key.as_slice()
@@ -64,11 +63,11 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     }
     let table = table(scope, &query.table, keys)?;
     let mut root = Root::new(list::ground(scope, Operation::Read, query), table);
-    // Upstream has no conditions here and passes them over.
+    // PHP-CRUD-API has no conditions here and ignores them.
     root.filters.extend(query.filter.as_ref().filter(|_| root.ground.strict));
     root.keys = Some(keys.iter().collect());
     let (parts, rows) = statements::joined(&root, query, &[], |shape, _| (shape, Envelope::Record))?;
-    // All of a row that is shown alone is what its tag is made of.
+    // The entity tag of a single row covers its whole content.
     let part = !many && keys.len() == 1 && !is_whole(query);
     let told =
         if part { Told::By(Seen::of(scope, table, &parts.fetched)) } else { Told::in_full(!many && keys.len() == 1) };
@@ -76,7 +75,7 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     document(rows, keys, many, tag)
 }
 
-/// The row on the shortest way, when there is one for it.
+/// Reads the row by its prepared statement, if there is one.
 async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &str) -> Result<Option<Document>> {
     let Some(position) = scope.schema.position(&query.table) else { return Ok(None) };
     let Some(point) = Point::of(scope, position) else { return Ok(None) };
@@ -88,14 +87,14 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
     whole(together::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
-/// The document of one row as it is, known by its bytes and marks.
+/// Returns the document of one whole row, with an entity tag of its bytes and marks.
 pub(crate) fn whole(mut row: Option<Vec<u8>>, key: &RecordKey) -> Result<Document> {
     let tag = row.as_deref().map(tag);
     row.iter_mut().for_each(unmark);
     single(row, key, tag)
 }
 
-/// The document of one row, known by `tag`.
+/// Returns the document of one row with the entity tag `tag`.
 pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey, tag: Option<String>) -> Result<Document> {
     let mut document = Document::whole(row.ok_or_else(|| not_found(key))?);
     document.tag = tag;
@@ -105,20 +104,20 @@ pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey, tag: Option<String>)
 /// Rows by key.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// In the order of the keys; `None` for those that are not there.
+    /// In the order of the keys; `None` for missing ones.
     pub(crate) rows: Vec<Option<Vec<u8>>>,
-    /// The tag of the last one, where it was asked for.
+    /// The tag of the last one, if requested.
     pub(crate) tag: Option<String>,
 }
 
-/// What of a row its tag is made of.
+/// The content that a row's entity tag covers.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// Nothing: it has none.
+    /// Nothing: there is no tag.
     No,
     /// These columns.
     By(Seen),
-    /// All of it, whose marks come with it.
+    /// The whole row, which comes with its marks.
     Whole,
 }
 
@@ -128,7 +127,7 @@ impl Told {
     }
 }
 
-/// The rows that were found, and of one its tag or its marks.
+/// Fetches the rows, and of a single one its tag or its marks.
 pub(crate) async fn fetch(
     root: &Root<'_>,
     keys: &[RecordKey],
@@ -173,7 +172,7 @@ pub(crate) async fn fetch(
     Ok(Found { rows, tag: sink.tag })
 }
 
-/// The keys as whole numbers, when all that any row can have are such.
+/// Returns the keys as integers, if each is an integer or, as an inner `None`, a key that no row can have.
 fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Option<Vec<Option<i64>>> {
     let column = &table.columns[table.single_key()?];
     // Digits may be base64 there.
@@ -189,7 +188,7 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
     keys.iter().map(whole).collect()
 }
 
-/// Whether a row can have the key.
+/// Returns whether a row can have the key.
 fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
     table.key.iter().zip(key).all(|(index, part)| {
         let operand = Operand::column_by_text(scope.dialect, &table.columns[*index], "");
@@ -215,7 +214,7 @@ fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool, tag: Opt
     Ok(Document::whole(out))
 }
 
-/// Takes rows by key: each is kept under its key, or under the number of its statement.
+/// The sink for rows by key: each is stored under its key, or under the number of its statement.
 #[derive(Debug)]
 struct KeySink {
     rows: Rows,
@@ -225,7 +224,7 @@ struct KeySink {
     by_read: AHashMap<usize, Range<usize>>,
     by_key: AHashMap<i64, Range<usize>>,
     told: Told,
-    /// Which columns are fetched.
+    /// The fetched columns.
     fetched: Vec<usize>,
     tag: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A list: its statements, and the document they become.
+//! Lists: their statements and their document.
 
 use salver_model::records::{Document, Operation, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result};
@@ -14,21 +14,22 @@ use super::statements::{count, joined, select};
 use crate::condition::Ground;
 use crate::scope::Scope;
 
-/// A list that has fewer rows than this at most is answered whole.
+/// Largest limit for which a list is sent as a whole.
 const WHOLE_ROWS_MAX: u64 = 1_000;
 
-/// Answers a list without groups.
+/// Returns a list without groups.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
     let plan = plan(scope, query)?;
     run(scope, plan).await
 }
 
-/// The ground of a request that reads. Whether an entry is strict is the door's to know: a request may say otherwise.
+/// Returns the context of a request that reads. The door decides whether it is strict: a request may override its
+/// entry.
 pub(crate) fn ground<'s>(scope: &'s Scope<'s>, operation: Operation, query: &RecordQuery) -> Ground<'s> {
     Ground { scope, operation, strict: query.strict }
 }
 
-/// The rows a list is about.
+/// Returns the rows of a list.
 pub(crate) fn root<'s>(ground: Ground<'s>, table: &'s TableInfo, query: &'s RecordQuery) -> Result<Root<'s>> {
     let mut root = Root::new(ground, table);
     root.filters.extend(&query.filter);
@@ -38,7 +39,7 @@ pub(crate) fn root<'s>(ground: Ground<'s>, table: &'s TableInfo, query: &'s Reco
     Ok(root)
 }
 
-/// The statements of a list.
+/// Plans a list.
 pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     let ground = ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
@@ -64,7 +65,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     Ok(Plan { reads: parts.reads, sink: ListSink::records(rows, query.page.is_some(), next), small })
 }
 
-/// What can't be asked together.
+/// Rejects options that can't be combined.
 fn prove(query: &RecordQuery) -> Result<()> {
     let refuse = |message: &str| Err(Error::new(Code::InvalidRequest, message));
     if query.after.is_some() && query.page.is_some() {

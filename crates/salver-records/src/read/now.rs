@@ -1,4 +1,4 @@
-//! Reads that a database inside the process answers at once, on the calling thread.
+//! Reads that an in-process database answers at once, on the calling thread.
 
 use salver_model::Result;
 use salver_model::records::{Document, RecordQuery};
@@ -9,8 +9,8 @@ use crate::dialect::Dialect;
 use crate::known::is_gone;
 use crate::scope::Scope;
 
-/// The answer to a read by `key`, or to a list without one; `None` when it must go the other way, which also has all
-/// the errors to tell but that there is no such record.
+/// Reads by `key`, or a list without one; returns `None` when the regular path must be taken, which also reports all
+/// errors except that there is no such record.
 pub(crate) fn now(scope: &Scope<'_>, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
     if scope.dialect != Dialect::Sqlite || scope.schema.stamp() == 0 {
         return None;
@@ -49,7 +49,7 @@ fn rows(scope: &Scope<'_>, query: &RecordQuery) -> Option<Result<Document>> {
     Some(sink.map(|sink| Document::whole(sink.finish())))
 }
 
-/// What came of a read; `None` too when a name is gone, which the other way looks for in a newer schema.
+/// Returns the result of a read; `None` also when a name is gone, which the regular path looks for in a newer schema.
 fn asked<S>(read: Option<Result<S>>) -> Option<Result<S>> {
     read.filter(|read| !read.as_ref().is_err_and(|error| is_gone(error.code)))
 }

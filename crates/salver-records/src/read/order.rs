@@ -1,5 +1,5 @@
-//! In which order rows come. Nulls are smallest on every system, and the order always ends with a unique key, so that
-//! it is the same each time.
+//! The order of rows. Nulls are smallest on every system, and the order always ends with a unique key, which makes it
+//! deterministic.
 
 use ahash::AHashSet;
 use salver_model::limits::{KEYLESS_ORDER_COLUMNS_MAX, WAY_TABLES_MAX};
@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
 
-/// What is sorted by.
+/// The expression of a sort key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum By<'q> {
     /// A column of the table.
@@ -24,7 +24,7 @@ pub(crate) enum By<'q> {
 #[derive(Clone, Debug)]
 pub(crate) struct Sort<'s> {
     pub(crate) by: By<'s>,
-    /// The column it ends in.
+    /// The sorted column.
     pub(crate) column: &'s ColumnInfo,
     pub(crate) descending: bool,
 }
@@ -35,7 +35,7 @@ impl Sort<'_> {
     }
 }
 
-/// The keys a client asks for. Those that mean nothing are passed over unless the request is strict.
+/// Returns the sort keys of a request. Invalid ones are ignored unless the request is strict.
 pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [Order]) -> Result<Vec<Sort<'s>>> {
     let mut sorts = Vec::with_capacity(order.len() + 1);
     for key in order {
@@ -51,7 +51,7 @@ pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [O
 fn resolve<'s>(ground: &Ground<'s>, table: &'s TableInfo, path: &'s [String]) -> Option<(By<'s>, &'s ColumnInfo)> {
     let scope = ground.scope;
     let (last, way) = path.split_last()?;
-    // Each table on the way is a statement within the one before.
+    // Each table on the path is a nested subquery.
     (way.len() <= WAY_TABLES_MAX).then_some(())?;
     let mut here = table;
     for next in way {
@@ -74,10 +74,10 @@ fn unknown(ground: &Ground<'_>, table: &TableInfo, path: &[String]) -> Error {
         .with_hint_if(suggest::hint(&given, seen.iter().copied()))
 }
 
-/// Ends the order with the primary key, or, where there is none, with every column that is seen, as far as
-/// [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take a time that grows with the square of their number.
+/// Completes the order with the primary key, or, where there is none, with every visible column, up to
+/// [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take time quadratic in their number.
 pub(crate) fn complete<'s>(ground: &Ground<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
-    // In the direction of what stands before, so that one walk over an index gives both.
+    // In the direction of the preceding key, so that one index scan provides both.
     let descending = sorts.last().is_some_and(|sort| sort.descending);
     if table.key.is_empty() {
         let every = 0..table.columns.len();
@@ -103,7 +103,7 @@ fn push_all<'s>(table: &'s TableInfo, columns: Vec<usize>, descending: bool, sor
     }
 }
 
-/// Appends what is sorted by, as it compares, with what stands `around` the column.
+/// Appends the sort expression in the form that compares, with the text `around` the column.
 pub(crate) fn expression(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -123,13 +123,13 @@ pub(crate) fn expression(
     Ok(())
 }
 
-/// What stands around a column that is sorted by: where the rows are paged through, or the value comes out of a
-/// subselect, the form in which it is compared.
+/// Returns the text around a sorted column: where the rows are paged, or the value comes from a subquery, the form in
+/// which it is compared.
 fn around(dialect: Dialect, sort: &Sort<'_>, paged: bool) -> Around {
     if paged || matches!(sort.by, By::Related(_)) { Mark::of(dialect, sort.column).sorted } else { ("", "") }
 }
 
-/// Appends ` ORDER BY ...`, or nothing without keys; `paged` when tokens are made of what is sorted by.
+/// Appends ` ORDER BY ...`, or nothing without keys; `paged` when tokens are made of the sort keys.
 pub(crate) fn order_by(
     ground: &Ground<'_>,
     table: &TableInfo,
@@ -147,7 +147,7 @@ pub(crate) fn order_by(
     Ok(())
 }
 
-/// Appends the direction, and where nulls go on the system that would have them elsewhere.
+/// Appends the direction, and the position of nulls where the system's default differs.
 pub(crate) fn direction(descending: bool, nullable: bool, sql: &mut Sql) {
     sql.push(if descending { " DESC" } else { "" });
     if sql.dialect == Dialect::Postgres && nullable {

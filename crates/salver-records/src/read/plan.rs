@@ -1,4 +1,4 @@
-//! What a request that reads comes to: statements, and what makes a document of their rows.
+//! The plan of a read request: statements, and the sink that makes a document of their rows.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use super::stream;
 use crate::scope::Scope;
 use crate::statement::Read;
 
-/// Longest list that is answered whole, in bytes.
+/// Longest list that is sent as a whole, in bytes.
 const WHOLE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Statements, and what takes their rows.
+/// Statements, and the sink for their rows.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) reads: Vec<Read>,
     pub(crate) sink: ListSink,
-    /// Whether the answer is small enough to be held.
+    /// Whether the result is small enough to be buffered.
     pub(crate) small: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) async fn run(scope: &Scope<'_>, plan: Plan) -> Result<Document> {
         let sink = plan.sink.anew().within(WHOLE_BYTES_MAX);
         match scope.backend.read(plan.reads.clone(), sink, None).await {
             Ok(sink) => return Ok(Document::whole(sink.finish())),
-            // Few rows, but wide ones: they go out as they come.
+            // Few rows, but wide ones: they are streamed.
             Err(error) if error.code == Code::AnswerTooLarge => {}
             Err(error) => return Err(error),
         }

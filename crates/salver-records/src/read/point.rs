@@ -1,5 +1,5 @@
-//! The shortest way to one row by its key: for each table one statement and one writer, made once for a schema and kept
-//! next to it, so that a request adds nothing but its value.
+//! The fast path to one row by its key: one statement and one writer per table, prepared once per schema, so that a
+//! request adds nothing but its value.
 
 use std::mem::Discriminant;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use crate::prepared::Slot;
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
-/// What is set aside for a row.
+/// Initial capacity for a row.
 pub(super) const ROW_BYTES: usize = 512;
 
-/// One row of one table by its key.
+/// The prepared read of one row of a table by its key.
 #[derive(Debug)]
 pub(crate) struct Point {
     sql: Arc<str>,
     kinds: Arc<[ColumnKind]>,
     row: JsonRow,
     key: usize,
-    /// What the statement's placeholder is for.
+    /// The variant of the placeholder's value.
     form: Discriminant<Bind>,
-    /// Where reads gather that come at the same time: for keys that are whole numbers, which a row tells as they were
-    /// asked for, of databases that a round trip leads to.
+    /// Batches concurrent reads: for integer keys, which a row returns as they were requested, of databases behind a
+    /// round trip.
     pub(super) gather: Option<Gather>,
 }
 
 impl Point {
-    /// The way to rows of the table at this position of the scope's schema.
+    /// Returns the prepared read for the table at this position of the scope's schema.
     pub(crate) fn of(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         if !scope.access.is_uniform() {
             return None;
@@ -43,7 +43,8 @@ impl Point {
         scope.prepared.get(&scope.schema, position, Slot::Point, || Self::new(scope, position))
     }
 
-    /// Made only where every caller gets the same statement: rules over rows and with exceptions depend on who asks.
+    /// Prepares it only where every caller gets the same statement: rules over rows and with exceptions depend on the
+    /// caller.
     fn new(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         let table = scope.schema.tables().get(position)?;
         let key = table.single_key()?;
@@ -58,7 +59,7 @@ impl Point {
         if shown.is_empty() {
             return None;
         }
-        // Its placeholder has as many digits as the value: no statement is for all of them.
+        // The cast of its placeholder depends on the value's digits: no single statement serves all.
         if scope.dialect == Dialect::Mysql && table.columns[key].kind == ColumnKind::Decimal {
             return None;
         }
@@ -98,7 +99,8 @@ impl Point {
         Some(Arc::new(Self { sql: sql.text.into(), kinds: json::kinds(table, &shown), row, key, form, gather }))
     }
 
-    /// The read of the row with this key; `Err` says that no row can have it, `Ok(None)` that it takes the longer way.
+    /// Returns the read of the row with this key; `Err` means that no row can have it, `Ok(None)` that it takes the
+    /// regular path.
     pub(crate) fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
         let operand = Operand::column_by_text(scope.dialect, &table.columns[self.key], "");
         let bind = bind_for(scope.dialect, &operand, key).ok_or(NoSuchKey)?;
@@ -119,7 +121,7 @@ impl Point {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoSuchKey;
 
-/// A value like those of keys of this kind.
+/// Returns a sample value for keys of this kind.
 fn sample(kind: ColumnKind) -> Bind {
     match kind {
         ColumnKind::Integer | ColumnKind::BigInt => Bind::Int(0),
@@ -130,7 +132,7 @@ fn sample(kind: ColumnKind) -> Bind {
     }
 }
 
-/// Takes the row.
+/// The sink for the row.
 #[derive(Debug)]
 pub(crate) struct PointSink {
     point: Arc<Point>,
@@ -142,7 +144,7 @@ impl PointSink {
         Self { point: Arc::clone(point), out: Vec::with_capacity(ROW_BYTES) }
     }
 
-    /// The row, when there is one.
+    /// Returns the row, if there is one.
     pub(crate) fn finish(self) -> Option<Vec<u8>> {
         (!self.out.is_empty()).then_some(self.out)
     }

@@ -1,4 +1,4 @@
-//! The rows a request is about, before anything is joined to them: which ones, in which order, how many.
+//! The root rows of a request, before any join: their conditions, order and range.
 
 use salver_model::Result;
 use salver_model::records::{Condition, RecordKey, TableInfo};
@@ -9,7 +9,7 @@ use super::order::{self, Sort};
 use crate::condition::{self, Ground, begin, restrict, search, treeql};
 use crate::dialect::Sql;
 
-/// What the table of a request is called in its statements.
+/// Alias of the request's table in its statements.
 pub(crate) const ALIAS: &str = "t";
 
 /// The rows of a request.
@@ -17,13 +17,13 @@ pub(crate) const ALIAS: &str = "t";
 pub(crate) struct Root<'s> {
     pub(crate) ground: Ground<'s>,
     pub(crate) table: &'s TableInfo,
-    /// Rows by key, when they are asked for so.
+    /// The keys, if rows are requested by key.
     pub(crate) keys: Option<Vec<&'s RecordKey>>,
     pub(crate) filters: Vec<&'s Condition>,
     pub(crate) search: Option<&'s str>,
     pub(crate) order: Vec<Sort<'s>>,
     pub(crate) after: Option<After>,
-    /// Whether the rows are paged through with tokens.
+    /// Whether the rows are paged with tokens.
     pub(crate) paged: bool,
     pub(crate) bounds: Bounds,
 }
@@ -53,7 +53,7 @@ impl<'s> Root<'s> {
         Ok(())
     }
 
-    /// The same without regard to where the last page ended; tells whether there is no condition yet.
+    /// Appends the same without the cursor's predicate; returns whether there is no condition yet.
     pub(crate) fn rows_of_all_pages(&self, sql: &mut Sql) -> Result<bool> {
         let Ground { scope, operation, strict } = self.ground;
         sql.push(" FROM ").name(&self.table.real_name).push(" ").push(ALIAS);
@@ -92,10 +92,10 @@ impl<'s> Root<'s> {
         Ok(())
     }
 
-    /// Appends a select of these columns of the rows, to look for others by.
+    /// Appends a subquery of these columns of the rows, to find joined rows by.
     pub(crate) fn keys_of(&self, columns: &[usize], sql: &mut Sql) -> Result<()> {
         let bounded = !self.bounds.is_all();
-        // MySQL takes no limit right inside an `IN`.
+        // MySQL allows no limit directly inside an `IN`.
         sql.push(if bounded { "SELECT * FROM (SELECT " } else { "SELECT " });
         for (at, index) in columns.iter().enumerate() {
             sql.push(if at > 0 { ", " } else { "" }).column(ALIAS, self.table, *index);

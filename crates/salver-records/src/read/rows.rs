@@ -1,5 +1,5 @@
-//! Rows as they come from the statements of one request, into JSON: joined rows first, which wait; then the rows they
-//! hang on, which are complete once written.
+//! Writes the rows of one request's statements as JSON: joined rows first, which are buffered; then the rows that they
+//! belong to, which are complete once written.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::gathered::Gathered;
 use crate::geometry;
 use crate::json::{self, Form};
 
-/// What a row of the first table becomes.
+/// The JSON form of a row of the first table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Envelope {
     /// An object.
@@ -28,17 +28,17 @@ pub(crate) struct Rows {
     shape: Arc<Shape>,
     envelope: Envelope,
     arenas: Vec<Arena>,
-    /// The key a row is filed by, and the one that rows below are looked for by.
+    /// Reused keys: the one a row is filed by, and the one for looking up rows below.
     own: Key,
     below: Key,
     waiting: Gathered,
-    /// Most rows, and how many may still come.
+    /// Most rows, and how many of them may still come.
     rows_max: u64,
     left: u64,
 }
 
 impl Rows {
-    /// No rows yet, and `rows_max` at most; 0 is no bound.
+    /// Creates an empty state for `rows_max` rows at most; 0 is no bound.
     pub(crate) fn new(shape: Arc<Shape>, envelope: Envelope, rows_max: u64) -> Self {
         let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
         let left = if rows_max == 0 { u64::MAX } else { rows_max };
@@ -55,17 +55,17 @@ impl Rows {
         Ok(())
     }
 
-    /// The same without any row.
+    /// Returns an empty state of the same shape.
     pub(crate) fn anew(&self) -> Self {
         Self::new(Arc::clone(&self.shape), self.envelope, self.rows_max)
     }
 
-    /// How many bytes of joined rows wait for those that they hang on.
+    /// Returns the number of bytes of buffered joined rows.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.waiting.bytes()
     }
 
-    /// How many statements fetch joined rows; they come before all others, deepest first.
+    /// Returns the number of statements that fetch joined rows; they come before all others, deepest first.
     pub(crate) fn branches(&self) -> usize {
         self.arenas.len()
     }

@@ -1,4 +1,4 @@
-//! The statements that read rows of a table: what is joined to them, they themselves, and their number.
+//! The statements that read rows of a table: those of its joins, its own, and the count.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use crate::condition::{Ground, Mark};
 use crate::dialect::Sql;
 use crate::statement::Read;
 
-/// Whether all columns are asked for, and nothing is joined.
+/// Returns whether all columns are requested, and no joins.
 pub(crate) fn is_whole(query: &RecordQuery) -> bool {
     query.include.is_none() && query.exclude.is_none() && query.joins.is_empty() && query.children.is_empty()
 }
 
-/// The statements of what is joined, and what the first table's own must fetch.
+/// The statements of the joins, and the columns that the first table's own must fetch.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) reads: Vec<Read>,
     /// Columns of the first table, shown ones first.
     pub(crate) fetched: Vec<usize>,
-    /// What was prepared of the first table's own statement.
+    /// The prepared parts of the first table's own statement.
     flat: Option<Arc<Flat>>,
 }
 
-/// Plans what is joined to `root`, with the `forced` columns shown; `envelop` may take members out of the shape.
+/// Plans the joins of `root`, with the `forced` columns shown; `envelop` may remove members from the shape.
 pub(crate) fn joined<'s>(
     root: &Root<'s>,
     query: &'s RecordQuery,
@@ -61,7 +61,7 @@ pub(crate) fn joined<'s>(
     Ok((Parts { reads, fetched, flat: None }, Rows::new(Arc::new(shape), envelope, scope.spec().rows_max)))
 }
 
-/// The statement that counts the rows of all pages.
+/// Returns the statement that counts the rows of all pages.
 pub(crate) fn count(root: &Root<'_>) -> Result<Read> {
     let mut sql = root.ground.scope.sql();
     sql.push("SELECT COUNT(*)");
@@ -69,8 +69,8 @@ pub(crate) fn count(root: &Root<'_>) -> Result<Read> {
     Ok(read(sql, vec![ColumnKind::BigInt]))
 }
 
-/// The statement that fetches the rows themselves; with `paged` also the values of their order, and one row more than
-/// the page has.
+/// Returns the statement that fetches the rows themselves; with `paged` also the values of their order, and one extra
+/// row.
 pub(crate) fn select(root: &Root<'_>, parts: &Parts, paged: bool) -> Result<Read> {
     let (table, dialect) = (root.table, root.ground.scope.dialect);
     let mut sql = root.ground.scope.sql();
@@ -97,7 +97,7 @@ pub(crate) fn select(root: &Root<'_>, parts: &Parts, paged: bool) -> Result<Read
         kinds.push(mark.kind);
     }
     if first {
-        // No column is shown, but a row is still a row.
+        // No column is shown, but each row still counts.
         sql.push("1");
         kinds.push(ColumnKind::Integer);
     }
@@ -109,7 +109,7 @@ pub(crate) fn select(root: &Root<'_>, parts: &Parts, paged: bool) -> Result<Read
     Ok(read(sql, kinds))
 }
 
-/// A finished statement.
+/// Returns a finished statement.
 pub(crate) fn read(sql: Sql, kinds: Vec<ColumnKind>) -> Read {
     Read { sql: sql.text.into(), binds: sql.binds, kinds: kinds.into(), point: false }
 }

@@ -1,4 +1,5 @@
-//! Long lists: the first piece goes out while the database still sends rows, and no more is held than a few pieces.
+//! Long lists are streamed: the first piece is sent while the database still returns rows, and only a few pieces are
+//! buffered.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,12 +16,12 @@ use super::document::ListSink;
 use crate::backend::{Backend, lying};
 use crate::statement::Read;
 
-/// Pieces that wait for the client at most.
+/// Most pieces buffered for the client.
 const PIECES_MAX: usize = 2;
 
 type Work = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
 
-/// Runs the statements; a document that is longer than a piece is a stream.
+/// Runs the statements; a document longer than a piece is returned as a stream.
 pub(crate) async fn streamed(
     backend: Arc<Backend>,
     holder: &Holder,
@@ -44,18 +45,18 @@ pub(crate) async fn streamed(
     })
 }
 
-/// The pieces of a document while the work behind them goes on. Dropping it stops the work.
+/// The pieces of a document while the statements still run. Dropping it cancels them.
 struct Pieces {
-    /// The piece that was waited for.
+    /// The piece that was awaited.
     first: Option<Vec<u8>>,
     work: Option<Work>,
     pieces: mpsc::Receiver<Result<Vec<u8>>>,
-    /// What the work left, which comes after all pieces.
+    /// The rest of the document, which comes after all pieces.
     last: Option<Vec<u8>>,
 }
 
 impl Pieces {
-    /// Whether nothing comes any more.
+    /// Returns whether the stream has ended.
     fn is_over(&self) -> bool {
         self.work.is_none() && self.last.is_none() && self.pieces.is_empty()
     }
@@ -71,7 +72,7 @@ impl Pieces {
             match done {
                 Ok(sink) => self.last = Some(sink.finish()),
                 Err(error) => {
-                    // What is left of the pieces is part of no answer.
+                    // The remaining pieces belong to a failed response.
                     self.pieces.close();
                     while self.pieces.try_recv().is_ok() {}
                     return Poll::Ready(Some(Err(error)));

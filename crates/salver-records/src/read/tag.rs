@@ -1,6 +1,5 @@
-//! Entity tags of rows: the hash of a row's JSON, and which of its columns that was made of where not all that the
-//! caller may see were read. So a row that was read in part can be compared later in the same part: what is joined to
-//! it is no part of it.
+//! Entity tags of rows: the hash of a row's JSON, followed by its columns where not all visible ones were read. So a
+//! row that was read in part can be compared later by the same columns; joined rows are not covered.
 
 use salver_model::records::{Operation, TableInfo};
 use salver_model::version::Version;
@@ -9,13 +8,13 @@ use crate::cell::Cell;
 use crate::json::JsonRow;
 use crate::scope::Scope;
 
-/// The entity tag of a whole row as JSON, with its marks.
+/// Returns the entity tag of a whole row as JSON, with its marks.
 pub(crate) fn tag(row: &[u8]) -> String {
     Version::of(&row).text()
 }
 
-/// Appends what JSON does not tell of a row's values, where it is anything: which null is none but NaN or infinite, and
-/// which text is the base64 of bytes.
+/// Appends the marks of a row, for distinctions that JSON loses: which null is NaN or infinite, and which text is the
+/// base64 of bytes.
 pub(crate) fn marks(cells: &[Cell<'_>], out: &mut Vec<u8>) {
     for (at, cell) in cells.iter().enumerate() {
         let float = match cell {
@@ -36,23 +35,23 @@ pub(crate) fn marks(cells: &[Cell<'_>], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes the marks off a row.
+/// Removes the marks from a row.
 pub(crate) fn unmark(row: &mut Vec<u8>) {
     let end = row.iter().rposition(|byte| *byte == b'}').map_or(row.len(), |at| at + 1);
     row.truncate(end);
 }
 
-/// Columns of a row, as an entity tag names them.
+/// The columns that an entity tag covers.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     columns: Vec<usize>,
-    /// What stands behind the hash; empty for all columns that the caller may see.
+    /// The suffix after the hash; empty for all visible columns.
     mark: String,
     row: JsonRow,
 }
 
 impl Seen {
-    /// Those of `columns` that the caller may see.
+    /// Returns those of `columns` that the caller may see.
     pub(crate) fn of(scope: &Scope<'_>, table: &TableInfo, columns: &[usize]) -> Self {
         let all = visible(scope, table);
         let columns: Vec<usize> = all.iter().copied().filter(|column| columns.contains(column)).collect();
@@ -61,7 +60,7 @@ impl Seen {
         Self { columns, mark, row }
     }
 
-    /// The columns that `tag` was made of; `None` when the caller may not see one of them, or it is no tag.
+    /// Returns the columns that `tag` covers; `None` when one of them is hidden from the caller, or it is no tag.
     pub(crate) fn by(scope: &Scope<'_>, table: &TableInfo, tag: &str) -> Option<Self> {
         let all = visible(scope, table);
         let Some((_, mark)) = tag.split_once('.') else { return Some(Self::of(scope, table, &all)) };
@@ -70,12 +69,12 @@ impl Seen {
         known.then(|| Self { row: JsonRow::new(scope.spec(), table, &columns), mark: mark.to_owned(), columns })
     }
 
-    /// The columns, in the table's order.
+    /// Returns the columns, in the table's order.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// The tag of a row, whose `cells` are those of the columns `fetched`.
+    /// Returns the tag of a row, whose `cells` are those of the columns `fetched`.
     pub(crate) fn tag(&self, fetched: &[usize], cells: &[Cell<'_>]) -> String {
         let cell = |column: &usize| {
             let at = fetched.iter().position(|own| own == column);
@@ -99,7 +98,7 @@ fn visible(scope: &Scope<'_>, table: &TableInfo) -> Vec<usize> {
     (0..table.columns.len()).filter(seen).collect()
 }
 
-/// Columns as hexadecimal digits, four columns a digit.
+/// Encodes columns as hexadecimal digits, four columns per digit.
 fn mark(columns: &[usize]) -> String {
     let digits = columns.last().map_or(0, |last| last / 4 + 1);
     let bits = |digit: usize| {
@@ -109,7 +108,7 @@ fn mark(columns: &[usize]) -> String {
     (0..digits).filter_map(|digit| char::from_digit(bits(digit), 16)).collect()
 }
 
-/// The columns of a mark.
+/// Decodes the columns of a mark.
 fn columns(mark: &str) -> Option<Vec<usize>> {
     let mut columns = Vec::new();
     for (digit, c) in mark.chars().enumerate() {

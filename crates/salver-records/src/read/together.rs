@@ -1,4 +1,4 @@
-//! The row of a key, read by itself or in one statement with those of others.
+//! Reads the row of a key, alone or batched in one statement with others.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,10 +15,11 @@ use crate::backend::Backend;
 use crate::cell::{Cell, RowSink};
 use crate::statement::{Bind, Read};
 
-/// Who waits for a statement that takes longer waits no more, so that one read that is stuck holds up nobody.
+/// Time after which waiting reads no longer wait for the statement in progress, so that one blocked read delays no
+/// others.
 const TURN_MS_MAX: u64 = 50;
 
-/// The row that `read` finds, by itself or together with others.
+/// Returns the row that `read` finds, alone or batched.
 pub(super) async fn row(backend: &Arc<Backend>, point: &Arc<Point>, read: Read) -> Result<Option<Vec<u8>>> {
     let (Some(gather), [Bind::Int(key)]) = (&point.gather, read.binds.as_slice()) else {
         return alone(backend, point, read).await;
@@ -29,7 +30,7 @@ pub(super) async fn row(backend: &Arc<Backend>, point: &Arc<Point>, read: Read) 
     };
     match row.await {
         Ok(row) => row,
-        // The runtime that was to run it has ended.
+        // The runtime that was to run it has shut down.
         Err(_) => alone(backend, point, read).await,
     }
 }
@@ -38,14 +39,14 @@ async fn alone(backend: &Backend, point: &Arc<Point>, read: Read) -> Result<Opti
     Ok(backend.read(vec![read], PointSink::new(point), None).await?.finish())
 }
 
-/// What is under way. When it ends, also when its client went away, those who waited go.
+/// The read in progress. When it ends, even because its client disconnected, the next batch runs.
 struct Turn {
     backend: Arc<Backend>,
     point: Arc<Point>,
 }
 
 impl Turn {
-    /// Ends with the statement, or before it when that takes long.
+    /// Awaits the statement; ends the turn with it, or before it when that takes long.
     async fn during<T>(self, statement: impl Future<Output = T>) -> T {
         let mut statement = pin!(statement);
         match timeout(Duration::from_millis(TURN_MS_MAX), &mut statement).await {
@@ -65,7 +66,7 @@ impl Drop for Turn {
             gather.forget();
             return;
         };
-        // Not held while the next one is spawned, which a runtime that ends drops at once.
+        // Not held while the next one is spawned, since a runtime that shuts down drops it at once.
         if let Some(asked) = gather.next() {
             let next = Self { backend: Arc::clone(&self.backend), point: Arc::clone(&self.point) };
             runtime.spawn(together(next, asked));
@@ -73,21 +74,21 @@ impl Drop for Turn {
     }
 }
 
-/// Reads all the keys, and gives each its row.
+/// Reads all the keys, and sends each row to its waiter.
 async fn together(turn: Turn, mut asked: Vec<Asked>) {
     let Some(read) = turn.point.gather.as_ref().and_then(|gather| gather.read(&asked)) else { return };
     let sink = GatherSink { point: Arc::clone(&turn.point), rows: AHashMap::with_capacity(asked.len()) };
     let backend = Arc::clone(&turn.backend);
-    // The next statement is on its way before the rows of this one are handed out.
+    // The next statement is sent before the rows of this one are distributed.
     match turn.during(backend.read(vec![read], sink, None)).await {
         Ok(mut sink) => {
-            // Those who asked for the same stand together then, and the last of them takes the row itself.
+            // Requests for the same key are adjacent then, and the last of them takes the row itself.
             asked.sort_unstable_by_key(|one| one.key);
             let mut asked = asked.into_iter().peekable();
             while let Some(one) = asked.next() {
                 let again = asked.peek().is_some_and(|next| next.key == one.key);
                 let row = if again { sink.rows.get(&one.key).cloned() } else { sink.rows.remove(&one.key) };
-                // Nobody is there any more where it can't be sent.
+                // The send fails if the waiter is gone.
                 let _ = one.answer.send(Ok(row));
             }
         }
@@ -99,7 +100,7 @@ async fn together(turn: Turn, mut asked: Vec<Asked>) {
     }
 }
 
-/// Takes the rows of several keys.
+/// The sink for the rows of several keys.
 #[derive(Debug)]
 struct GatherSink {
     point: Arc<Point>,

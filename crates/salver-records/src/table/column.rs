@@ -1,4 +1,4 @@
-//! Columns of a database as columns of Arrow.
+//! Maps columns of a database to Arrow columns.
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
 use salver_model::decimal::UNDECLARED_DECIMAL;
@@ -6,8 +6,8 @@ use salver_model::records::{ColumnInfo, ColumnKind};
 
 use crate::dialect::Dialect;
 
-/// The Arrow field of a column. SQLite holds what was put in, so that its dates are text, its decimals floats and its
-/// integers of any size.
+/// Returns the Arrow field of a column. SQLite stores any value as it is, so that its dates are text, its decimals
+/// floats and its integers of any size.
 pub(super) fn field(column: &ColumnInfo, dialect: Dialect) -> Field {
     Field::new(&column.name, data_type(column, dialect), true)
 }
@@ -44,15 +44,16 @@ fn data_type(column: &ColumnInfo, dialect: Dialect) -> DataType {
     }
 }
 
-/// Whether the values of a column are moments, and not what clocks show somewhere.
+/// Returns whether the values of a column are points in time, and not local times.
 fn is_moment(column: &ColumnInfo, dialect: Dialect) -> bool {
     dialect.has_zone(column) || dialect == Dialect::Mysql && column.own_type().starts_with("timestamp")
 }
 
-/// Without a declared precision any number of digits may come: the widest decimal takes those that are in use.
+/// Returns the type of a decimal. Without a declared precision any number of digits may come: the widest decimal covers
+/// those in use.
 fn decimal(column: &ColumnInfo) -> DataType {
     let (Some(precision), Some(scale)) = (column.precision, column.scale) else { return UNDECLARED_DECIMAL };
-    // PostgreSQL lets the point stand before the first digit.
+    // PostgreSQL allows a scale larger than the precision.
     match (u8::try_from(precision.max(scale)), i8::try_from(scale)) {
         (Ok(precision @ 1..=38), Ok(scale)) => DataType::Decimal128(precision, scale),
         (Ok(precision @ 39..=76), Ok(scale)) => DataType::Decimal256(precision, scale),
@@ -61,7 +62,7 @@ fn decimal(column: &ColumnInfo) -> DataType {
     }
 }
 
-/// What a sum of a column of decimals is: it has more digits before the point.
+/// Returns the type of a sum over a decimal column, which has more digits before the point.
 pub(super) fn sum_of_decimals(dialect: Dialect, precision: u8, scale: i8) -> DataType {
     match precision {
         0..=28 => DataType::Decimal128(38, scale),
@@ -70,7 +71,7 @@ pub(super) fn sum_of_decimals(dialect: Dialect, precision: u8, scale: i8) -> Dat
     }
 }
 
-/// The kind the driver is asked to hand a column of this type over as.
+/// Returns the kind in which the driver returns a column of this type.
 pub(super) fn kind(data_type: &DataType) -> ColumnKind {
     match data_type {
         DataType::Boolean => ColumnKind::Boolean,

@@ -1,4 +1,4 @@
-//! Columns and literals as SQL that compares them as Arrow would: text by its bytes, numbers as numbers.
+//! Columns and literals as SQL that compares them as Arrow does: text by its bytes, numbers as numbers.
 
 use arrow::datatypes::DataType;
 use salver_model::{Code, Error, Result, Value};
@@ -8,52 +8,52 @@ use crate::calendar;
 use crate::dialect::{Dialect, Sql, null_tests, push_decimal};
 use crate::statement::Bind;
 
-/// Most digits before the point of a decimal that is written into a statement; what has more lies beyond all numbers.
+/// Most digits before the point of a decimal that is written into a statement; a longer one is beyond all numbers.
 const DECIMAL_DIGITS_MAX: usize = 1_000;
 
-/// A column, or an aggregate, that stands in comparisons: its SQL, its type, and its name for messages.
+/// An operand of comparisons, a column or an aggregate: its SQL, its type, and its name for messages.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     pub(super) sql: String,
     pub(super) data_type: DataType,
     pub(super) name: String,
-    /// Whether the database holds it as plain text, so that an index on it can be used.
+    /// Whether the database stores it as plain text, so that an index on it can be used.
     pub(super) plain_text: bool,
-    /// Whether only its beginning is compared: MySQL sorts by the first 1,024 bytes of a text.
+    /// Whether only a prefix is compared: MySQL sorts by the first 1,024 bytes of a text.
     pub(super) beginning: bool,
-    /// Whether SQLite holds values of any type in it as they are.
+    /// Whether it is a SQLite column without a type, with values of any type.
     pub(super) untyped: bool,
 }
 
-/// The bytes that MySQL surely sorts by.
+/// The prefix by which MySQL is sure to sort.
 const BEGINNING: &str = ", 1000)";
 
 impl Operand {
-    /// What an aggregate gives.
+    /// Creates the operand of an aggregate.
     pub(super) fn computed(sql: String, data_type: DataType, name: String) -> Self {
         Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false }
     }
 
-    /// Whether SQLite may have bytes beside texts in it, which are shown as texts and lie behind all of them, and
-    /// numbers as they are.
+    /// Returns whether SQLite may have bytes beside texts in it, which are shown as texts and sort after all of them,
+    /// and numbers as they are.
     pub(super) fn is_mixed(&self, dialect: Dialect) -> bool {
         self.is_stored(dialect) && !self.untyped
     }
 
-    /// Whether a cursor has what is stored of it, which may be no text.
+    /// Returns whether a cursor keeps its stored value, which may not be text.
     pub(super) fn is_stored(&self, dialect: Dialect) -> bool {
         dialect == Dialect::Sqlite && self.data_type == DataType::Utf8
     }
 
-    /// What asks whether it is null, and whether it is not.
+    /// Returns the tests for null and for not null.
     pub(super) fn null_tests(&self, dialect: Dialect) -> [&'static str; 2] {
         null_tests(dialect == Dialect::Postgres && self.data_type == DataType::Utf8 && !self.plain_text)
     }
 
-    /// Appends the operand as something whose order and equality are those of its Arrow type: of truths, and of bytes.
+    /// Appends the operand in a form with the order and equality of its Arrow type, for booleans and bytes.
     pub(super) fn push_ordered(&self, sql: &mut Sql) {
         match (&self.data_type, sql.dialect) {
-            // A truth is any number there.
+            // A boolean may be any number there.
             (DataType::Boolean, Dialect::Sqlite | Dialect::Mysql) => {
                 sql.push("(").push(&self.sql).push(" <> 0)");
             }
@@ -80,7 +80,7 @@ impl Operand {
         }
     }
 
-    /// The operand as it is fetched, before any cast: what compares as text comes as that text.
+    /// Returns the operand as it is fetched, before any cast: as text if it compares as text.
     pub(super) fn fetched(&self) -> String {
         let Self { sql, .. } = self;
         if !self.untyped {
@@ -90,14 +90,14 @@ impl Operand {
     }
 }
 
-/// A literal of an operand's type.
+/// A literal, coerced to an operand's type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
-    /// Null, with which everything compares to null.
+    /// Null, with which every comparison is null.
     Null,
     /// A value.
     Is(Bind),
-    /// What lies between this value and the next that the type has.
+    /// A value between this one and the next that the type can represent.
     Past(Bind),
     /// A number below every value of the type.
     Below,
@@ -105,10 +105,10 @@ pub(super) enum Literal {
     Above,
 }
 
-/// The literal for a comparison with `operand`.
+/// Coerces `value` to the literal for a comparison with `operand`.
 ///
 /// # Errors
-/// `InvalidValue` when it can't be one.
+/// `InvalidValue` when it can't be coerced.
 pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Result<Literal> {
     if *value == Value::Null {
         return Ok(Literal::Null);
@@ -126,14 +126,14 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
             Some(Literal::Above)
         }
         DataType::Float32 => float(value).map(|own| {
-            // The nearest of the column's own: what the client sees there is what it may ask for.
+            // The nearest value of the column's precision: clients filter by the values that they were shown.
             let short = f64::from(own as f32);
             Literal::Is(Bind::Float(if short.is_infinite() { own } else { short }))
         }),
         DataType::Float64 => float(value).map(|own| Literal::Is(Bind::Float(own))),
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             let whole_max = match dialect {
-                // It may hold more than Arrow can.
+                // It may have more digits than Arrow's decimals.
                 Dialect::Postgres => DECIMAL_DIGITS_MAX,
                 _ => usize::from(precision.saturating_sub(scale.unsigned_abs())),
             };
@@ -166,7 +166,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Parses bytes from hexadecimal digits.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let pair = |pair: &[u8]| match pair {
@@ -176,7 +176,7 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// A number with all the digits it was written with, without an exponent; what lies beyond all numbers as `inf`.
+/// Returns a number with all the digits it was written with, without an exponent; one beyond all numbers as `inf`.
 fn digits(value: &Value) -> Option<String> {
     let text = match value {
         Value::Text(text) | Value::Bare(text) => text.trim().to_owned(),
@@ -188,7 +188,7 @@ fn digits(value: &Value) -> Option<String> {
     }
 }
 
-/// `1e20` with its noughts; `NaN` is above all numbers, as the engine has it.
+/// Expands `1e20` to its zeros; `NaN` is above all numbers, as in the engine.
 fn plain(text: &str) -> Option<String> {
     if Parts::of(text).is_some() {
         return Some(text.to_owned());
@@ -197,7 +197,7 @@ fn plain(text: &str) -> Option<String> {
     Some(if number.is_nan() { "inf".to_owned() } else { number.to_string() })
 }
 
-/// What is written on the far side of every number of a database.
+/// Returns the literal of a text that is beyond every number of a database.
 fn beyond(text: &str) -> Option<Literal> {
     match text {
         "inf" => Some(Literal::Above),
@@ -212,14 +212,14 @@ fn integer(unsigned: bool, text: &str) -> Option<Literal> {
     }
     let Parts { negative, whole, fraction } = Parts::of(text)?;
     let far = || if negative { Literal::Below } else { Literal::Above };
-    // Past the whole number below it.
+    // Past the integer below it.
     let past = !fraction.is_empty();
     let sign = if negative { -1 } else { 1 };
     let Ok(number) = (if whole.is_empty() { "0" } else { whole }).parse::<i128>() else { return Some(far()) };
     let number = sign * number - i128::from(past && negative);
     let bind = match i64::try_from(number) {
         Ok(number) => Bind::Int(number),
-        // As text it is taken for the number without loss.
+        // Sent as text, it is taken as the number without loss.
         Err(_) if unsigned && u64::try_from(number).is_ok() => Bind::Text(number.to_string()),
         Err(_) => return Some(far()),
     };
@@ -248,7 +248,7 @@ fn decimal(whole_max: usize, scale: i8, text: &str) -> Option<Literal> {
     Some(Literal::Past(Bind::Text(format!("{sign}{}{point}{}", lower.0, lower.1))))
 }
 
-/// The digits one greater at their last place.
+/// Increments the digits at their last place.
 fn up(whole: &str, fraction: &str) -> (String, String) {
     let mut digits: Vec<u8> = std::iter::once(b'0').chain(whole.bytes()).chain(fraction.bytes()).collect();
     for digit in digits.iter_mut().rev() {
@@ -277,7 +277,8 @@ fn moment(dialect: Dialect, text: &str) -> Option<Literal> {
     Some(dated(dialect, year, &rest).map_or_else(|far| far, is))
 }
 
-/// A year and what stands behind it, as the database reads it; on which side it lies of all that the database has.
+/// Formats a year and the rest of a date for the database; returns on which side it lies if it is out of the database's
+/// range.
 fn dated(dialect: Dialect, year: i64, rest: &str) -> Result<String, Literal> {
     match (dialect, year) {
         (Dialect::Postgres, ..-4_712) => Err(Literal::Below),
@@ -288,7 +289,7 @@ fn dated(dialect: Dialect, year: i64, rest: &str) -> Result<String, Literal> {
     }
 }
 
-/// Appends the placeholder of a literal so that the database takes it for a value of the operand's type.
+/// Appends the placeholder of a literal with the cast that makes it a value of the operand's type.
 pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
     let cast = match (sql.dialect, &operand.data_type, bind) {
         (Dialect::Postgres, DataType::Boolean, _) => "::boolean",

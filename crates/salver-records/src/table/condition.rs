@@ -1,4 +1,4 @@
-//! A filter of a query as SQL.
+//! Translates a filter of a query to SQL.
 
 use arrow::datatypes::DataType;
 use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, PATTERN_BYTES_MAX};
@@ -9,13 +9,14 @@ use crate::dialect::like::{ILIKE, glob};
 use crate::dialect::{Dialect, Sql, chain};
 use crate::statement::Bind;
 
-/// Finds what a path names.
+/// Resolves a path to its operand.
 pub(super) type Locate<'a> = dyn Fn(&ColumnPath) -> Result<Operand> + 'a;
 
 /// Appends the filter.
 ///
 /// # Errors
-/// Those of `locate`; `InvalidValue`; `InvalidFilter` when it is too large, or `like` is asked of what is no text.
+/// Those of `locate`; `InvalidValue`; `InvalidFilter` when it is too large, or `like` is applied to an operand that is
+/// not text.
 pub(super) fn push(filter: &Filter, locate: &Locate<'_>, sql: &mut Sql) -> Result<()> {
     walk(filter, locate, 0, &mut 0, sql)
 }
@@ -114,7 +115,8 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
     let mixed = operand.is_mixed(sql.dialect);
     sql.push("(");
     if op == Comparison::Eq && operand.plain_text && !operand.beginning {
-        // As the column's own collation has it first, which an index knows; by bytes is then a check of few rows.
+        // Compared first with the column's own collation, for which there may be an index; the byte comparison then
+        // checks few rows.
         sql.push(&operand.sql);
         if mixed {
             push_shown(bind, sql.push(" IN ("));
@@ -136,7 +138,7 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
     sql.push(")");
 }
 
-/// Appends what SQLite may hold that is shown as this text: the text, and the bytes of it.
+/// Appends the values that SQLite may store and that are shown as this text: the text, and its bytes.
 fn push_shown(bind: &Bind, sql: &mut Sql) {
     sql.bind(bind.clone()).push(", CAST(").bind_again().push(" AS BLOB)");
 }
@@ -151,7 +153,7 @@ fn one_of(operand: &Operand, values: &[Value], sql: &mut Sql) -> Result<()> {
     }
     let literals = values.iter().map(|value| literal(sql.dialect, operand, value)).collect::<Result<Vec<_>>>()?;
     if !literals.iter().any(|literal| matches!(literal, Literal::Is(_) | Literal::Null)) {
-        // Nothing is in reach: false for every value, null for null.
+        // No literal is in range: false for every value, null for null.
         sql.push("(").push(&operand.sql).push(" <> ").push(&operand.sql).push(")");
         return Ok(());
     }
@@ -181,11 +183,11 @@ fn like(operand: &Operand, pattern: &str, ignore_case: bool, sql: &mut Sql) {
     sql.push("(");
     match (sql.dialect, ignore_case) {
         (Dialect::Postgres, _) => {
-            // Not every collation of a column has a case to ignore.
+            // Not every collation of a column supports ignoring case.
             let word = if ignore_case { "::text COLLATE \"default\" ILIKE " } else { "::text LIKE " };
             sql.push("(").push(&operand.sql).push(")").push(word).bind(text(pattern.to_owned())).push("::text");
         }
-        // SQLite's LIKE never tells ASCII cases apart, and always others; GLOB always does.
+        // SQLite's LIKE ignores case for ASCII only; GLOB is case-sensitive.
         (Dialect::Sqlite, false) => {
             sql.push(&operand.sql).push(" GLOB ").bind(text(glob(pattern)));
         }

@@ -1,9 +1,9 @@
-//! Decimals as databases write them to the whole numbers that Arrow keeps, exactly or not at all.
+//! Converts decimals from the text of databases to Arrow's scaled integers, exactly or not at all.
 
 use arrow::datatypes::i256;
 
-/// The whole number of `text` times ten to the power of `scale`; `None` when it is no decimal (as `NaN`), has more
-/// digits behind the point, or more than `precision` at all.
+/// Returns `text` times ten to the power of `scale`; `None` when it is no decimal (like `NaN`), or has more decimal
+/// places or more than `precision` digits in total.
 pub(super) fn narrow(text: &str, precision: u8, scale: i8) -> Option<i128> {
     let Parts { negative, whole, fraction } = Parts::of(text)?;
     let zeros = usize::try_from(scale).ok()?.checked_sub(fraction.len())?;
@@ -17,7 +17,7 @@ pub(super) fn narrow(text: &str, precision: u8, scale: i8) -> Option<i128> {
     Some(if negative { -number } else { number })
 }
 
-/// The same of up to 76 digits.
+/// Converts like `narrow`, up to 76 digits.
 pub(super) fn wide(text: &str, precision: u8, scale: i8) -> Option<i256> {
     if let Some(number) = narrow(text, precision, scale) {
         return Some(i256::from_i128(number));
@@ -31,7 +31,7 @@ pub(super) fn wide(text: &str, precision: u8, scale: i8) -> Option<i256> {
     i256::from_string(&format!("{sign}{whole}{fraction}{}", "0".repeat(zeros)))
 }
 
-/// The digits of a decimal, without zeros that say nothing.
+/// The digits of a decimal, without leading and trailing zeros.
 pub(super) struct Parts<'t> {
     pub(super) negative: bool,
     pub(super) whole: &'t str,
@@ -39,7 +39,7 @@ pub(super) struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    /// Reads `-12.50`, `12`, `.5`, `12.`.
+    /// Parses `-12.50`, `12`, `.5`, `12.`.
     pub(super) fn of(text: &'t str) -> Option<Self> {
         let (negative, digits) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),

@@ -1,8 +1,8 @@
-//! A table held for an export: its rows in one state of the database, in parts, from any row on.
+//! A table held for an export: its rows in one snapshot of the database, in parts, from any row on.
 //!
-//! Rows are read by statements with a bound, each behind the key of the last row of the one before, so that a reader
-//! keeps nothing in the database between them, any number of readers use one connection in turn, and a slow one holds
-//! up nobody.
+//! Rows are read by keyset pagination: each statement has a limit and starts after the key of the last row of the one
+//! before. So a reader keeps nothing in the database between them, any number of readers share one connection in turn,
+//! and a slow one delays no other.
 
 mod key;
 mod marks;
@@ -33,7 +33,7 @@ struct HeldTable {
     shared: Arc<Shared>,
 }
 
-/// What those who read share.
+/// The state that readers share.
 #[derive(Debug)]
 struct Shared {
     description: Description,
@@ -45,18 +45,18 @@ struct Shared {
 /// Rows between two keys.
 #[derive(Debug)]
 struct Part {
-    /// The condition that only its rows satisfy; empty when it is the only part.
+    /// The predicate that only its rows satisfy; empty when it is the only part.
     range: String,
     marks: Mutex<Marks>,
-    /// How many they are, once somebody counted them.
+    /// Number of its rows, once counted.
     rows: OnceLock<u64>,
 }
 
-/// Holds the rows of `table` as they are now.
+/// Holds the present rows of `table`.
 pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn Held>> {
     let snapshot = table.known.backend.hold(&table.info).await?;
     let plan = Plan::new(table, snapshot.layout())?;
-    // Its columns may be others in the state that is held.
+    // The columns may differ in the snapshot.
     snapshot.read(plan.probe(), Collect::default()).await?;
     let ranges = match plan.pages(parts) {
         Some(ranges) => ranges,
@@ -68,7 +68,7 @@ pub(super) async fn hold(table: &RecordsTable, parts: usize) -> Result<Arc<dyn H
     Ok(Arc::new(HeldTable { shared: Arc::new(Shared { description, snapshot, plan, parts }) }))
 }
 
-/// Ranges of the key, when it begins with a number; else one range.
+/// Returns ranges of the key, when its first column is a number; else one range.
 async fn numbers(plan: &Plan, snapshot: &Snapshot, parts: usize) -> Result<Vec<String>> {
     let Some(sql) = plan.extremes().filter(|_| parts > 1) else { return Ok(vec![String::new()]) };
     let kinds = Arc::new([ColumnKind::BigInt, ColumnKind::BigInt]);
@@ -84,7 +84,7 @@ async fn numbers(plan: &Plan, snapshot: &Snapshot, parts: usize) -> Result<Vec<S
     Ok(between.map_or_else(|| vec![String::new()], |(least, most)| plan.split(least, most, parts)))
 }
 
-/// A version nothing else has: the rows of a database are others from one moment to the next.
+/// Returns a unique version, because the rows of a database may change at any moment.
 fn version(schema: Version) -> Version {
     static HELD: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Pages by the values of the last row: a page costs the same wherever it is.
+//! Keyset pagination by the values of the last row: a page costs the same wherever it is.
 //!
-//! What SQLite holds in a column of texts may be bytes as well, or text that is not UTF-8, and looks like a text that
-//! it is not. A cursor has such a value as it is stored; else pages would go round or leave rows out.
+//! A SQLite text column may also have bytes, or text that is not UTF-8, which is shown as a different text. A cursor
+//! keeps such a value as it is stored; otherwise pages would repeat or skip rows.
 
 use salver_model::{Code, Comparison, Description, Error, Query, Result, Value, Version};
 
@@ -9,25 +9,25 @@ use super::compare::{Operand, literal};
 use super::{condition, stored};
 use crate::dialect::Sql;
 
-/// One key of an order that decides every tie.
+/// One key of a total order.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) operand: Operand,
     pub(super) descending: bool,
     pub(super) nulls_first: bool,
-    /// Whether it is of the primary key, in which SQLite lets nulls in.
+    /// Whether it is part of the primary key, in which SQLite allows nulls.
     pub(super) is_primary: bool,
-    /// Where its value is among the fetched columns.
+    /// Position of its value among the fetched columns.
     pub(super) position: usize,
 }
 
-/// A number that tells queries apart, and the entries they are of, whatever page of them is asked for.
+/// Returns a number that identifies a query and its entry, for all of its pages.
 pub(super) fn fingerprint(query: &Query, about: &Description) -> u64 {
     let whole = Query { offset: 0, limit: None, after: None, count: false, ..query.clone() };
     Version::of(&(about.name.as_str(), format!("{whole:?}"))).0
 }
 
-/// Appends that rows lie behind the cursor.
+/// Appends the predicate for rows after the cursor.
 pub(super) fn push_after(query: &Query, about: &Description, keys: &[Key], grouped: bool, sql: &mut Sql) -> Result<()> {
     let Some(cursor) = &query.after else { return Ok(()) };
     if grouped {

@@ -1,4 +1,4 @@
-//! A page of rows, cut out of what was fetched, and the cursor of the page behind it.
+//! A page of rows, cut from the fetched ones, and the cursor of the next page.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::keyset::{Key, fingerprint};
 use super::select::Selected;
 use super::stored;
 
-/// Takes the row off that only tells whether there is a next page, and the columns that only the next page needs.
+/// Removes the extra row that only tells whether there is a next page, and the columns that only its cursor needs.
 pub(super) fn page(
     query: &Query,
     about: &Description,
@@ -25,7 +25,7 @@ pub(super) fn page(
     let next = if more {
         let last = kept.num_rows() - 1;
         let of = |key: &Key| match kept.column(key.position).as_binary_opt::<i32>() {
-            // Nobody sorts by bytes: these are what is stored of a text.
+            // No order is by bytes: these are the stored bytes of a text.
             Some(bytes) if key.operand.data_type == DataType::Utf8 => {
                 stored::value(bytes, kept.column(key.position + 1).as_boolean(), last)
             }
@@ -42,7 +42,7 @@ pub(super) fn page(
     Ok((vec![narrow(&kept, &selected.schema)?], next))
 }
 
-/// The batch without the columns behind those of `schema`.
+/// Returns the batch without the columns after those of `schema`.
 fn narrow(batch: &RecordBatch, schema: &Arc<Schema>) -> Result<RecordBatch> {
     let columns = batch.columns()[..schema.fields().len()].to_vec();
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

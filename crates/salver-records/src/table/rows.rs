@@ -1,4 +1,4 @@
-//! Rows of cells to record batches.
+//! Builds record batches from rows of cells.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use crate::calendar;
 use crate::cell::{Cell, RowSink};
 use crate::gathered::Gathered;
 
-/// Rows of a batch that is streamed.
+/// Rows per streamed batch.
 pub(super) const BATCH_ROWS: usize = 4_096;
-/// Bytes of text and the like of a batch that is streamed.
+/// Bytes of variable-length values per streamed batch.
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// Builds batches. Rows of the read 0 are rows of the answer; the one row of the read 1 is their number.
+/// Builds batches. Rows of read 0 are rows of the result; the one row of read 1 is their number.
 pub(super) struct BatchSink {
     schema: SchemaRef,
     columns: Vec<Column>,
     rows: usize,
-    /// Text and other values without a fixed size, in bytes.
+    /// Bytes of text and other variable-length values.
     bytes: usize,
     gathered: Gathered,
     batch_rows: usize,
@@ -41,7 +41,7 @@ impl BatchSink {
         Self::of(Arc::clone(&selected.fetched), batch_rows, 1)
     }
 
-    /// For a read that only counts.
+    /// Creates the sink of a read that only counts.
     pub(super) fn counting() -> Self {
         Self::of(Arc::new(arrow::datatypes::Schema::empty()), usize::MAX, 0)
     }
@@ -56,7 +56,7 @@ impl BatchSink {
         self.total
     }
 
-    /// The rows that were not taken as pieces.
+    /// Returns the rows that were not taken as pieces.
     pub(super) fn finish(mut self) -> Result<RecordBatch> {
         self.batch()
     }
@@ -172,7 +172,7 @@ impl Column {
         each!(self, builder => ArrayBuilder::finish(builder))
     }
 
-    /// Appends a value; false when it can't be one of this column.
+    /// Appends a value; returns `false` when it is not a value of this column.
     pub(super) fn push(&mut self, cell: Cell<'_>) -> bool {
         if cell == Cell::Null {
             each!(self, builder => builder.append_null());
@@ -235,7 +235,8 @@ fn float(cell: Cell<'_>) -> Option<f64> {
     match cell {
         Cell::Float(value) => Some(value),
         Cell::Single(value) => Some(f64::from(value)),
-        // SQLite stores a whole number where a decimal is declared; one that is no float is no other number instead.
+        // SQLite may store an integer where a decimal is declared; one that a float can't represent is rejected, not
+        // rounded.
         Cell::Int(value) => Some(value as f64).filter(|float| *float as i128 == i128::from(value)),
         Cell::UInt(value) => Some(value as f64).filter(|float| *float as u128 == u128::from(value)),
         Cell::Text(text) => text.trim().parse().ok(),
@@ -243,7 +244,7 @@ fn float(cell: Cell<'_>) -> Option<f64> {
     }
 }
 
-/// The value as text; `None` for bytes that are not UTF-8.
+/// Returns the value as text; `None` for bytes that are not UTF-8.
 fn written(cell: Cell<'_>) -> Option<std::borrow::Cow<'_, str>> {
     Some(match cell {
         Cell::Text(text) => text.into(),

@@ -1,4 +1,4 @@
-//! A query as one statement.
+//! Compiles a query to one statement.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use super::{WHOLE_ROWS_MAX, column, condition, keyset, stored};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
-/// The statement of a query, and what comes back from it.
+/// The statement of a query, and the shape of its result.
 #[derive(Clone, Debug)]
 pub(super) struct Selected {
     /// Reads the rows.
     pub(super) rows: Read,
-    /// Counts all matching rows, when that is wanted.
+    /// Counts all matching rows, if requested.
     pub(super) total: Option<Read>,
-    /// The columns of the answer.
+    /// The columns of the result.
     pub(super) schema: SchemaRef,
-    /// The columns that are fetched: those of the answer, and behind them those the order needs for the next page.
+    /// The fetched columns: those of the result, followed by those that the next page's cursor needs.
     pub(super) fetched: SchemaRef,
-    /// The order that decides every tie; empty when the query has none.
+    /// The total order; empty when the query has none.
     pub(super) keys: Vec<keyset::Key>,
-    /// Whether one more row than asked for is fetched, with its keys, so that the next page is known.
+    /// Whether one extra row is fetched, with its keys, to tell whether there is a next page.
     pub(super) paged: bool,
 }
 
-/// What one query is made of.
+/// The context of one query.
 pub(super) struct Ground<'a> {
     pub(super) dialect: Dialect,
     pub(super) info: &'a TableInfo,
     pub(super) about: &'a Description,
 }
 
-/// One column of the answer.
+/// One column of the result.
 struct Output {
     name: String,
     operand: Operand,
@@ -45,7 +45,7 @@ struct Output {
 /// Compiles `query`; `rules` always hold.
 ///
 /// # Errors
-/// As the port says.
+/// Those of the port.
 pub(super) fn select(
     dialect: Dialect,
     info: &TableInfo,
@@ -56,13 +56,14 @@ pub(super) fn select(
     let ground = Ground { dialect, info, about };
     let outputs = ground.outputs(query)?;
     let grouped = query.is_grouped();
-    // Nobody pages through a whole table, and its own order costs nothing.
+    // A whole table is not paged, so that it comes in its own order, which costs nothing.
     let unordered = query.limit.is_none() && query.sort.is_empty() && query.after.is_none();
     let keys = if grouped || query.distinct || unordered { Vec::new() } else { ground.keys(query)? };
     let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) && !keys.is_empty();
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
-    // PostgreSQL sorts distinct rows only by what is fetched, and that may be a text; groups it sorts by themselves.
+    // PostgreSQL sorts distinct rows only by fetched expressions, which may be casts to text; it can sort groups by
+    // any.
     let by_group = query.distinct && !grouped && dialect == Dialect::Postgres;
     if query.distinct && !by_group {
         sql.push("DISTINCT ");
@@ -109,7 +110,7 @@ pub(super) fn select(
     push_page(query, paged, &mut sql);
     let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
     let schema = Arc::new(Schema::new(outputs.iter().map(|o| field(&o.operand, &o.name)).collect::<Vec<_>>()));
-    // Those behind the outputs are not shown, but named in errors.
+    // Columns after the outputs are not shown, but named in errors.
     let hidden = fetched.iter().skip(outputs.len()).map(|operand| operand.name.as_str());
     let names = outputs.iter().map(|output| output.name.as_str()).chain(hidden);
     let fetched_fields: Vec<Field> = fetched.iter().zip(names).map(|(operand, name)| field(operand, name)).collect();
@@ -118,7 +119,7 @@ pub(super) fn select(
     Ok(Selected { rows, total, schema, fetched: Arc::new(Schema::new(fetched_fields)), keys, paged })
 }
 
-/// The statement so far, counted.
+/// Wraps the statement so far in a count.
 fn count(sql: &Sql, base: usize, binds_before: usize, wrapped: bool) -> Read {
     let text = if wrapped {
         format!("SELECT COUNT(*) FROM ({}) AS counted", sql.text)
@@ -129,7 +130,7 @@ fn count(sql: &Sql, base: usize, binds_before: usize, wrapped: bool) -> Read {
     Read { sql: text.into(), binds: sql.binds.clone(), kinds: Arc::new([ColumnKind::BigInt]), point: false }
 }
 
-/// One more row than asked for tells whether there is a next page.
+/// Appends the limit, with one extra row that tells whether there is a next page.
 fn push_page(query: &Query, paged: bool, sql: &mut Sql) {
     let most = i64::MAX as u64;
     let limit = query.limit.map(|limit| limit.saturating_add(u64::from(paged && limit > 0)).min(most));
@@ -143,7 +144,7 @@ fn push_page(query: &Query, paged: bool, sql: &mut Sql) {
     }
 }
 
-/// The operand as the driver shall hand it over.
+/// Appends the operand with the cast that the driver needs.
 fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
     let cast = match operand.data_type {
         DataType::Utf8 if by_bytes => return operand.push_ordered(sql),
@@ -162,7 +163,7 @@ fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
 }
 
 impl Ground<'_> {
-    /// The column a path names.
+    /// Returns the column that a path names.
     pub(super) fn locate(&self, path: &ColumnPath, code: Code) -> Result<Operand> {
         let name = path.to_string();
         let Some(index) = self.info.column(&name) else {
@@ -177,12 +178,12 @@ impl Ground<'_> {
         if own.kind == ColumnKind::Geometry && self.dialect != Dialect::Sqlite {
             sql.push("ST_AsText(").name(&own.real_name).push(")");
         } else {
-            // A bare name in an order would be what is fetched under that name, and that may be its text.
+            // A bare name in an order would be the output of that name, which may be its text.
             if self.dialect == Dialect::Postgres {
                 sql.name(&self.info.real_name).push(".");
             }
             sql.name(&own.real_name);
-            // Its text has the sign of a currency.
+            // Its text has a currency sign.
             sql.push(if own.own_type() == "money" && self.dialect == Dialect::Postgres { "::numeric" } else { "" });
         }
         let data_type = self.about.schema.field(index).data_type().clone();
@@ -196,7 +197,7 @@ impl Ground<'_> {
         Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped })
     }
 
-    /// Whether the column may have a text longer than MySQL sorts by.
+    /// Returns whether the column may have a text longer than MySQL's sort prefix.
     fn is_long(&self, operand: &Operand) -> bool {
         /// Each character has up to four bytes.
         const LENGTH_MAX: u32 = 250;
@@ -259,7 +260,7 @@ impl Ground<'_> {
         let mut inner = Sql::new(self.dialect);
         operand.push_ordered(&mut inner);
         let mut inner = inner.text;
-        // The least of bits comes as the digits of a number and is told to be bits.
+        // The minimum of a `BIT` column comes as decimal digits but is declared as bits.
         let is_bits =
             self.info.column(&operand.name).is_some_and(|own| self.info.columns[own].native.starts_with("bit"));
         if self.dialect == Dialect::Mysql && is_bits && matches!(function, Min | Max) {
@@ -270,7 +271,7 @@ impl Ground<'_> {
             (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
             (CountDistinct, _) => (format!("COUNT(DISTINCT {inner})"), DataType::Int64),
             (Avg, Dialect::Postgres) => (format!("AVG(({inner})::float8)"), DataType::Float64),
-            // Bits beside a float have a sign.
+            // In float arithmetic bits would be signed.
             (Avg, Dialect::Mysql) if is_bits => (format!("AVG(CAST({inner} AS UNSIGNED) + 0e0)"), DataType::Float64),
             (Avg, Dialect::Mysql) => (format!("AVG(CAST({inner} AS DOUBLE))"), DataType::Float64),
             (Avg, Dialect::Sqlite) => (format!("AVG({inner})"), DataType::Float64),
@@ -281,10 +282,11 @@ impl Ground<'_> {
                     (format!("SUM({inner})"), column::sum_of_decimals(self.dialect, *precision, *scale))
                 }
                 (_, Dialect::Postgres) => (format!("SUM({inner})::bigint"), DataType::Int64),
-                // A decimal; one that is no whole number of 64 bits is told when it comes, where a cast would cut it.
+                // A decimal; one that is no 64-bit integer is an error when it is decoded, where a cast would truncate
+                // it.
                 (_, Dialect::Mysql | Dialect::Sqlite) => (format!("SUM({inner})"), DataType::Int64),
             },
-            // PostgreSQL has no smallest of booleans.
+            // PostgreSQL has no minimum of booleans.
             (Min, Dialect::Postgres) if operand.data_type == DataType::Boolean => {
                 (format!("BOOL_AND({inner})"), DataType::Boolean)
             }
@@ -297,7 +299,7 @@ impl Ground<'_> {
         Ok(Operand::computed(sql, data_type, format!("{word}({path})")))
     }
 
-    /// The output called `path`, or of that column.
+    /// Returns the output called `path`, or of that column.
     fn output(&self, path: &ColumnPath, outputs: &[Output], code: Code) -> Result<Operand> {
         let name = path.to_string();
         let by_name = outputs.iter().find(|output| output.name == name);
@@ -322,7 +324,7 @@ impl Ground<'_> {
         self.info.key.iter().any(|index| self.info.columns[*index].name == operand.name)
     }
 
-    /// The order with the primary key behind it, so that it decides every tie; empty where there is no key.
+    /// Returns the order followed by the primary key, which makes it total; empty where there is no key.
     fn keys(&self, query: &Query) -> Result<Vec<(Operand, bool, bool)>> {
         let mut keys: Vec<(Operand, bool, bool)> = Vec::new();
         let mut add = |mut operand: Operand, descending, nulls_first| {
@@ -340,7 +342,7 @@ impl Ground<'_> {
         for index in &self.info.key {
             let path = ColumnPath::column(self.info.columns[*index].name.as_str());
             let own = self.locate(&path, Code::InvalidSort)?;
-            // Where several keys compare as one, what tells them apart comes behind.
+            // Where different keys compare equal, a tie-breaker follows.
             let apart = self.apart(&own);
             add(own, false, false);
             apart.into_iter().for_each(|apart| add(apart, false, false));
@@ -348,8 +350,8 @@ impl Ground<'_> {
         Ok(keys)
     }
 
-    /// What tells values of a column of a key apart that the operand has as one: truths that are several numbers, and
-    /// in SQLite a number, a text and bytes that look alike.
+    /// Returns a tie-breaker for different values of a key column that the operand compares as equal: booleans that are
+    /// different numbers, and in SQLite a number, a text and bytes that look alike.
     fn apart(&self, own: &Operand) -> Option<Operand> {
         let operand = |sql: String, data_type| Operand::computed(sql, data_type, format!("{} as it is", own.name));
         match (&own.data_type, self.dialect) {
@@ -373,7 +375,7 @@ impl Ground<'_> {
                 order.push((sortable(operand)?, *descending, *nulls_first));
             }
             if query.is_grouped() || query.distinct {
-                // Groups have no position: the columns of the answer break ties.
+                // Groups have no key: the columns of the result break ties.
                 order.extend(outputs.iter().map(|output| (output.operand.clone(), false, false)));
                 order.retain(|(operand, _, _)| operand.data_type != DataType::Binary);
             }
@@ -381,7 +383,7 @@ impl Ground<'_> {
             order.extend(keys.iter().map(|key| (key.operand.clone(), key.descending, key.nulls_first)));
         }
         if query.distinct && query.is_grouped() && self.dialect == Dialect::Postgres {
-            // Only what is fetched can be sorted by here.
+            // Here only fetched expressions can be sorted by.
             for (operand, ..) in &mut order {
                 let at = outputs.iter().position(|output| output.operand.name == operand.name).unwrap_or(0);
                 *operand = Operand::computed((at + 1).to_string(), DataType::Int64, operand.name.clone());
@@ -416,7 +418,7 @@ fn sortable(operand: Operand) -> Result<Operand> {
 
 fn push_key(operand: &Operand, descending: bool, nulls_first: bool, sql: &mut Sql) {
     if sql.dialect == Dialect::Mysql {
-        // MySQL has no word for where nulls come: they are the smallest.
+        // MySQL has no NULLS FIRST: nulls sort lowest.
         if nulls_first == descending {
             sql.push("(").push(&operand.sql).push(if nulls_first { ") IS NULL DESC, " } else { ") IS NULL, " });
         }
@@ -426,7 +428,7 @@ fn push_key(operand: &Operand, descending: bool, nulls_first: bool, sql: &mut Sq
     }
     operand.push_ordered(sql);
     sql.push(if descending { " DESC" } else { "" });
-    // Said only where it is not the system's own way, so that an index in that order can be used.
+    // Written only where it differs from the system's default, so that an index in that order can be used.
     let own = if sql.dialect == Dialect::Sqlite { !descending } else { descending };
     if own != nulls_first {
         sql.push(if nulls_first { " NULLS FIRST" } else { " NULLS LAST" });

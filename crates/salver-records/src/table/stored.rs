@@ -1,4 +1,4 @@
-//! What a cursor has of a column of SQLite that may hold texts, numbers and bytes: the value as it is stored.
+//! Cursor values of a SQLite column that may have texts, numbers and bytes: the value as it is stored.
 
 use arrow::array::{Array, BinaryArray, BooleanArray};
 use arrow::datatypes::DataType;
@@ -9,19 +9,19 @@ use crate::dialect::Sql;
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// What values begin with in a cursor: a text, the bytes of a text that is not UTF-8, bytes.
+/// Prefixes of cursor values: a text, the bytes of a text that is not UTF-8, bytes.
 const TEXT: &str = "t";
 const RAW: &str = "r";
 const BYTES: &str = "b";
 
-/// What is fetched of such an operand for the next page: its bytes, and whether it is bytes and no text.
+/// Returns the two expressions fetched of such an operand for the next page: its bytes, and whether it is a blob.
 pub(super) fn fetched(operand: &Operand) -> [Operand; 2] {
     let Operand { sql, name, .. } = operand;
     let (bytes, is_bytes) = if operand.untyped {
-        // Everything there is compared as text.
+        // There, everything is compared as text.
         (format!("CAST(CAST({sql} AS TEXT) AS BLOB)"), "0".to_owned())
     } else {
-        // A number comes as it is: as text SQLite gives it fewer digits.
+        // A number is fetched unchanged: as text SQLite gives it fewer digits.
         let bytes = format!("CASE typeof({sql}) WHEN 'text' THEN CAST({sql} AS BLOB) ELSE {sql} END");
         (bytes, format!("typeof({sql}) = 'blob'"))
     };
@@ -31,7 +31,7 @@ pub(super) fn fetched(operand: &Operand) -> [Operand; 2] {
     ]
 }
 
-/// The value of a row as the cursor has it.
+/// Returns the cursor value of a row.
 pub(super) fn value(bytes: &BinaryArray, is_bytes: &BooleanArray, row: usize) -> Result<Value> {
     if bytes.is_null(row) {
         return Ok(Value::Null);
@@ -49,7 +49,7 @@ pub(super) fn value(bytes: &BinaryArray, is_bytes: &BooleanArray, row: usize) ->
     }))
 }
 
-/// Appends a comparison with a value of a cursor, in the order of SQLite: text before bytes.
+/// Appends a comparison with a cursor value, in SQLite's order: text before bytes.
 pub(super) fn push(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql) -> Result<()> {
     let none = || Error::new(Code::InvalidCursor, "`after` has a value that is none");
     let (Value::Text(text) | Value::Bare(text)) = value else { return Err(none()) };

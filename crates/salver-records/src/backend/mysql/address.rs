@@ -1,4 +1,4 @@
-//! A `mysql://` URL as the driver's options. Nothing here connects.
+//! Converts a `mysql://` URL to the driver's options. Nothing here connects.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,26 +8,26 @@ use percent_encoding::percent_decode_str;
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result};
 
-/// How long a silent connection may be before the system looks whether the other side is still there.
+/// Idle time after which TCP keepalive probes the other side.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// Where the database is.
+/// The address of the database.
 #[derive(Debug)]
 pub(super) struct Address {
     pub(super) options: Opts,
-    /// How messages call it; without user and password.
+    /// Name of the database in messages; without user and password.
     pub(super) place: String,
 }
 
-/// What the URL says of encryption.
+/// The encryption that the URL asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encryption {
     Off,
-    /// Without a look at the certificate.
+    /// Without certificate verification.
     Required,
-    /// By a certificate of an authority that is trusted, whoever it is made out to.
+    /// With a certificate of a trusted authority, for any host name.
     Authority,
-    /// By a certificate of this host.
+    /// With a certificate of this host.
     Identity,
 }
 
@@ -43,9 +43,8 @@ impl Encryption {
     }
 }
 
-/// Reads the URL of `spec`. Beside the driver's own parameters (`socket`, `require_ssl`, `compression`, ...) it may
-/// have
-/// `ssl-mode` and `ssl-ca`, as other clients know them, and `charset`, which can only be `utf8mb4`.
+/// Parses the URL of `spec`. Besides the driver's own parameters (`socket`, `require_ssl`, `compression`, ...) it may
+/// have `ssl-mode` and `ssl-ca`, as other clients know them, and `charset`, which can only be `utf8mb4`.
 pub(super) fn address(spec: &DatabaseSpec) -> Result<Address> {
     let wrong = |why: String| {
         Error::new(Code::Config, format!("the URL of the database `{}` {why}", spec.name))
@@ -87,7 +86,7 @@ pub(super) fn address(spec: &DatabaseSpec) -> Result<Address> {
     let Some(database) = options.db_name().map(str::to_owned) else {
         return Err(wrong("names no database".to_owned()));
     };
-    // A host in brackets is an IPv6 address of a URL; resolvers know it without them.
+    // A URL writes an IPv6 host in brackets; resolvers want it without.
     let host = options.ip_or_hostname().trim_start_matches('[').trim_end_matches(']').to_owned();
     let place = match options.socket() {
         Some(socket) => format!("`{database}` at {socket}"),
@@ -97,13 +96,13 @@ pub(super) fn address(spec: &DatabaseSpec) -> Result<Address> {
     let mut builder = OptsBuilder::from_opts(options)
         .ip_or_hostname(host)
         .tcp_keepalive(Some(KEEPALIVE))
-        // An UPDATE counts the rows it found, also those that had the values already.
+        // An UPDATE counts the rows it matched, also those that had the values already.
         .client_found_rows(true)
-        // Statements are kept beside the connection, where looking one up does not parse its text.
+        // Statements are cached beside the connection, where a lookup does not parse their text.
         .stmt_cache_size(0)
         .ssl_opts(encrypted);
     if !socket_preferred {
-        // The path a server tells may be another server's on this machine.
+        // The socket path that a server reports may be another server's on this machine.
         builder = builder.prefer_socket(false);
     }
     Ok(Address { options: builder.into(), place })

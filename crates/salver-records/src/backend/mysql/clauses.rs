@@ -1,20 +1,20 @@
-//! The outline of a statement: its words and commas outside quotes and parentheses, as far as it must be known to
-//! rewrite a statement of our own making. It is no parser of SQL; what it does not know it leaves alone.
+//! The outline of a statement: its words and commas outside quotes and parentheses, as far as needed to rewrite
+//! statements that Salver itself generates. This is no SQL parser; it leaves alone whatever it does not know.
 
 use std::ops::Range;
 
-/// What stands outside quotes and parentheses.
+/// A token outside quotes and parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// A bare word or number.
     Word(Range<usize>),
     /// A comma.
     Comma(usize),
-    /// `(` to `)`.
+    /// From `(` to its `)`.
     Group(Range<usize>),
 }
 
-/// The marks of `sql` in order; `None` when a quote or parenthesis is left open.
+/// Returns the marks of `sql` in order, or `None` when a quote or parenthesis is left open.
 pub(super) fn marks(sql: &str) -> Option<Vec<Mark>> {
     let bytes = sql.as_bytes();
     let mut marks = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn marks(sql: &str) -> Option<Vec<Mark>> {
             b',' if depth == 0 => marks.push(Mark::Comma(at)),
             _ if depth == 0 && is_word(byte) => {
                 let end = bytes[at..].iter().position(|byte| !is_word(*byte)).map_or(bytes.len(), |length| at + length);
-                // What follows a point is a name, whatever it looks like.
+                // A word after a dot is a name, even if it looks like a keyword.
                 if at == 0 || bytes[at - 1] != b'.' {
                     marks.push(Mark::Word(at..end));
                 }
@@ -60,7 +60,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'@') || !byte.is_ascii()
 }
 
-/// Where the text after the quote that opens at `at` goes on. A doubled quote opens the next one at once.
+/// Returns the position after the quoted text that opens at `at`. A doubled quote closes it and opens the next at once.
 fn after_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     let quote = bytes[at];
     at += 1;
@@ -73,22 +73,22 @@ fn after_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// A `SELECT` in parts.
+/// A `SELECT` split into parts.
 #[derive(Debug)]
 pub(super) struct Select<'a> {
-    /// The expressions, without their aliases.
+    /// The select list, without aliases.
     pub(super) items: Vec<&'a str>,
-    /// From `FROM` on, or empty.
+    /// Everything from `FROM` on, or empty.
     pub(super) rest: &'a str,
-    /// It has an order and no bound, so that a statement around it would ignore the order.
+    /// Whether it has an `ORDER BY` and no `LIMIT`, so that an enclosing statement would ignore the order.
     pub(super) needs_bound: bool,
-    /// Several selects put together, whose order knows only the names of the first one's columns.
+    /// Whether it is a set operation, whose order can only name the columns of its first select.
     pub(super) is_set: bool,
-    /// Its expressions can be wrapped without changing which rows there are and in which order.
+    /// Whether its expressions can be wrapped without changing its rows and their order.
     pub(super) is_plain: bool,
 }
 
-/// Takes a `SELECT` apart; `None` when it is something else, or one that can't stand inside another.
+/// Splits a `SELECT`; returns `None` for another statement, or one that can't be a subquery.
 pub(super) fn select(sql: &str) -> Option<Select<'_>> {
     let marks = marks(sql)?;
     let words: Vec<(usize, String)> = marks
@@ -121,7 +121,7 @@ pub(super) fn select(sql: &str) -> Option<Select<'_>> {
     Some(Select { items, rest, needs_bound, is_set, is_plain })
 }
 
-/// Whether it orders by the place of a column in the list, like `ORDER BY 2`.
+/// Returns whether it orders by the position of a column in the list, like `ORDER BY 2`.
 fn orders_by_place(sql: &str, marks: &[Mark]) -> bool {
     let mut in_order = false;
     let mut begins = false;
@@ -144,7 +144,7 @@ fn orders_by_place(sql: &str, marks: &[Mark]) -> bool {
     false
 }
 
-/// The expressions between the first word and `end`, without aliases.
+/// Returns the expressions between the first word and `end`, without aliases.
 fn items<'a>(sql: &'a str, marks: &[Mark], end: usize) -> Vec<&'a str> {
     let mut items = Vec::new();
     let mut start = match marks.first() {
@@ -168,7 +168,7 @@ fn items<'a>(sql: &'a str, marks: &[Mark], end: usize) -> Vec<&'a str> {
     items
 }
 
-/// The parts of an `INSERT` of one row: up to `VALUES`, the row in its parentheses, and what follows.
+/// Splits an `INSERT` of one row: up to `VALUES`, the row in its parentheses, and the rest.
 pub(super) fn insert(sql: &str) -> Option<(&str, &str, &str)> {
     let marks = marks(sql)?;
     let at = marks

@@ -1,4 +1,4 @@
-//! One connection, its prepared statements, and whether something is under way on it.
+//! One connection, its prepared statements, and whether a statement is in progress on it.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -15,36 +15,36 @@ use super::failure::{self, Overdue};
 use super::values::values;
 use crate::statement::Bind;
 
-/// Longest wait for a lock of another transaction, in seconds, unless a statement may not even run so long.
+/// Longest wait for a lock of another transaction, in seconds, unless the statement timeout is shorter.
 const LOCK_S_MAX: u64 = 10;
-/// How much longer than its own limit a statement is waited for.
+/// Time to wait beyond a statement's own timeout.
 const GRACE_MS: u64 = 1_000;
 
 type Answer<T> = Result<T, Failure>;
 
-/// What holds for every connection to a database.
+/// The terms that hold for every connection to a database.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     /// Longest run of a statement; 0 is no bound.
     pub(super) statement_ms_max: u64,
-    /// Nothing may be changed.
+    /// Whether the session is read-only.
     pub(super) read_only: bool,
 }
 
 impl Terms {
-    /// How long a statement is waited for; it should have been ended by the server before.
+    /// Returns the time to wait for a statement; the server should have ended it before.
     fn patience(self) -> Option<Duration> {
         (self.statement_ms_max > 0).then(|| Duration::from_millis(self.statement_ms_max.saturating_add(GRACE_MS)))
     }
 }
 
-/// Has the server end what a connection was doing when nobody waited for it any more.
+/// Has the server kill what a connection was doing when it was dropped.
 pub(super) trait Ender: fmt::Debug + Send + Sync {
-    /// Ends it, beside everything else.
+    /// Kills it, in the background.
     fn end(self: Arc<Self>, connection: u32);
 }
 
-/// A connection. Dropped while something is under way on it, it has the server end that.
+/// A connection. If dropped while a statement is in progress, it has the server kill that.
 #[derive(Debug)]
 pub(super) struct Client {
     conn: Conn,
@@ -57,7 +57,7 @@ pub(super) struct Client {
     mariadb: bool,
     patience: Option<Duration>,
     ender: Weak<dyn Ender>,
-    /// Kept from answer to answer, so that rows don't allocate.
+    /// Reused between results, so that rows don't allocate.
     pub(super) buffer: RowBuffer,
 }
 
@@ -68,7 +68,7 @@ struct Prepared {
 }
 
 impl Client {
-    /// Connects and sets the session to what all of Salver's statements are written for.
+    /// Connects and sets the session variables that all of Salver's statements rely on.
     pub(super) async fn connect(options: &Opts, terms: Terms, ender: Weak<dyn Ender>) -> Answer<Self> {
         let mut conn = Conn::new(options.clone()).await?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").await?;
@@ -88,43 +88,43 @@ impl Client {
         })
     }
 
-    /// Whether the server is MariaDB, not MySQL.
+    /// Returns whether the server is MariaDB, not MySQL.
     pub(super) fn is_mariadb(&self) -> bool {
         self.mariadb
     }
 
-    /// How long nothing went through it.
+    /// Returns the time since the connection was last used.
     pub(super) fn idle(&self) -> Duration {
         self.used.elapsed()
     }
 
-    /// Nothing is under way any more; `false` when the connection is of no more use.
+    /// Marks the connection as idle; returns `false` when it is no longer usable.
     pub(super) fn rest(&mut self) -> bool {
         self.busy = false;
         self.used = Instant::now();
         !self.broken
     }
 
-    /// The driver's connection, for what needs no watching.
+    /// Returns the driver's connection, for statements that need no supervision.
     pub(super) fn connection(&mut self) -> &mut Conn {
         &mut self.conn
     }
 
-    /// A round trip.
+    /// Makes a round trip.
     pub(super) async fn ping(&mut self) -> Answer<()> {
         self.busy = true;
         let answer = within(self.patience, self.conn.ping()).await;
         self.watch(answer)
     }
 
-    /// Runs a statement without values as text, for what can't be prepared; its rows are skipped.
+    /// Runs a statement without values in the text protocol, for statements that can't be prepared; skips its rows.
     pub(super) async fn run(&mut self, sql: &str) -> Answer<()> {
         self.busy = true;
         let answer = within(self.patience, self.conn.query_drop(sql)).await;
         self.watch(answer)
     }
 
-    /// The prepared statement of `sql`. Nothing of it has run when this fails.
+    /// Prepares `sql`, or returns it from the cache. If this fails, nothing of it has run.
     pub(super) async fn prepare(&mut self, sql: &Arc<str>) -> Answer<Statement> {
         self.uses += 1;
         if let Some(known) = self.prepared.get_mut(sql) {
@@ -148,12 +148,12 @@ impl Client {
         Ok(statement)
     }
 
-    /// Starts a statement with the values of all of `binds` in order; its rows come from [`Client::next`], all of
-    /// which must be taken.
+    /// Starts a statement with the values of all of `binds` in order. Its rows come from [`Client::next`], and all of
+    /// them must be taken.
     pub(super) async fn start(&mut self, sql: &Arc<str>, binds: &[&[Bind]]) -> Answer<()> {
         let statement = self.prepare(sql).await?;
         match self.start_prepared(&statement, binds).await {
-            // The table changed too much or the server forgot: nothing has run.
+            // The table changed too much, or the server evicted the statement: nothing has run.
             Err(failure) if failure::is_stale(&failure) => {
                 self.prepared.remove(sql);
                 let statement = self.prepare(sql).await?;
@@ -170,7 +170,7 @@ impl Client {
         self.watch(answer)
     }
 
-    /// The next row of what was started.
+    /// Returns the next row of the started statement.
     pub(super) async fn next(&mut self) -> Answer<Option<Row>> {
         let answer = {
             let mut rows = QueryResult::<'_, 'static, BinaryProtocol>::new(&mut self.conn);
@@ -179,23 +179,23 @@ impl Client {
         self.watch(answer)
     }
 
-    /// Skips what is left of what was started.
+    /// Skips the remaining rows of the started statement.
     pub(super) async fn skip(&mut self) -> Answer<()> {
         while self.next().await?.is_some() {}
         Ok(())
     }
 
-    /// How many rows the last statement touched.
+    /// Returns the number of rows that the last statement affected.
     pub(super) fn affected(&self) -> u64 {
         self.conn.affected_rows()
     }
 
-    /// The number the last statement's new row got.
+    /// Returns the auto-increment value of the last statement's new row.
     pub(super) fn last_key(&self) -> Option<i64> {
         self.conn.last_insert_id().and_then(|key| i64::try_from(key).ok())
     }
 
-    /// Rows of a statement that is prepared for this once, for looking at the schema.
+    /// Returns the rows of a statement that is not cached, for reading the schema.
     pub(super) async fn rows(&mut self, sql: &str) -> Answer<Vec<Row>> {
         self.busy = true;
         let answer = within(self.patience, self.conn.query::<Row, _>(sql)).await;
@@ -204,7 +204,7 @@ impl Client {
 
     fn watch<T>(&mut self, answer: Answer<T>) -> Answer<T> {
         if let Err(failure) = &answer {
-            // An overdue statement still runs on the server, and is ended when this is dropped.
+            // An overdue statement still runs on the server, and is killed when this is dropped.
             self.broken |= !matches!(failure, Failure::Server(_)) || failure::is_lost(failure);
             self.busy = !failure::is_lost(failure);
         }
@@ -232,17 +232,17 @@ async fn within<T>(patience: Option<Duration>, answer: impl Future<Output = Answ
     }
 }
 
-/// As `TRADITIONAL` has it, but for days that are none: where these are not let in, groups make one day of all of them
-/// that are there. What is written is proved before.
+/// Like `TRADITIONAL`, but lets in dates that don't exist: otherwise `GROUP BY` would fold all such stored dates into
+/// one. Written values are validated before.
 const SQL_MODE: &str = "ANSI,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,\
                         ALLOW_INVALID_DATES";
 
-/// What is set once on a new connection. Values that don't fit are errors, quotes are those of the standard.
+/// Returns the `SET` of a new session. Values that don't fit are errors, and quotes follow the standard.
 fn session(terms: Terms, mariadb: bool) -> String {
-    // What a `timestamp` takes and shows is UTC, wherever the server stands.
+    // A `timestamp` is read and written as UTC, in whatever time zone the server is.
     let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}', time_zone = '+00:00'");
     let ms = terms.statement_ms_max;
-    // Who waits for a lock to the end of the time is told of the time, not of the lock.
+    // The lock timeout must come first, or the error would be the statement timeout, not the lock.
     let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };
     sql.push_str(&format!(", lock_wait_timeout = {lock_s}, innodb_lock_wait_timeout = {lock_s}"));
     if ms > 0 && mariadb {

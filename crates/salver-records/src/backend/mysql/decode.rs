@@ -1,7 +1,7 @@
-//! A row of the driver as cells.
+//! Decodes rows of the driver into cells.
 //!
-//! Rows come in the binary protocol, typed, or as text when several reads were merged into one statement; both give the
-//! same cells.
+//! Rows come in the binary protocol, typed, or as text when several reads were merged into one statement; both yield
+//! the same cells.
 
 use mysql_async::consts::ColumnType;
 use mysql_async::{Column, Row, Value};
@@ -10,17 +10,17 @@ use salver_model::records::ColumnKind;
 
 use crate::cell::{Cell, OwnedCell, RowSink};
 
-/// What a row needs while it is handed over, kept from row to row.
+/// Scratch memory for passing on rows, reused from row to row.
 #[derive(Debug, Default)]
 pub(super) struct RowBuffer {
     /// The text of values that come as numbers, like dates.
     text: String,
-    /// Where the text of each value ends.
+    /// End offset of each value's text.
     ends: Vec<usize>,
     cells: Vec<Cell<'static>>,
 }
 
-/// The forms a column's kind asks for.
+/// The representations that a column's kind requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Int,
@@ -45,7 +45,7 @@ impl Form {
 }
 
 impl RowBuffer {
-    /// Hands a row of the binary protocol to `sink`.
+    /// Passes a row of the binary protocol to `sink`.
     pub(super) fn hand_over<S: RowSink>(
         &mut self,
         row: &Row,
@@ -53,7 +53,7 @@ impl RowBuffer {
         read: usize,
         sink: &mut S,
     ) -> Result<()> {
-        // What borrows from the text can't be made while the text grows.
+        // Cells borrow from the text, so they can't be built while the text grows.
         self.text.clear();
         self.ends.clear();
         for (index, column) in row.columns_ref().iter().enumerate() {
@@ -75,7 +75,7 @@ impl RowBuffer {
         taken
     }
 
-    /// Hands over a row of a merged statement, which has the read's index first and then every value as its text.
+    /// Passes on a row of a merged statement, which has the read's index first and then every value as text.
     pub(super) fn hand_over_merged<S: RowSink>(
         &mut self,
         row: &Row,
@@ -95,9 +95,9 @@ impl RowBuffer {
         taken
     }
 
-    /// A row to keep.
+    /// Decodes a row into owned cells.
     pub(super) fn keep(&mut self, row: &Row, kinds: &[ColumnKind]) -> Result<Vec<OwnedCell>> {
-        /// Takes one row.
+        /// A sink for one row.
         struct One(Vec<OwnedCell>);
         impl RowSink for One {
             type Piece = ();
@@ -112,7 +112,7 @@ impl RowBuffer {
     }
 }
 
-/// The same memory for cells that borrow from somewhere else: collecting a vector's own elements works in place.
+/// Reuses the memory for cells of another lifetime: collecting a vector's own elements works in place.
 fn recycled<'to>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'to>> {
     cells.clear();
     cells.into_iter().map(|_| Cell::Null).collect()
@@ -148,7 +148,7 @@ fn spell(value: &Value, column: &Column, form: Form, text: &mut String) {
     }
 }
 
-/// Hours may be many: a `TIME` is a span.
+/// Appends a time. Hours may exceed 24: a `TIME` is a span.
 fn clock(hours: u32, minutes: u8, seconds: u8, text: &mut String) {
     digits(hours, 2, text);
     text.push(':');
@@ -157,12 +157,12 @@ fn clock(hours: u32, minutes: u8, seconds: u8, text: &mut String) {
     digits(u32::from(seconds), 2, text);
 }
 
-/// As many digits as the column has, which is how the server itself writes them.
+/// Appends as many fractional digits as the column has, as the server itself writes them.
 fn fraction(micros: u32, decimals: u8, text: &mut String) {
     let width = match decimals {
         0 => return,
         1..=6 => usize::from(decimals),
-        // Not said, as for expressions.
+        // The number of digits is unknown, as for expressions.
         _ if micros == 0 => return,
         _ => 6,
     };
@@ -198,13 +198,13 @@ fn cell<'a>(value: &'a Value, column: &Column, form: Form, text: &'a str) -> Cel
         (Value::Float(value), Form::Bool) => Cell::Bool(*value != 0.0),
         (Value::Double(value), Form::Bool) => Cell::Bool(*value != 0.0),
         (Value::Float(value), _) => Cell::Single(*value),
-        // The column has no more digits than this.
+        // The column has no more precision than this.
         (Value::Double(value), Form::Single) => Cell::Single(*value as f32),
         (Value::Double(value), _) => Cell::Float(*value),
     }
 }
 
-/// A `BIT` column comes as its bytes, largest first.
+/// Decodes a `BIT` column, whose bytes come most significant first.
 fn bits<'a>(bytes: &[u8], form: Form) -> Cell<'a> {
     let number = bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     if form == Form::Bool { Cell::Bool(number != 0) } else { unsigned(number) }
@@ -214,12 +214,12 @@ fn unsigned<'a>(value: u64) -> Cell<'a> {
     i64::try_from(value).map_or(Cell::UInt(value), Cell::Int)
 }
 
-/// A value that comes as its text, or as bytes.
+/// Decodes a value that comes as text, or as bytes.
 fn spelled(bytes: &[u8], form: Form) -> Cell<'_> {
     if form == Form::Bytes {
         return Cell::Bytes(bytes);
     }
-    // All text comes as UTF-8, so that what is none is no text.
+    // All text comes as UTF-8, so a value that is not UTF-8 is not text.
     let Ok(text) = std::str::from_utf8(bytes) else { return Cell::Bytes(bytes) };
     let number = match form {
         Form::Text | Form::Bytes => None,

@@ -1,12 +1,12 @@
-//! What a failure of MySQL or MariaDB means, by its number: the one place where the server's errors become ours. The
-//! server's own words stay in the cause, but for what `SIGNAL` says.
+//! Maps failures of MySQL and MariaDB to Salver's errors, by their number; no other file does. The server's own message
+//! stays in the cause, except for that of `SIGNAL`.
 
 use std::fmt;
 
 use mysql_async::{DriverError, Error as Failure, IoError, ServerError};
 use salver_model::{Code, Error};
 
-/// The server did not answer within the time a statement may take.
+/// The server did not respond within the statement timeout.
 #[derive(Debug)]
 pub(super) struct Overdue;
 
@@ -18,12 +18,12 @@ impl fmt::Display for Overdue {
 
 impl std::error::Error for Overdue {}
 
-/// Whether the time of a statement ran out on this side, so that the server may still be at it.
+/// Returns whether the statement timed out on this side, so that the server may still be running it.
 pub(super) fn is_overdue(failure: &Failure) -> bool {
     matches!(failure, Failure::Other(cause) if cause.is::<Overdue>())
 }
 
-/// Whether the connection is of no more use, so that another one may do better.
+/// Returns whether the connection is no longer usable, so that a retry on another one may succeed.
 pub(super) fn is_lost(failure: &Failure) -> bool {
     match failure {
         Failure::Io(_) => true,
@@ -31,28 +31,29 @@ pub(super) fn is_lost(failure: &Failure) -> bool {
             cause,
             DriverError::ConnectionClosed | DriverError::PacketOutOfOrder | DriverError::UnexpectedPacket { .. }
         ),
-        // Said on the way out: the server is shutting down, the connection was killed or idle for too long.
+        // Sent before disconnecting: the server is shutting down, or the connection was killed or idle for too long.
         Failure::Server(cause) => matches!(cause.code, 1053 | 1077 | 1079 | 1927 | 2006 | 2013 | 4031),
         Failure::Other(_) | Failure::Url(_) => false,
     }
 }
 
-/// Whether the server forgot a prepared statement, or can't use it any more.
+/// Returns whether the server evicted a prepared statement, or can't use it any more.
 pub(super) fn is_stale(failure: &Failure) -> bool {
     matches!(failure, Failure::Server(cause) if matches!(cause.code, 1243 | 1615))
 }
 
-/// Whether the server has no such database, or none for this user.
+/// Returns whether the server has no such database, or none for this user.
 pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
     matches!(cause.downcast_ref(), Some(Failure::Server(cause)) if matches!(cause.code, 1044 | 1049))
 }
 
-/// Whether the failure may have ended the transaction around it, so that what followed would run outside of any.
+/// Returns whether the failure may have ended the enclosing transaction, so that later statements would run outside of
+/// it.
 pub(super) fn ends_transaction(error: &Error) -> bool {
     matches!(error.code, Code::Contention | Code::Timeout | Code::DatabaseUnavailable)
 }
 
-/// The failure in our words; `place` names the database.
+/// Converts the failure; `place` names the database.
 pub(super) fn error(failure: Failure, place: &str) -> Error {
     match failure {
         Failure::Server(cause) => server(cause, place),
@@ -81,10 +82,10 @@ pub(super) fn error(failure: Failure, place: &str) -> Error {
     }
 }
 
-/// The failure of making a connection, in our words.
+/// Converts the failure of a connection attempt.
 pub(super) fn connecting(failure: Failure, place: &str) -> Error {
     match failure {
-        // A certificate that is refused comes as data that can't be read.
+        // A rejected certificate is reported as `InvalidData`.
         Failure::Io(IoError::Io(cause)) if cause.kind() == std::io::ErrorKind::InvalidData => {
             untrusted(place).with_source(cause)
         }
@@ -104,13 +105,13 @@ fn unreachable_database(place: &str) -> Error {
         .with_hint("see whether it runs and whether the address is right; it is tried again with every request")
 }
 
-/// The connection broke, and nothing of what was asked is kept.
+/// Returns the error for a connection that broke when nothing of the request was committed.
 pub(super) fn lost(place: &str) -> Error {
     Error::new(Code::DatabaseUnavailable, format!("lost the connection to the database {place}"))
         .with_hint("nothing was changed; try again")
 }
 
-/// The connection broke after something was sent that may have been kept.
+/// Returns the error for a connection that broke after a change was sent that may have been committed.
 pub(super) fn outcome_unknown(failure: Failure, place: &str) -> Error {
     Error::new(
         Code::DatabaseUnavailable,
@@ -120,7 +121,7 @@ pub(super) fn outcome_unknown(failure: Failure, place: &str) -> Error {
     .with_source(failure)
 }
 
-/// The same failure once more, for the steps that it took along.
+/// Copies a failure, for the other steps that it failed.
 pub(super) fn again(error: &Error) -> Error {
     Error::new(error.code, error.message.clone()).with_hint_if(error.hint.clone())
 }
@@ -130,7 +131,7 @@ fn too_large() -> Error {
         .with_hint("the server's `max_allowed_packet` is the limit")
 }
 
-/// The server's failure in our words.
+/// Converts an error of the server.
 #[allow(clippy::too_many_lines, reason = "one table of numbers is read more easily whole")]
 pub(super) fn server(cause: ServerError, place: &str) -> Error {
     let text = cause.message.as_str();
@@ -150,14 +151,14 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
             integrity(first_quoted(text).map(|name| format!("the constraint `{name}` forbids it")))
         }
         1423 | 1369 | 3105 | 1906 => integrity(first_quoted(text).map(|name| format!("`{name}` can't be written so"))),
-        // A signal from a trigger or a procedure, whatever number it gives itself.
+        // A `SIGNAL` of a trigger or a procedure, whatever number it gives itself.
         1643 | 1644 => Error::new(Code::Raised, text),
         _ if cause.state.starts_with("45") => Error::new(Code::Raised, text),
         // Values that don't fit.
         1264 | 1690 | 1916 => invalid(text, "is out of range"),
         1406 | 1162 => invalid(text, "is too long"),
         1265 | 1292 | 1366 | 1367 | 1411 | 1300 | 1525 | 1365 => invalid(text, "is not a value of its type"),
-        // Text in a comparison with a column of another character set.
+        // Text compared with a column of another character set.
         1267 | 1270 | 1271 | 3854 | 3988 => {
             Error::new(Code::Invalid, "a text has characters that the column it is compared with can't have")
         }
@@ -167,7 +168,7 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
             Error::new(Code::Invalid, "the database does not take the definition or value")
         }
         1153 | 1301 => too_large(),
-        // Too many tables, columns or placeholders; the stack of its parser.
+        // Too many tables, columns or placeholders; a stack overflow of its parser.
         1116 | 1117 | 1390 | 1436 => {
             Error::new(Code::Invalid, "the request makes a statement that is too large for the database")
                 .with_hint("ask for less at once: fewer conditions, joins, columns or keys")
@@ -198,7 +199,7 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
         }
         1969 | 3024 | 1317 | 1028 => Error::new(Code::Timeout, "the statement ran for too long")
             .with_hint("ask for less, or raise `statement_ms_max` of the database"),
-        // The server is full, overloaded or on its way out.
+        // The server is full, overloaded or shutting down.
         1040 | 1203 | 1226 | 1461 | 1135 | 1041 | 1129 => {
             Error::new(Code::DatabaseUnavailable, format!("the database {place} is out of connections"))
                 .with_hint("lower `connections_max` of the database, or raise the server's limits")
@@ -229,7 +230,7 @@ fn invalid(text: &str, what: &str) -> Error {
     }
 }
 
-/// `x` in "... for column 'x' at row 1" and in "... for column `database`.`table`.`x` at row 1".
+/// Extracts `x` from "... for column 'x' at row 1" and "... for column `database`.`table`.`x` at row 1".
 fn column(text: &str) -> Option<&str> {
     let behind = &text[text.rfind(" column ")? + " column ".len()..];
     let behind = behind.rfind(" at row ").map_or(behind, |end| &behind[..end]);
@@ -243,7 +244,7 @@ fn column(text: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// `x` in "... CONSTRAINT `x` FOREIGN KEY ...".
+/// Extracts `x` from "... CONSTRAINT `x` FOREIGN KEY ...".
 fn constraint(text: &str) -> Option<&str> {
     let behind = &text[text.find("CONSTRAINT `")? + "CONSTRAINT `".len()..];
     behind.split_once('`').map(|(name, _)| name)
@@ -255,7 +256,8 @@ fn first_quoted(text: &str) -> Option<&str> {
     text[start + 1..].split_once(quote).map(|(name, _)| name)
 }
 
-/// The key in "Duplicate entry 'it's' for key 'name'": what the client sent stands before it and may hold quotes.
+/// Extracts the key from "Duplicate entry 'it's' for key 'name'": the client's value stands before it and may contain
+/// quotes.
 fn last_quoted(text: &str) -> Option<&str> {
     text.strip_suffix('\'')?.rsplit_once('\'').map(|(_, name)| name)
 }

@@ -1,9 +1,9 @@
-//! Keeping one state of a MySQL or MariaDB database: a transaction with a consistent snapshot on a connection of its
-//! own, which all who read from it use in turn.
+//! Snapshots of a MySQL or MariaDB database: a transaction with a consistent snapshot on a connection of its own, which
+//! its readers use in turn.
 //!
-//! Only engines with transactions keep earlier rows; a table of another is refused. The transaction has used the table,
-//! so that whatever changes it as a whole (`TRUNCATE`, `ALTER`, `DROP`) waits for its end or gives up after its own
-//! lock timeout.
+//! Only transactional engines keep earlier row versions; a table of another engine is refused. The transaction has read
+//! from the table, so a statement that changes it as a whole (`TRUNCATE`, `ALTER`, `DROP`) waits for the transaction's
+//! end or fails at its own lock timeout.
 
 use std::sync::Arc;
 
@@ -21,31 +21,29 @@ use crate::cell::RowSink;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, Read};
 
-/// What the transaction's session needs beside what every session has: time to wait for those who read slowly. The
-/// lease bounds that time.
+/// Additional settings of the snapshot's session: long timeouts for slow readers. The lease bounds that time.
 const SETTINGS: &str = "SET SESSION wait_timeout = 2000000, net_write_timeout = 2000000";
-/// The time in which rows wait for who takes them would count as the statement's. An answer that does not come is not
-/// waited for longer than a statement may take all the same.
+/// No statement timeout, because the time for which rows wait for their reader would count. Waiting for the server's
+/// response is still bounded by the statement timeout.
 const UNLIMITED: &str = "SET SESSION max_execution_time = 0";
 const UNLIMITED_MARIADB: &str = "SET SESSION max_statement_time = 0";
-/// MariaDB has limits for transactions nobody uses.
+/// MariaDB has timeouts for idle transactions.
 const SETTINGS_MARIADB: &str = "SET SESSION idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0";
 const REPEATABLE: &str = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-/// Whether the engine of a table keeps earlier rows; null for views.
+/// Queries whether the engine of a table is transactional; null for views.
 const TRANSACTIONS: &str = "SELECT e.TRANSACTIONS, t.ENGINE FROM information_schema.TABLES t \
     LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE \
     WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ";
-/// The table was changed as a whole after the state was fixed and before it was used.
+/// The server's error for a table that was changed as a whole between the snapshot and its first use.
 const DEFINITION_CHANGED: u16 = 1412;
-/// How often the state is fixed anew when that happens.
+/// Number of attempts at a snapshot when that happens.
 const TRIES_MAX: usize = 3;
 
-/// A state of the database.
+/// A snapshot of the database.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// The connection in its transaction; `None` once anything of it failed, since nobody can tell then whether the
-    /// transaction is still the same.
+    /// The connection in its transaction; `None` once anything on it failed, since the transaction may then be another.
     held: Arc<Mutex<Option<Holder>>>,
     place: String,
     queue: Queue,
@@ -74,11 +72,11 @@ impl Mysql {
     }
 }
 
-/// Why something ended.
+/// Reason for an early end.
 enum Ended {
-    /// The database or the way to it.
+    /// The database, or the connection to it.
     Failure(Failure),
-    /// Salver.
+    /// Salver itself.
     Error(Error),
 }
 
@@ -92,7 +90,7 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
     client.run(SETTINGS).await?;
     client.run(if client.is_mariadb() { UNLIMITED_MARIADB } else { UNLIMITED }).await?;
     if client.is_mariadb() {
-        // Versions that don't have them have no such limits.
+        // Versions without these variables have no such timeouts.
         if let Err(failure) = client.run(SETTINGS_MARIADB).await
             && failure::is_lost(&failure)
         {
@@ -106,7 +104,7 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
     let mut tries = 1;
     loop {
         client.run(BEGIN).await?;
-        // What was used once in the transaction can't be taken away from it.
+        // Once the transaction has read from the table, the table can't be changed under it.
         match client.run(&touch.text).await {
             Ok(()) => return Ok(()),
             Err(Failure::Server(cause)) if cause.code == DEFINITION_CHANGED && tries < TRIES_MAX => {
@@ -118,7 +116,7 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
     }
 }
 
-/// That the table's engine has transactions.
+/// Checks that the table's engine is transactional.
 async fn keeps_rows(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
     client.start(&format!("{TRANSACTIONS}?").into(), &[&[Bind::Text(table.real_name.clone())]]).await?;
     let row = client.next().await?;
@@ -197,7 +195,7 @@ async fn rows<S: RowSink>(client: &mut Client, read: &Read, sink: &mut S) -> Res
     Ok(())
 }
 
-/// Sends rows while they come; whether all of them did.
+/// Sends rows as they arrive; returns whether all of them were sent.
 async fn sent<S: RowSink>(
     client: &mut Client,
     read: &Read,

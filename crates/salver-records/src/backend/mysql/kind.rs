@@ -1,8 +1,8 @@
-//! Types of MySQL and MariaDB as kinds of columns.
+//! Maps types of MySQL and MariaDB to column kinds.
 
 use salver_model::records::ColumnKind;
 
-/// The kind of a column whose type is called `base`, in full `native`, like `int` and `int(10) unsigned`.
+/// Returns the kind of a column whose type is called `base`, in full `native`, like `int` and `int(10) unsigned`.
 pub(super) fn kind(base: &str, native: &str) -> ColumnKind {
     let base = base.to_ascii_lowercase();
     let native = native.to_ascii_lowercase();
@@ -32,7 +32,7 @@ pub(super) fn kind(base: &str, native: &str) -> ColumnKind {
     }
 }
 
-/// The words of `enum('a','it''s')`, and those of which the values of `set(...)` are lists.
+/// Parses the labels of `enum('a','it''s')`, or the members of `set(...)`.
 pub(super) fn words(native: &str) -> Vec<String> {
     let list = native.strip_prefix("enum(").or_else(|| native.strip_prefix("set("));
     let Some(list) = list.and_then(|rest| rest.strip_suffix(')')) else {

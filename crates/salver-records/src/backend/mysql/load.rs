@@ -1,7 +1,7 @@
-//! Loading many rows in one transaction, by inserts of many rows each: measured beside `LOAD DATA LOCAL INFILE` they
-//! take the same time, and they never bend a value to make it fit.
+//! Loads many rows in one transaction, by multi-row inserts: measured against `LOAD DATA LOCAL INFILE` they take the
+//! same time, and they never coerce a value to make it fit.
 //!
-//! An insert that fails leaves nothing. It is then done in halves, and their halves, until the bad rows stand alone.
+//! A failed insert leaves nothing. It is then bisected until the bad rows stand alone.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use super::pool::Pool;
 use super::write::{begin, finish};
 use crate::statement::{Bind, BulkLoad, Loaded};
 
-/// Rows of one insert, as a power of two: there are few different statements, so that each is prepared once.
+/// Rows of one insert, as a power of two: few different statements, so that each is prepared once.
 const INSERT_ROWS_LOG2_MAX: u32 = 8;
-/// Bytes of text and binary values of one insert, roughly; well below the smallest packet servers take.
+/// Bytes of text and binary values of one insert, approximately; well below the smallest packet that servers accept.
 const INSERT_BYTES_MAX: usize = 512 * 1024;
 
 type Row = Vec<Bind>;
@@ -31,7 +31,7 @@ pub(super) async fn load(pool: &Pool, load: BulkLoad, mut rows: mpsc::Receiver<V
     let mut waiting: Vec<Row> = Vec::new();
     while let Some(some) = rows.recv().await {
         waiting.extend(some);
-        // The rest waits for more, so that inserts are as long as they can be.
+        // The remainder waits for more rows, so that inserts are as long as possible.
         let whole = waiting.len() - waiting.len() % loading.rows_max;
         loading.insert_all(&waiting[..whole]).await?;
         waiting.drain(..whole);
@@ -46,13 +46,13 @@ pub(super) async fn load(pool: &Pool, load: BulkLoad, mut rows: mpsc::Receiver<V
     Ok(loaded)
 }
 
-/// A load under way.
+/// A load in progress.
 struct Loading<'a> {
     client: &'a mut Client,
     place: &'a str,
-    /// The insert up to its row, the row, and what follows; `None` when it can't take several.
+    /// The insert up to its row, the row, and the rest; `None` when it can't take several rows.
     parts: Option<(&'a str, &'a str, &'a str)>,
-    /// The inserts of 1, 2, 4, ... rows, those that were needed yet.
+    /// The prepared inserts of 1, 2, 4, ... rows, as far as needed yet.
     inserts: Vec<Option<Arc<str>>>,
     rows_max: usize,
     loaded: Loaded,
@@ -89,7 +89,7 @@ impl<'a> Loading<'a> {
         Ok(())
     }
 
-    /// How many of the rows, a power of two, go into one insert.
+    /// Returns how many of the rows, a power of two, fit into one insert.
     fn fitting(&self, rows: &[Row]) -> usize {
         let mut bytes = 0;
         let count = rows
@@ -103,7 +103,7 @@ impl<'a> Loading<'a> {
         1 << count.max(1).ilog2()
     }
 
-    /// Inserts the rows, or none of them; why none, unless that ends everything.
+    /// Inserts all of the rows or none; returns the error of the insert, unless it ends the whole load.
     async fn insert(&mut self, rows: &[Row]) -> Result<Option<Error>> {
         let sql = self.statement(rows.len().ilog2() as usize)?;
         let binds: Vec<&[Bind]> = rows.iter().map(Vec::as_slice).collect();
@@ -118,7 +118,7 @@ impl<'a> Loading<'a> {
         if is_of_row { Ok(Some(error)) } else { Err(error) }
     }
 
-    /// The insert of 2 to the power of `log2` rows.
+    /// Returns the insert of 2 to the power of `log2` rows.
     fn statement(&mut self, log2: usize) -> Result<Arc<str>> {
         if let Some(known) = &self.inserts[log2] {
             return Ok(Arc::clone(known));
@@ -148,7 +148,7 @@ impl<'a> Loading<'a> {
     }
 }
 
-/// The bytes of a row, roughly.
+/// Returns the size of a row in bytes, approximately.
 fn size(row: &Row) -> usize {
     row.iter()
         .map(|bind| match bind {

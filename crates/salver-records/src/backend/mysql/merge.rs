@@ -1,7 +1,11 @@
-//! Several reads as one statement, so that they take one round trip and see one state.
+//! Merges several reads into one statement, which takes one round trip and sees one snapshot.
 //!
-//! Each becomes a branch of a `UNION ALL`: its index first, then its columns, each as the bytes of its text, so that
-//! columns of any types stand below each other without being changed by that.
+//! Each read becomes a branch of a `UNION ALL`: its index, then its columns, each as the bytes of its text, so that the
+//! union does not coerce columns of different types. For two reads:
+//!
+//! ```sql
+//! SELECT 0, <a as bytes>, <b as bytes> FROM ... UNION ALL SELECT 1, <c as bytes>, NULL FROM ...
+//! ```
 
 use std::fmt::Write;
 
@@ -16,10 +20,10 @@ const READS_MAX: usize = 48;
 pub(super) const PLACEHOLDERS_MAX: usize = 65_535;
 /// Most columns of one statement.
 const COLUMNS_MAX: usize = 4_000;
-/// A bound that bounds nothing, so that an order is kept.
+/// A limit above any row count, which keeps the order of a branch.
 const NO_BOUND: &str = " LIMIT 18446744073709551615";
 
-/// One statement for all of `reads`, with their placeholders in order; `None` when they can't be merged.
+/// Merges `reads` into one statement with their placeholders in order; returns `None` when they can't be merged.
 pub(super) fn merged(reads: &[Read]) -> Option<String> {
     let width = reads.iter().map(|read| read.kinds.len()).max()?;
     let placeholders: usize = reads.iter().map(|read| read.binds.len()).sum();
@@ -58,8 +62,8 @@ fn branch(index: usize, read: &Read, width: usize, sql: &mut String) -> Option<(
     if in_place {
         let _ = write!(sql, " {}{bound})", parts.rest);
     } else {
-        // Only a common table expression can name the columns of what it stands for. Its own name has a space, which
-        // none of ours has.
+        // Only a common table expression can name the columns of a subquery. Its own name has a space, as none of
+        // Salver's names has.
         sql.push_str(" FROM (WITH `salver part` (");
         for column in 0..read.kinds.len() {
             let _ = write!(sql, "{}c{column}", if column > 0 { ", " } else { "" });
@@ -76,7 +80,7 @@ fn as_bytes(value: &str, kind: ColumnKind, sql: &mut String) {
         // The sum makes a number of a `BIT`, whose text would be its bytes.
         ColumnKind::Integer | ColumnKind::BigInt | ColumnKind::Boolean => ("CAST((", ") + 0 AS BINARY)"),
         // The product makes a `DOUBLE` of a `FLOAT`, whose text has too few digits; a sum would lose the sign of zero.
-        // Without the length the longest numbers may be cut.
+        // Without the length the longest numbers may be truncated.
         ColumnKind::Float | ColumnKind::Double => ("CAST(CAST((", ") * 1e0 AS CHAR(32)) AS BINARY)"),
         ColumnKind::Varbinary | ColumnKind::Blob => ("CAST(", " AS BINARY)"),
         _ => ("CAST(CONVERT(", " USING utf8mb4) AS BINARY)"),

@@ -1,5 +1,5 @@
-//! Connections that wait for work. Taking one costs a place in a semaphore and a pop: no ping, no reset, no `SET`. What
-//! a connection needs to be set to is set once, when it is made.
+//! A pool of idle connections. Taking one costs a semaphore permit and a pop: no ping, no reset, no `SET`. Session
+//! variables are set once, when the connection is made.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -16,12 +16,11 @@ use super::client::{Client, Ender, Terms};
 use super::failure;
 use crate::backend::lying;
 
-/// Longest wait for a connection that is free.
+/// Longest wait for a free connection.
 const WAIT_MS_MAX: u64 = 5_000;
-/// Longest making of a connection.
+/// Longest connection attempt.
 const CONNECT_MS_MAX: u64 = 5_000;
-/// A connection that was idle for longer is asked whether it lives before a change is sent through it: a change can't
-/// be sent twice.
+/// Idle time after which a connection is pinged before a change is sent through it: a change can't be retried.
 const IDLE_MS_MAX: u64 = 200;
 
 /// Connections to one database.
@@ -30,23 +29,23 @@ pub(super) struct Pool {
     inner: Arc<Inner>,
 }
 
-/// What the connections share.
+/// The state that connections share.
 #[derive(Debug)]
 struct Inner {
     options: Opts,
-    /// How messages call the database.
+    /// Name of the database in messages.
     place: String,
     terms: Terms,
     free: Mutex<Vec<Client>>,
     places: Arc<Semaphore>,
-    /// Of these, those whose rows wait for slow clients.
+    /// Shares of these connections for responses and loads whose clients are slow.
     lying: Arc<Shares>,
     connections_max: usize,
-    /// One connection at a time is made beside the others to end what nobody waits for.
+    /// Permit for the one extra connection that kills abandoned statements.
     ending: Semaphore,
 }
 
-/// A connection and its place among those there may be. The connection is closed unless it is given back.
+/// A connection and its permit. The connection is closed unless it is given back.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) client: Client,
@@ -70,17 +69,17 @@ impl Pool {
         }
     }
 
-    /// Places of answers and loads whose clients are slow.
+    /// Returns the shares of responses and loads whose clients are slow.
     pub(super) fn lying(&self) -> &Arc<Shares> {
         &self.inner.lying
     }
 
-    /// How messages call the database.
+    /// Returns the name of the database in messages.
     pub(super) fn place(&self) -> &str {
         &self.inner.place
     }
 
-    /// A connection, which may turn out to be lost.
+    /// Takes a connection, which may turn out to be lost.
     pub(super) async fn lease(&self) -> Result<Lease> {
         let place = self.wait().await?;
         let client = match self.inner.pop() {
@@ -90,7 +89,7 @@ impl Pool {
         Ok(Lease { client, _place: place })
     }
 
-    /// A connection that was alive a moment ago.
+    /// Takes a connection that was alive a moment ago.
     pub(super) async fn lease_alive(&self) -> Result<Lease> {
         let place = self.wait().await?;
         let client = match self.inner.pop() {
@@ -108,14 +107,14 @@ impl Pool {
         Ok(Lease { client, _place: place })
     }
 
-    /// A connection made now, after one was found lost: the others were probably lost with it.
+    /// Makes a new connection after one was found lost, and closes the idle ones, which were probably lost with it.
     pub(super) async fn lease_new(&self) -> Result<Lease> {
         let place = self.wait().await?;
         self.forget();
         Ok(Lease { client: self.connect().await?, _place: place })
     }
 
-    /// Takes back a connection on which nothing is under way.
+    /// Takes back a connection on which nothing is in progress.
     pub(super) fn give_back(&self, mut lease: Lease) {
         if lease.client.rest() {
             self.inner.push(lease.client);
@@ -133,7 +132,7 @@ impl Pool {
         })
     }
 
-    /// A connection that is not one of these, and has no place among them.
+    /// Makes a connection outside of the pool, without a permit.
     pub(super) async fn apart(&self) -> Result<Client> {
         self.connect().await
     }
@@ -142,7 +141,7 @@ impl Pool {
         self.inner.connect().await.map_err(|failure| failure::connecting(failure, self.place()))
     }
 
-    /// Closes every connection that waits.
+    /// Closes every idle connection.
     fn forget(&self) {
         let gone = std::mem::take(&mut *self.inner.free.lock().unwrap_or_else(PoisonError::into_inner));
         drop(gone);
@@ -172,7 +171,7 @@ impl Ender for Inner {
         runtime.spawn(async move {
             let Ok(_turn) = self.ending.acquire().await else { return };
             if let Ok(mut client) = self.connect().await {
-                // It may have ended by itself; then there is nothing to end, which the server says as an error.
+                // The statement may have ended by itself; then the server reports an error.
                 let _ = timeout(
                     Duration::from_millis(CONNECT_MS_MAX),
                     client.connection().query_drop(format!("KILL {connection}")),

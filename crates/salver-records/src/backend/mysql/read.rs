@@ -1,4 +1,4 @@
-//! Running reads: one as it is, several as one statement where they can be merged, else inside one snapshot.
+//! Runs reads: one as it is, several as one statement where they can be merged, else in one snapshot.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::pool::Pool;
 use crate::cell::RowSink;
 use crate::statement::{Bind, Read};
 
-/// Why reads ended early.
+/// Reason for an early end of reads.
 enum Ended {
-    /// The database or the way to it.
+    /// The database, or the connection to it.
     Failure(Failure),
     /// The sink.
     Error(Error),
-    /// Nobody takes the pieces any more.
+    /// The receiver of the pieces is gone.
     Unwanted,
 }
 
@@ -29,11 +29,11 @@ impl From<Failure> for Ended {
     }
 }
 
-/// Where rows go.
+/// The destination of rows.
 struct Way<'a, S: RowSink> {
     sink: &'a mut S,
     out: Option<&'a mpsc::Sender<Result<S::Piece>>>,
-    /// Rows that went there: nothing can be read again once one did.
+    /// Number of rows passed on: a read can't be retried once there is one.
     rows: u64,
 }
 
@@ -48,7 +48,7 @@ impl<S: RowSink> Way<'_, S> {
     }
 }
 
-/// Runs `reads`, all of which see one state of the database.
+/// Runs `reads`, all of which see one snapshot of the database.
 pub(super) async fn read<S: RowSink>(
     pool: &Pool,
     reads: &[Read],
@@ -62,7 +62,7 @@ pub(super) async fn read<S: RowSink>(
         && failure::is_lost(failure)
         && way.rows == 0
     {
-        // The connection may have been lost long ago, with the server that was there then.
+        // The connection may have been lost long ago, with a server since restarted.
         drop(lease);
         lease = pool.lease_new().await?;
         ended = run(&mut lease.client, reads, &mut way).await;
@@ -78,7 +78,7 @@ pub(super) async fn read<S: RowSink>(
             }
             Err(failure::error(failure, pool.place()))
         }
-        // What is left of the answer is ended with the connection.
+        // Closing the connection ends the rest of the result.
         Err(Ended::Error(error)) => Err(error),
         Err(Ended::Unwanted) => Ok(sink),
     }
@@ -91,8 +91,8 @@ async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, 
         several => {
             if let Some(sql) = merged(several) {
                 match together(client, &sql.into(), several, way).await {
-                    // What can't be said in one statement can be said in several; if they fail too, theirs is the
-                    // failure to tell.
+                    // Reads that fail as one statement may work as several; if these fail too, theirs is the failure to
+                    // report.
                     Err(Ended::Failure(Failure::Server(cause)))
                         if way.rows == 0 && !failure::is_lost(&Failure::Server(cause.clone())) => {}
                     ended => return ended,
@@ -141,7 +141,7 @@ async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut 
     client.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
     for (index, read) in reads.iter().enumerate() {
         if let Err(ended) = one(client, read, index, way).await {
-            // The connection goes back to the others after a failure of the statement.
+            // The connection goes back to the pool after a failure of the statement.
             if let Ended::Failure(Failure::Server(_)) = &ended {
                 client.run("ROLLBACK").await?;
             }

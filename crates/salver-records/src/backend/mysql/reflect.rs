@@ -1,4 +1,4 @@
-//! The schema as the database's own catalog tells it, in a handful of queries.
+//! Reads the schema from the database's own catalog, in a handful of queries.
 
 use mysql_async::{Error as Failure, FromValueError, Row};
 use salver_model::records::{ColumnInfo, ColumnKind, ForeignKey, TableInfo, TableKind};
@@ -13,7 +13,7 @@ const COLUMNS: &str = "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, C
      NUMERIC_PRECISION, NUMERIC_SCALE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT \
      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
 
-/// An index over the start of a column or over an expression does not make the column unique.
+/// An index over a column's prefix or an expression does not make the column unique.
 const UNIQUE: &str = "SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS \
      WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX";
 
@@ -26,8 +26,8 @@ const FOREIGN: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENC
 const JSON_CHECKS: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS \
      WHERE CONSTRAINT_SCHEMA = DATABASE() AND LEVEL = 'Column' AND CHECK_CLAUSE LIKE 'json\\_valid(%'";
 
-/// Moves with everything the queries above answer; `DATABASE()` keeps each to one schema, so that it takes a fraction
-/// of a millisecond for a few tables.
+/// A checksum of everything the queries above return; `DATABASE()` restricts each to one schema, so that it takes a
+/// fraction of a millisecond for a few tables.
 pub(super) const STAMP: &str = "SELECT \
      (SELECT BIT_XOR(CAST(CONV(LEFT(MD5(CONCAT_WS('|', TABLE_NAME, TABLE_TYPE, CREATE_TIME, \
         TABLE_COMMENT)), 16), 16, 10) \
@@ -42,7 +42,7 @@ pub(super) const STAMP: &str = "SELECT \
         REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME)), 16), 16, 10) AS UNSIGNED)) \
         FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE())";
 
-/// Every table and view, by name.
+/// Reads every table and view, by name.
 pub(super) async fn reflect(client: &mut Client) -> Result<Vec<TableInfo>, Failure> {
     let mut tables = Vec::new();
     for row in client.rows(TABLES).await? {
@@ -102,10 +102,10 @@ async fn columns(client: &mut Client, tables: &mut [TableInfo]) -> Result<(), Fa
             precision: precision.filter(|_| is_decimal),
             scale: scale.filter(|_| is_decimal),
             nullable: nullable == "YES",
-            // MariaDB writes the default null as a word.
+            // MariaDB writes a null default as the word NULL.
             has_default: default.is_some_and(|default| default != "NULL"),
             auto_increment: extra.contains("AUTO_INCREMENT"),
-            // MySQL also says DEFAULT_GENERATED, of a default that is an expression.
+            // MySQL also says DEFAULT_GENERATED, for a default that is an expression.
             generated: ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word)),
             ordered: true,
             base: None,
@@ -130,7 +130,7 @@ async fn json_columns(client: &mut Client, tables: &mut [TableInfo]) -> Result<(
     Ok(())
 }
 
-/// Which quotes the catalog uses hangs on the session's mode.
+/// Removes the quotes of a name; the session's SQL mode determines which ones the catalog uses.
 fn quoted(name: &str, quote: char) -> String {
     let mut doubled = [0; 4];
     let quote = &*quote.encode_utf8(&mut doubled);
@@ -172,7 +172,7 @@ fn unique_key(tables: &mut [TableInfo], (table, index): &(String, String), colum
 async fn foreign_keys(client: &mut Client, tables: &mut [TableInfo]) -> Result<(), Failure> {
     for row in client.rows(FOREIGN).await? {
         let (table, constraint, column, target, target_column): (String, String, String, String, String) = told(row)?;
-        // Names may differ in case between the two sides where the file system does not tell them apart.
+        // The two sides may differ in case where the file system is case-insensitive.
         let Some((target, target_column)) = find(tables, &target).and_then(|target| {
             let there = target.columns.iter().find(|there| there.name.eq_ignore_ascii_case(&target_column))?;
             Some((target.name.clone(), there.name.clone()))
@@ -205,7 +205,7 @@ fn find<'a>(tables: &'a mut [TableInfo], name: &str) -> Option<&'a mut TableInfo
     tables.get_mut(index)
 }
 
-/// A row of the catalog as what it should be.
+/// Converts a row of the catalog to a tuple.
 fn told<T: mysql_async::prelude::FromRow>(row: Row) -> Result<T, Failure> {
     mysql_async::from_row_opt(row).map_err(|cause| Failure::Other(Box::new(cause)))
 }

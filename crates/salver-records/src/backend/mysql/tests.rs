@@ -25,7 +25,7 @@ fn spec(url: &str) -> DatabaseSpec {
     spec
 }
 
-/// A fresh database made by `sql`, and the backend over it.
+/// Creates a fresh database from `sql`, and the backend over it.
 fn fresh(sql: &str) -> (Mysql, Database) {
     let database = database(Kind::Mariadb, sql);
     (Mysql::open(&spec(database.url())).unwrap(), database)

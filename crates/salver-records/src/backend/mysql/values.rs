@@ -1,10 +1,10 @@
-//! Bound values as the driver sends them.
+//! Converts bound values to those of the driver.
 
 use mysql_async::Value;
 
 use crate::statement::Bind;
 
-/// Values for the placeholders of a statement. References to earlier steps have been replaced before.
+/// Returns the values for a statement's placeholders. References to earlier steps are resolved before.
 pub(super) fn values(binds: &[&[Bind]]) -> Vec<Value> {
     let mut values = Vec::with_capacity(binds.iter().map(|some| some.len()).sum());
     values.extend(binds.iter().copied().flatten().map(value));
@@ -13,7 +13,7 @@ pub(super) fn values(binds: &[&[Bind]]) -> Vec<Value> {
 
 fn value(bind: &Bind) -> Value {
     match bind {
-        // A reference that nobody replaced finds nothing.
+        // An unresolved reference matches nothing.
         Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => Value::NULL,
         Bind::Bool(value) => Value::Int(i64::from(*value)),
         Bind::Int(value) => Value::Int(*value),

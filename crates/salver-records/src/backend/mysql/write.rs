@@ -1,4 +1,4 @@
-//! Running programs of changes, in one transaction or, when there is nothing to undo, without any.
+//! Runs programs of changes, in one transaction or, when there is nothing to roll back, without any.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
 pub(super) async fn write(pool: &Pool, program: Program) -> Result<Outcome> {
     match program.steps.as_slice() {
         [] => Ok(Outcome { steps: Vec::new(), committed: !program.dry_run }),
-        // The database undoes a statement that fails, so that one alone needs no transaction around it.
+        // The database rolls back a failed statement, so that a single one needs no transaction around it.
         [only] if only.check.is_none() && !program.dry_run => alone(pool, only).await,
         _ => together(pool, &program).await,
     }
@@ -29,7 +29,7 @@ async fn alone(pool: &Pool, step: &Step) -> Result<Outcome> {
             return Ok(Outcome { steps: vec![Err(error)], committed: false });
         }
     };
-    // Until it is prepared nothing of the change was sent.
+    // Nothing of the change is sent before it is prepared, so a lost connection can be replaced.
     let mut prepared = lease.client.prepare(&step.sql).await;
     if prepared.as_ref().is_err_and(failure::is_lost) {
         drop(lease);
@@ -62,7 +62,7 @@ async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
             Ok(binds) => match run(&mut lease.client, step, &binds).await {
                 Ok(done) => checked(step, done),
                 Err(Stopped::Failure(failure)) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
-                    // The transaction ends with its connection.
+                    // Closing the connection ends the transaction.
                     return Err(failure::error(failure, pool.place()));
                 }
                 Err(stopped) => Err(stopped.error(pool.place())),
@@ -85,7 +85,7 @@ async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
     Ok(Outcome { steps, committed: !failed && !program.dry_run })
 }
 
-/// A connection in a transaction.
+/// Takes a connection and begins a transaction on it.
 pub(super) async fn begin(pool: &Pool) -> Result<Lease> {
     let mut lease = pool.lease_alive().await?;
     let mut begun = lease.client.run("START TRANSACTION").await;
@@ -100,14 +100,14 @@ pub(super) async fn begin(pool: &Pool) -> Result<Lease> {
     }
 }
 
-/// Ends a transaction: keeps what was done in it, or not.
+/// Ends a transaction: commits it if `keep`, else rolls it back.
 pub(super) async fn finish(pool: &Pool, mut lease: Lease, keep: bool) -> Result<()> {
     match lease.client.run(if keep { "COMMIT" } else { "ROLLBACK" }).await {
         Ok(()) => {
             pool.give_back(lease);
             Ok(())
         }
-        // What was not to be kept is not: the transaction ends with its connection.
+        // Closing the connection rolls the transaction back anyway.
         Err(_) if !keep => Ok(()),
         Err(failure) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
             Err(failure::outcome_unknown(failure, pool.place()))
@@ -116,7 +116,7 @@ pub(super) async fn finish(pool: &Pool, mut lease: Lease, keep: bool) -> Result<
     }
 }
 
-/// Why a step did not finish.
+/// Reason why a step did not finish.
 enum Stopped {
     Failure(mysql_async::Error),
     Error(Error),
@@ -159,7 +159,7 @@ fn checked(step: &Step, done: Done) -> Result<Done> {
     Ok(done)
 }
 
-/// The values of a step, with what earlier steps answered in the place of references to them.
+/// Returns the values of a step, with references replaced by the results of earlier steps.
 fn resolved<'a>(step: &'a Step, steps: &[Result<Done>]) -> Result<Cow<'a, [Bind]>> {
     if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
         return Ok(Cow::Borrowed(&step.binds));
@@ -195,7 +195,7 @@ fn bound(cell: &OwnedCell) -> Bind {
         OwnedCell::Null => Bind::Null,
         OwnedCell::Bool(value) => Bind::Bool(*value),
         OwnedCell::Int(value) => Bind::Int(*value),
-        // Numbers so large are taken as text without loss.
+        // Numbers this large are sent as text, without loss.
         OwnedCell::UInt(value) => Bind::Text(value.to_string()),
         OwnedCell::Float(value) => Bind::Float(*value),
         OwnedCell::Single(value) => Bind::Float(f64::from(*value)),

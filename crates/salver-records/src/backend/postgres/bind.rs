@@ -1,8 +1,8 @@
-//! Values on their way into a statement.
+//! Encodes bound values for a statement.
 //!
-//! The server infers the types of placeholders. A value whose binary form is plain goes in binary; every other goes as
-//! text, which the server reads as it reads a literal of the type: so every type can be written, also those this crate
-//! has never heard of, and what does not fit is the server's to refuse.
+//! The server infers the types of placeholders. A value whose binary form is simple is sent in binary; every other is
+//! sent as text, which the server parses like a literal of the type. So every type can be written, including those
+//! unknown to this crate, and the server rejects what does not fit.
 
 use bytes::{BufMut, BytesMut};
 use tokio_postgres::types::{Format, IsNull, ToSql, Type};
@@ -10,15 +10,15 @@ use tokio_postgres::types::{Format, IsNull, ToSql, Type};
 use crate::cell::OwnedCell;
 use crate::statement::Bind;
 
-/// A value as the driver takes it.
+/// A value in the form that the driver takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire<'a>(pub(super) &'a Bind);
 
-/// What a value refused, which can only be one that was not resolved.
+/// Error of a value that can't be encoded, which can only be an unresolved reference.
 type Refusal = Box<dyn std::error::Error + Sync + Send>;
 
-/// Whether the value goes in binary as `to`. What does not fit a small integer goes as text, so that the server says
-/// so.
+/// Returns whether the value is sent in binary as `to`. A number that does not fit a small integer is sent as text, so
+/// that the server reports it.
 fn binary(bind: &Bind, to: &Type) -> bool {
     match bind {
         Bind::Bool(_) => *to == Type::BOOL,
@@ -80,7 +80,7 @@ fn put_binary(bind: &Bind, to: &Type, out: &mut BytesMut) {
     }
 }
 
-/// The words PostgreSQL has for what is no number.
+/// Returns the text of a float, with PostgreSQL's words for NaN and the infinities.
 pub(super) fn float_text(value: f64, buffer: &mut zmij::Buffer) -> &str {
     if value.is_nan() {
         "NaN"
@@ -93,7 +93,7 @@ pub(super) fn float_text(value: f64, buffer: &mut zmij::Buffer) -> &str {
     }
 }
 
-/// A cell that an earlier statement answered, as a value for a later one.
+/// Converts a cell returned by an earlier statement to a value for a later one.
 pub(super) fn from_cell(cell: &OwnedCell) -> Bind {
     match cell {
         OwnedCell::Null => Bind::Null,
@@ -101,7 +101,7 @@ pub(super) fn from_cell(cell: &OwnedCell) -> Bind {
         OwnedCell::Int(value) => Bind::Int(*value),
         OwnedCell::UInt(value) => Bind::Text(value.to_string()),
         OwnedCell::Float(value) => Bind::Float(*value),
-        // As text it keeps its own few digits.
+        // Text keeps the few digits of its own precision.
         OwnedCell::Single(value) => Bind::Text(value.to_string()),
         OwnedCell::Text(value) => Bind::Text(value.clone()),
         OwnedCell::Bytes(value) => Bind::Bytes(value.clone()),

@@ -18,25 +18,25 @@ use tokio_postgres::{Client, Statement};
 use super::fault::{self, Fault};
 use super::target::{CONNECT_MS_MAX, Target};
 
-/// A connection. Any number of tasks may send on it: answers come in the order in which the questions went.
+/// A connection. Any number of tasks may send on it: responses come in the order of the requests.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) opened: Instant,
     /// The task that moves the bytes.
     driver: AbortHandle,
-    /// Whether it was ended here, which the driver learns a little later.
+    /// Whether it was aborted here, which the driver notices a little later.
     ended: AtomicBool,
-    /// How long an answer is waited for; `None` without a limit.
+    /// Longest wait for a response; `None` without a limit.
     patience: Option<Duration>,
     prepared: Mutex<Prepared>,
 }
 
-/// Why there is no new connection.
+/// Reason why there is no new connection.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) error: Error,
-    /// The server has as many as it allows; ours may be among them.
+    /// Whether the server has as many connections as it allows; Salver's may be among them.
     pub(super) full: bool,
 }
 
@@ -53,9 +53,9 @@ impl Connection {
         };
         let refused =
             |error| Refusal { full: fault::is_full(&error), error: fault::of_connecting(error, &target.entry, &place) };
-        // The driver's own limit is for the TCP connection alone; a server may take that and say nothing.
+        // The driver's own timeout covers the TCP connect only; a server may accept that and then not respond.
         let most = Duration::from_millis(CONNECT_MS_MAX);
-        // Who may not wait longer for a statement need not for a connection.
+        // A connection attempt gets no more time than a statement.
         let patience = target.patience.map_or(most, |patience| patience.min(most));
         let (client, connection) = timeout(patience, Box::pin(target.config.connect(target.tls.clone())))
             .await
@@ -89,20 +89,20 @@ impl Connection {
         self.ended.load(Ordering::Relaxed) || self.client.is_closed()
     }
 
-    /// Ends the connection where it stands: who waits on it gets an error.
+    /// Aborts the connection: pending requests on it fail.
     pub(super) fn abort(&self) {
         self.ended.store(true, Ordering::Relaxed);
         self.driver.abort();
     }
 
-    /// What the server answers. One that says nothing for longer than a statement may take hangs, its own limit with
-    /// it: then the connection is ended, and whoever else waits on it gets an error.
+    /// Waits for a response within the timeout. A server that does not respond for longer than a statement may take
+    /// hangs, including its own timeout: then the connection is aborted, and other pending requests on it fail.
     pub(super) async fn within<T>(
         &self,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Fault> {
         let mut answer = pin!(answer);
-        // The clock is not looked at where the answer is here.
+        // The clock is not read when the response is already here.
         if let Poll::Ready(ended) = futures::poll!(answer.as_mut()) {
             return Ok(ended?);
         }
@@ -116,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// The same of an answer that may have been there at once.
+    /// Waits like `within` for a response that may have come at once.
     pub(super) async fn within_or<T>(
         &self,
         early: Option<Result<T, tokio_postgres::Error>>,
@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// The statement for `sql`, prepared on first use.
+    /// Returns the statement for `sql`, prepared at its first use.
     pub(super) async fn prepare(&self, sql: &Arc<str>) -> Result<Statement, tokio_postgres::Error> {
         if let Some(statement) = self.kept().get(sql) {
             return Ok(statement);
@@ -138,7 +138,7 @@ impl Connection {
         Ok(statement)
     }
 
-    /// The statements for all of `texts`; those that must be prepared are so in one round trip.
+    /// Returns the statements for all of `texts`; those that must be prepared take one round trip together.
     pub(super) async fn prepare_all(&self, texts: &[&Arc<str>]) -> Result<Vec<Statement>, tokio_postgres::Error> {
         let mut known: AHashMap<&str, Option<Statement>> = AHashMap::new();
         let mut missing = Vec::new();
@@ -154,7 +154,7 @@ impl Connection {
                 });
             }
         }
-        // All of them are waited for, also after a failure: a statement nobody took would never be closed.
+        // All of them are awaited, also after a failure: a statement whose future is dropped would never be closed.
         let prepared = join_all(missing.iter().map(|text| Box::pin(self.client.prepare(text)))).await;
         for (text, statement) in missing.into_iter().zip(prepared) {
             let statement = statement?;
@@ -164,7 +164,7 @@ impl Connection {
         Ok(texts.iter().filter_map(|text| known.get(text.as_ref()).cloned().flatten()).collect())
     }
 
-    /// Forgets every prepared statement: the schema moved.
+    /// Drops every prepared statement, because the schema changed.
     pub(super) fn forget(&self) {
         *self.kept() = Prepared::default();
     }
@@ -174,10 +174,10 @@ impl Connection {
     }
 }
 
-/// Sends what `future` has to send, without waiting for its answer. `Some` when it is over already.
+/// Sends the request of `future`, without waiting for its response. Returns `Some` when it is complete already.
 ///
-/// Futures of the driver send when they are polled first; so questions that are started one after the other leave as
-/// one flight, and their answers can be taken in the same order.
+/// Futures of the driver send at their first poll. So requests that are started one after the other are pipelined, and
+/// their responses can be awaited in the same order.
 pub(super) async fn start<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Option<F::Output> {
     poll_fn(|context| {
         Poll::Ready(match future.as_mut().poll(context) {
@@ -188,7 +188,7 @@ pub(super) async fn start<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Optio
     .await
 }
 
-/// Prepared statements by text. The one that was not used for longest makes room.
+/// A cache of prepared statements by text, which evicts the least recently used one.
 #[derive(Debug, Default)]
 struct Prepared {
     statements: AHashMap<Arc<str>, (Statement, u64)>,
@@ -206,7 +206,7 @@ impl Prepared {
     fn put(&mut self, sql: &Arc<str>, statement: &Statement) {
         if self.statements.len() >= PREPARED_MAX && !self.statements.contains_key(sql) {
             let oldest = self.statements.iter().min_by_key(|(_, (_, used))| *used).map(|(sql, _)| Arc::clone(sql));
-            // The server forgets it too, once the last clone is gone.
+            // The server drops it too, once the last clone is gone.
             oldest.and_then(|sql| self.statements.remove(&sql));
         }
         self.uses += 1;

@@ -1,7 +1,8 @@
-//! Rows as the driver hands them over become cells: borrowed from the row, each column's form decided once a statement.
+//! Decodes rows of the driver into cells, borrowed from the row. The decoder of each column is chosen once per
+//! statement.
 //!
-//! The answers come in binary. Numbers, booleans, bytes and everything whose binary form is its text are read here;
-//! other types must be asked for as text (`column::text`), which is what the statements of this crate do.
+//! Results come in binary. Numbers, booleans, bytes and every type whose binary form is its text are decoded here;
+//! other types must be selected as text (`column::text`), as the statements of this crate do.
 
 use salver_model::records::ColumnKind;
 use salver_model::{Code, Error, Result};
@@ -21,14 +22,14 @@ pub(super) enum Form {
     Float4,
     Float8,
     Text,
-    /// A version byte before the text.
+    /// JSON, with a version byte before the text.
     Jsonb,
     Bytes,
-    /// Read as a number, wanted as a truth.
+    /// Comes as a number, decoded as a boolean.
     IntAsBool,
 }
 
-/// The forms of the columns of a statement whose answer should have these kinds.
+/// Returns the forms of the columns of a statement whose result should have these kinds.
 pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<Form>> {
     let columns = statement.columns();
     if columns.len() != kinds.len() {
@@ -37,7 +38,7 @@ pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<F
     columns.iter().zip(kinds).map(|(column, kind)| form(column.name(), column.type_(), *kind)).collect()
 }
 
-/// The form of the first column, when it is a whole number.
+/// Returns the form of the first column, when it is an integer.
 pub(super) fn key_form(statement: &Statement) -> Option<Form> {
     match *statement.columns().first()?.type_() {
         Type::INT2 => Some(Form::Int2),
@@ -100,7 +101,7 @@ pub(super) fn cells<'r>(row: &'r Row, forms: &[Form], cells: &mut Vec<Cell<'r>>)
     Ok(())
 }
 
-/// The same vector for another row: the elements go, what was allocated stays.
+/// Empties the vector for another row and keeps its allocation.
 pub(super) fn recycle<'b>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
     cells.clear();
     // Collected in place, since source and target have the same layout.

@@ -11,7 +11,7 @@ impl Postgres {
         let entry = self.target.entry.as_str();
         let mut lease = self.lease().await?;
         lease.begins();
-        // An entry whose rows are not writable may be definable.
+        // The schema may be changeable where rows are not.
         let mut ended = lease.within(lease.client.batch_execute("BEGIN READ WRITE")).await;
         for statement in &statements {
             if ended.is_err() {
@@ -30,7 +30,7 @@ impl Postgres {
         }
         lease.ended();
         drop(lease);
-        // What was prepared for the old schema is prepared again when it is used; sooner costs less.
+        // Stale statements would be prepared again at their next use; dropping them now is cheaper.
         self.pool.forget();
         self.shared.forget();
         Ok(())

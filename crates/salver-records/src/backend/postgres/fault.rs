@@ -1,17 +1,17 @@
-//! What the server says went wrong, in Salver's words. The only place that knows SQLSTATE codes; the server's own words
-//! go to the log alone, but for what functions of the database raise.
+//! Converts errors of the server to Salver's. The only place that knows SQLSTATE codes; the server's own messages go to
+//! the log only, except for those that functions of the database raise.
 
 use salver_model::{Code, Error};
 use tokio_postgres::error::DbError;
 
-/// Why something ended early.
+/// Reason for an early end.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The driver or the server.
     Driver(tokio_postgres::Error),
-    /// Salver: a sink, a check, a value that can't be handed over.
+    /// Salver: a sink, a check, a value that can't be passed on.
     Own(Error),
-    /// The server says nothing for longer than a statement may take: it hangs. The connection is ended.
+    /// The server did not respond for longer than a statement may take: it hangs. The connection is aborted.
     Silent,
 }
 
@@ -28,7 +28,7 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// The connection is gone, whatever was going on.
+    /// Returns whether the connection is gone.
     pub(super) fn is_lost(&self) -> bool {
         match self {
             Self::Driver(error) => is_lost(error),
@@ -37,23 +37,24 @@ impl Fault {
         }
     }
 
-    /// What failed so may be tried again at once. To wait for a server that hangs once more only takes longer.
+    /// Returns whether a retry at once may succeed. Retrying on a server that hangs would only take longer.
     pub(super) fn is_worth_another_try(&self) -> bool {
         !matches!(self, Self::Silent) && (self.is_lost() || self.is_stale())
     }
 
-    /// The schema moved under a prepared statement, or the statement is gone: preparing it again helps.
+    /// Returns whether the schema changed under a prepared statement, or the statement is gone: preparing it again
+    /// helps.
     pub(super) fn is_stale(&self) -> bool {
         let Self::Driver(error) = self else { return false };
         error.as_db_error().is_some_and(|server| match server.code().code() {
-            // Not told by its message, which may be in any language.
+            // The routine, because the message may be in any language.
             "0A000" => server.routine() == Some("RevalidateCachedQuery"),
             "26000" => true,
             _ => false,
         })
     }
 
-    /// Where the server says that it stopped.
+    /// Returns the context in which the server says that it stopped.
     pub(super) fn context(&self) -> Option<&str> {
         let Self::Driver(error) = self else { return None };
         error.as_db_error()?.where_()
@@ -71,12 +72,12 @@ impl Fault {
     }
 }
 
-/// Whether an error is no fault of one statement, so that nothing else of its program can go on.
+/// Returns whether an error is not specific to one statement, so that the rest of its program can't continue.
 pub(super) fn ends_all(error: &Error) -> bool {
     matches!(error.code, Code::DatabaseUnavailable | Code::Contention | Code::Timeout | Code::Overloaded)
 }
 
-/// The server has no connection left to give.
+/// Returns whether the server has no connection left.
 pub(super) fn is_full(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|code| code.code() == "53300")
 }
@@ -88,13 +89,13 @@ fn is_lost(error: &tokio_postgres::Error) -> bool {
     }
 }
 
-/// Whether the server has no such database, or none for this user.
+/// Returns whether the server has no such database, or none for this user.
 pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
     let code = cause.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
     code.is_some_and(|code| matches!(code.code(), "3D000" | "42501"))
 }
 
-/// The server's words of a value that does not fit, and the column where it names one.
+/// Returns the server's message about a value that does not fit, and the column if it names one.
 pub(crate) fn misfit<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<(&'e str, Option<&'e str>)> {
     let server = cause.downcast_ref::<tokio_postgres::Error>()?.as_db_error()?;
     let of_a_value = matches!(server.code().code().as_bytes(), [b'2', b'2', ..] | b"42601");
@@ -105,7 +106,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
 }
 
-/// A commit was sent, and its answer will not come.
+/// Returns the error for a commit that was sent and whose response will not come.
 pub(super) fn unknown_outcome(fault: Fault, entry: &str) -> Error {
     let told = |what: &str| {
         let message = format!("{what} while it kept the change: the outcome is unknown");
@@ -119,7 +120,7 @@ pub(super) fn unknown_outcome(fault: Fault, entry: &str) -> Error {
     }
 }
 
-/// An error of a statement.
+/// Converts an error of a statement.
 pub(super) fn of(error: tokio_postgres::Error, entry: &str) -> Error {
     let told = match error.as_db_error() {
         Some(server) => said(server, entry),
@@ -132,7 +133,7 @@ pub(super) fn of(error: tokio_postgres::Error, entry: &str) -> Error {
     told.with_source(error)
 }
 
-/// An error of connecting to `place`.
+/// Converts an error of connecting to `place`.
 pub(super) fn of_connecting(error: tokio_postgres::Error, entry: &str, place: &str) -> Error {
     let (message, hint) = match error.as_db_error().map(|server| server.code().code()) {
         Some("53300") => (format!("the database `{entry}` is out of connections"), "try again in a moment"),
@@ -155,10 +156,10 @@ pub(super) fn of_connecting(error: tokio_postgres::Error, entry: &str, place: &s
 fn said(server: &DbError, entry: &str) -> Error {
     let code = server.code().code();
     match code.as_bytes() {
-        // What a function asks to be tried again is.
+        // A serialization failure is retryable, also when a function raises it.
         b"40001" | b"40P01" => {}
         b"P0001" | b"P0004" => return raised(server),
-        // `RAISE` with a code of its own, which may be any.
+        // `RAISE` with a SQLSTATE of its own, which may be any.
         _ if server.routine() == Some("exec_stmt_raise") => return raised(server),
         _ => {}
     }
@@ -166,7 +167,8 @@ fn said(server: &DbError, entry: &str) -> Error {
         b"23505" => Error::new(Code::DuplicateKey, "Duplicate key exception")
             .with_hint_if(server.constraint().map(|name| format!("a row with these values of `{name}` exists"))),
         [b'2', b'3', ..] => Error::new(Code::Integrity, "Data integrity violation").with_hint_if(constraint(server)),
-        // Types of extensions, as `seg`, read their values by a grammar; statements of our own have another.
+        // Types of extensions, like `seg`, parse their values with a grammar; Salver's own statements fail in another
+        // routine.
         b"42601" if !matches!(server.routine(), Some("scanner_yyerror" | "base_yyerror")) => unfit(server),
         b"22012" => Error::new(Code::Execution, "a division by zero"),
         [b'2', b'2', ..] => unfit(server),
@@ -199,7 +201,7 @@ fn said(server: &DbError, entry: &str) -> Error {
     }
 }
 
-/// The words of a function's `RAISE` or `ASSERT`.
+/// Converts the message of a function's `RAISE` or `ASSERT`.
 fn raised(server: &DbError) -> Error {
     Error::new(Code::Raised, server.message()).with_hint_if(server.hint().map(str::to_owned))
 }

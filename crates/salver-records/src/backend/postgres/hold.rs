@@ -1,9 +1,9 @@
-//! Keeping one state of a PostgreSQL database: a transaction that reads, repeatable, on a connection of its own; and
-//! further connections in the same state while several read at the same time.
+//! Snapshots of a PostgreSQL database: a repeatable-read, read-only transaction on a connection of its own, and further
+//! connections with the same snapshot while several readers run concurrently.
 //!
-//! The transaction keeps a lock on its table that no reader and no writer of rows minds. What changes the table as a
-//! whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and whoever asks for the table after that waits
-//! behind.
+//! The transaction holds an `ACCESS SHARE` lock on its table, which conflicts with no reader and no writer of rows. A
+//! statement that changes the table as a whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and later
+//! statements on the table queue behind that.
 
 pub(crate) mod copy;
 mod cursor;
@@ -32,18 +32,18 @@ use crate::cell::RowSink;
 use crate::dialect::Sql;
 use crate::statement::{Bind, Read};
 
-/// Before the transaction: no limit on its idle time, which is the lease's to bound; and plans whose rows come in the
+/// Run before the transaction: no timeout when idle, since the lease bounds that; and plans that return rows in the
 /// same order each time.
 const SETTINGS: &str = "\
 SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
 WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout', 'idle_session_timeout');
 SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0; SET standard_conforming_strings = on";
-/// A transaction that sees one state, which the first question in it fixes.
+/// Begins a transaction with one snapshot, which its first query takes.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// Where the transaction goes back to after a statement that failed, so that the state outlives it.
+/// The savepoint to which the transaction returns after a failed statement, so that the snapshot survives it.
 pub(super) const RETURN_TO: &str = "held";
 
-/// A state of the database.
+/// A snapshot of the database.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     lines: Arc<Lines>,
@@ -63,7 +63,7 @@ impl Postgres {
     }
 }
 
-/// Begins the transaction and fixes its state; answers the state's name, and how the table's rows can be told apart.
+/// Begins the transaction and takes its snapshot; returns the snapshot's name, and the row identity of the table.
 async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, Layout), Fault> {
     let client = &connection.client;
     let mut name = Sql::literal();
@@ -76,9 +76,8 @@ async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, La
     let field = |index: usize| found.get(index).and_then(Option::as_deref);
     let (kind, inherited) = (field(0), field(1) != Some("false"));
     client.batch_execute(BEGIN).await?;
-    // Before the state is fixed, so that no row of it can be gone by then: TRUNCATE takes rows away from older states
-    // too. Views can't be locked by who only may read them; they are named in the question below, which is nearly as
-    // good.
+    // Locked before the snapshot, so that no row of it can be gone by then: TRUNCATE removes rows from older snapshots
+    // too. A user with read access only can't lock views; the query below names them, which is nearly as good.
     if matches!(kind, Some("r" | "p")) {
         client.batch_execute(&format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await?;
     }
@@ -89,8 +88,7 @@ async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, La
     let state =
         state.into_iter().next().flatten().ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
     client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
-    // A table that is no view and has no partitions keeps the rows of a state where they are as long as it is looked
-    // at.
+    // In a plain table without partitions, rows visible to the snapshot keep their `ctid` for as long as it lasts.
     let address = (kind == Some("r") && !inherited).then(|| Address {
         sql: "ctid".to_owned(),
         number: false,
@@ -102,10 +100,10 @@ async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, La
     Ok((state, Layout { address, keyed }))
 }
 
-/// Pages of a server that was built with others make the parts uneven, and nothing else.
+/// Page size of the server. If a server was built with another, the parts are uneven and nothing else changes.
 const PAGE_BYTES: u64 = 8192;
 
-/// The cells of the last row that came.
+/// Returns the cells of the last row.
 fn cells_of(messages: Vec<SimpleQueryMessage>) -> Vec<Option<String>> {
     let row = messages.into_iter().rev().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
@@ -127,7 +125,7 @@ impl Snapshot {
         Ok(sink)
     }
 
-    /// Runs the select `sql` and takes its rows as columns.
+    /// Runs the select `sql` with `COPY` and collects its rows as columns.
     pub(crate) async fn copy(&self, sql: &str, mut rows: Copied) -> Result<Copied> {
         let line = self.lines.take().await?;
         let ended = copied(&line.connection, sql, &mut rows).await;
@@ -155,7 +153,7 @@ async fn copied(connection: &Connection, sql: &str, rows: &mut Copied) -> Result
     };
     let mut messages = pin!(messages);
     let mut taken = Ok(());
-    // What is not wanted comes all the same: a statement that is cancelled takes the connection out of use for longer.
+    // The rest is received even if unwanted: cancelling a statement blocks the connection for longer.
     while let Some(message) = connection.within(messages.try_next()).await? {
         if taken.is_ok() {
             taken = rows.take(message);

@@ -1,8 +1,8 @@
-//! Many rows at once: `COPY` in pieces, each behind a savepoint, in one transaction.
+//! Bulk loads: `COPY` in pieces, each behind a savepoint, in one transaction.
 //!
-//! A piece that fails is taken apart until the bad rows are alone, and those are done with the statement, whose error
-//! is theirs. An upsert, and a table that can't be copied into, are done with the statement altogether, many rows in a
-//! flight.
+//! A failed piece is split until the bad rows are alone, and those are retried with the insert statement, whose error
+//! is reported. An upsert, and a table that `COPY` can't write, use the statement for all rows, many of them pipelined
+//! at once.
 
 mod copy;
 
@@ -26,14 +26,14 @@ use super::pool::Lease;
 use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
-/// Most rows, and about the most bytes, of one piece.
+/// Most rows, and approximately the most bytes, of one piece.
 const PIECE_ROWS_MAX: usize = 4_096;
 const PIECE_BYTES_MAX: usize = 1024 * 1024;
-/// Most rows in one flight of statements.
+/// Most rows pipelined in one flight of statements.
 const FLIGHT_ROWS_MAX: usize = 256;
-/// A piece with more bad rows than these is finished by statements: to copy its parts again and again takes longer.
+/// Bad rows after which the rest of a piece goes by statements: copying its parts again and again takes longer.
 const BAD_ROWS_MAX: u64 = 16;
-/// Opens a savepoint and lets go of the one before.
+/// Opens a savepoint and releases the one before.
 const MARK: &str = "RELEASE piece; SAVEPOINT piece";
 
 const COPYABLE: &str = "\
@@ -60,7 +60,7 @@ impl Postgres {
             Loading { lease, entry, copy: Arc::clone(&copy), copying, insert, loaded: Loaded::default(), taken: 0 };
         let mut piece = Piece::gather(&copy, copies, &mut rows).await;
         while !piece.rows.is_empty() {
-            // The next piece comes together while the server works at this one.
+            // The next piece is gathered while the server works on this one.
             let next = Piece::gather(&copy, copies, &mut rows);
             let (ended, next) = tokio::join!(Box::pin(loading.take(&piece)), next);
             ended.map_err(|fault| fault.into_error(entry))?;
@@ -71,8 +71,8 @@ impl Postgres {
     }
 }
 
-/// Whether the table takes a copy: no view does, and row security looks at statements only. Asked for before, since a
-/// copy that is refused before its first row costs the driver the connection.
+/// Returns whether the table accepts `COPY`: no view does, nor a table with row security. Checked beforehand, since a
+/// copy that is rejected before its first row costs the driver the connection.
 async fn copyable(connection: &Connection, table: &str) -> Result<bool, tokio_postgres::Error> {
     let mut name = String::new();
     Dialect::Postgres.name(table, &mut name);
@@ -84,12 +84,12 @@ async fn copyable(connection: &Connection, table: &str) -> Result<bool, tokio_po
 #[derive(Debug, Default)]
 struct Piece {
     rows: Vec<Vec<Bind>>,
-    /// The rows as they are copied.
+    /// The rows in the format of `COPY`.
     text: BytesMut,
 }
 
 impl Piece {
-    /// Takes rows until there are enough; none when there are no more.
+    /// Takes rows until there are enough; returns an empty piece when there are no more.
     async fn gather(copy: &Copy, copies: bool, rows: &mut mpsc::Receiver<Vec<Vec<Bind>>>) -> Self {
         let mut piece = Self::default();
         while piece.rows.len() < PIECE_ROWS_MAX && piece.text.len() < PIECE_BYTES_MAX {
@@ -105,7 +105,7 @@ impl Piece {
     }
 }
 
-/// A load on its way.
+/// A load in progress.
 struct Loading<'a> {
     lease: Lease,
     entry: &'a str,
@@ -114,7 +114,7 @@ struct Loading<'a> {
     copying: Option<Statement>,
     insert: Statement,
     loaded: Loaded,
-    /// Rows of earlier pieces.
+    /// Number of rows in earlier pieces.
     taken: u64,
 }
 
@@ -122,7 +122,7 @@ impl Loading<'_> {
     /// Loads one piece: all of it, or its good rows.
     async fn take(&mut self, piece: &Piece) -> Result<(), Fault> {
         let refused_before = self.loaded.refused;
-        // The last is done first; ranges are pushed in reverse, so that rows stay in order.
+        // The last range is done first; ranges are pushed in reverse, so that rows stay in order.
         let mut todo: Vec<_> = std::iter::once(0..piece.rows.len()).collect();
         while let Some(range) = todo.pop() {
             let bad = self.loaded.refused - refused_before;
@@ -164,14 +164,14 @@ impl Loading<'_> {
         let sink: CopyInSink<Bytes> = self.lease.within(self.lease.client.copy_in(statement)).await?;
         self.lease.within_or(marked, mark).await?;
         let mut sink = Box::pin(sink);
-        // A refusal in the middle is told at the end.
+        // A rejection in the middle is reported at the end.
         if let Err(Fault::Silent) = self.lease.within(sink.send(text)).await {
             return Err(Fault::Silent);
         }
         self.lease.within(sink.as_mut().finish()).await.map(|_| ())
     }
 
-    /// Loads rows with the statement, as many in a flight as go well.
+    /// Loads rows with the statement, as many in a flight as succeed.
     async fn insert(&mut self, rows: &[Vec<Bind>], range: Range<usize>) -> Result<(), Fault> {
         let mut at = range.start;
         let mut most = FLIGHT_ROWS_MAX;
@@ -206,7 +206,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Sends rows together; which of them failed, if one did.
+    /// Pipelines rows; returns which of them failed, if one did.
     async fn flight(&self, rows: &[Vec<Bind>]) -> Result<Option<(usize, Fault)>, Fault> {
         type Question<'a> = Pin<Box<dyn Future<Output = Result<u64, tokio_postgres::Error>> + Send + 'a>>;
         let client = &self.lease.client;
@@ -249,8 +249,7 @@ impl Loading<'_> {
     }
 }
 
-/// What a failed range is taken apart into, the last first: what was good, the row at which it stopped, and the rest;
-/// or halves.
+/// Splits a failed range, the last part first: the good rows, the row at which it stopped, and the rest; or halves.
 fn parts(range: Range<usize>, stopped_at: Option<usize>) -> Vec<Range<usize>> {
     let bad = stopped_at.map(|index| range.start + index).filter(|bad| range.contains(bad));
     let parts = match bad {

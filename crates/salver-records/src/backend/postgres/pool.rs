@@ -1,7 +1,7 @@
 //! Connections for one user at a time: transactions, lists, loads.
 //!
-//! A connection that comes back is clean by construction, so that taking one costs no round trip. A transaction that
-//! was dropped is rolled back first; a statement that was dropped is cancelled, and its connection thrown away.
+//! A connection that is returned is clean by construction, so that taking one costs no round trip. A dropped
+//! transaction is rolled back first; a dropped statement is cancelled, and its connection closed.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -20,20 +20,20 @@ use crate::backend::lying;
 
 /// Longest wait for a connection.
 pub(super) const WAIT_MS_MAX: u64 = 5_000;
-/// How often a server that has no connection left is asked again while we wait.
+/// Retry interval, while waiting, on a server that has no connection left.
 const FULL_RETRY_MS: u64 = 50;
-/// A connection nobody used for so long is closed.
+/// Idle time after which a connection is closed.
 const IDLE_S_MAX: u64 = 300;
 
 /// The connections.
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) target: Arc<Target>,
-    /// First come, first served.
+    /// Permits, first come, first served.
     places: Arc<Semaphore>,
-    /// Of these, those whose rows wait for slow clients.
+    /// Shares of these connections for responses and loads whose clients are slow.
     pub(super) lying: Arc<Shares>,
-    /// The last one used is taken first, so that the others may be closed.
+    /// Idle connections. The most recently used one is taken first, so that the others may be closed.
     idle: Mutex<VecDeque<(Arc<Connection>, Instant)>>,
     returned: Notify,
     open: AtomicUsize,
@@ -51,8 +51,8 @@ impl Pool {
         })
     }
 
-    /// A connection, waiting until there is one. `room` is asked to close a connection somewhere else when the server
-    /// has none left and none of ours is here to wait for.
+    /// Waits for a connection. `room` is called to close a connection elsewhere when the server has none left and none
+    /// of this pool is open to wait for.
     pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<Lease> {
         let deadline = tokio::time::Instant::now() + Duration::from_millis(WAIT_MS_MAX);
         let permit = lying::wait(&self.places, &self.lying, Duration::from_millis(WAIT_MS_MAX)).await;
@@ -72,7 +72,7 @@ impl Pool {
                         room();
                     }
                     let pause = Duration::from_millis(FULL_RETRY_MS);
-                    // Either way it is tried again.
+                    // Returned or timed out, it tries again.
                     let _ = timeout(pause, self.returned.notified()).await;
                 }
             }
@@ -111,7 +111,7 @@ impl Pool {
         self.returned.notify_one();
     }
 
-    /// After a loss the older connections that nobody uses are suspect too, and go.
+    /// Closes idle connections opened `before`: after one was lost, they probably are too.
     pub(super) fn clear(&self, before: Instant) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let all = idle.len();
@@ -119,7 +119,7 @@ impl Pool {
         self.open.fetch_sub(all - idle.len(), Ordering::Relaxed);
     }
 
-    /// Forgets the statements prepared on connections nobody uses: the schema moved.
+    /// Drops the statements prepared on idle connections, because the schema changed.
     pub(super) fn forget(&self) {
         for (connection, _) in &*self.idle.lock().unwrap_or_else(PoisonError::into_inner) {
             connection.forget();
@@ -134,8 +134,8 @@ impl Pool {
         .with_hint("try again in a moment, or raise `connections_max` in its settings")
     }
 
-    /// Makes a connection clean again whose user went away in the middle. One whose statement was cancelled goes: the
-    /// server passes the signal on at some moment after the request for it, and it would hit a later statement.
+    /// Cleans up a connection whose user was dropped in the middle. After a cancelled statement it is closed: the
+    /// server may deliver the cancel signal late, and it would hit a later statement.
     async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
         let patience = Duration::from_millis(CONNECT_MS_MAX);
         let is_clean = if state.asks {
@@ -154,12 +154,12 @@ impl Pool {
     }
 }
 
-/// What a connection is in the middle of.
+/// The state of a connection's protocol.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// A statement was sent whose answer is not all here.
+    /// Whether a statement was sent whose response is incomplete.
     asks: bool,
-    /// A transaction is open.
+    /// Whether a transaction is open.
     transaction: bool,
 }
 
@@ -173,22 +173,22 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Something was sent; until [`Lease::answered`] a drop cancels it.
+    /// Marks that a request was sent; until [`Lease::answered`] a drop cancels it.
     pub(super) fn asks(&mut self) {
         self.state.asks = true;
     }
 
-    /// A transaction was begun; until [`Lease::ended`] a drop rolls it back.
+    /// Marks that a transaction was begun; until [`Lease::ended`] a drop rolls it back.
     pub(super) fn begins(&mut self) {
         self.state = State { asks: true, transaction: true };
     }
 
-    /// Everything that was sent is answered, or will be at once and nobody wants the answer.
+    /// Marks that every response has come, or will at once without a reader.
     pub(super) fn answered(&mut self) {
         self.state.asks = false;
     }
 
-    /// Everything is answered and no transaction is open.
+    /// Marks that every response has come and no transaction is open.
     pub(super) fn ended(&mut self) {
         self.state = State::default();
     }
@@ -217,7 +217,7 @@ impl Drop for Lease {
                     drop(permit);
                 });
             }
-            // The runtime ends, and with it every connection.
+            // The runtime shuts down, and with it every connection.
             Err(_) => connection.abort(),
         }
     }

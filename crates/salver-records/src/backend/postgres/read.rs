@@ -16,14 +16,14 @@ use super::fault::Fault;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
-/// All reads of a flight see what was there when the first of them ran.
+/// All reads of a flight share the snapshot taken by the first of them.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Where rows go.
+/// The destination of rows.
 struct Rows<S: RowSink> {
     sink: S,
     out: Option<mpsc::Sender<Result<S::Piece>>>,
-    /// Whether the sink has seen a row, so that nothing can be done again.
+    /// Whether the sink has seen a row, which rules out a retry.
     seen: bool,
 }
 
@@ -46,7 +46,7 @@ impl Postgres {
             };
             match ended {
                 Ok(()) => return Ok(rows.sink),
-                // Nothing has gone out, so that a second try shows nobody two answers.
+                // No row has been sent, so that a retry can't mix two results.
                 Err(fault) if !again && !rows.seen && fault.is_worth_another_try() => {
                     self.recover(&fault, began);
                     again = true;
@@ -56,7 +56,7 @@ impl Postgres {
         }
     }
 
-    /// On a shared connection, behind the reads of others.
+    /// Reads on a shared connection, pipelined behind the reads of others.
     async fn read_point<S: RowSink>(&self, read: &Read, rows: &mut Rows<S>) -> Result<(), Fault> {
         let Some(ticket) = self.shared.ticket().await? else {
             return Box::pin(self.read_exclusive(std::slice::from_ref(read), rows)).await;
@@ -71,12 +71,12 @@ impl Postgres {
         }
         .await;
         if matches!(ended, Err(Fault::Silent)) {
-            // Whoever is behind us on it waits in vain too.
+            // Requests behind this one on the connection wait in vain too.
             ticket.dead();
         }
         ticket.answered();
         ended?;
-        // Not before the line is free for others.
+        // Sent after the ticket is dropped, so that the line is free for others.
         drop(ticket);
         Ok(rows.send().await?)
     }
@@ -98,7 +98,8 @@ impl Postgres {
         } else {
             flight(&lease, reads, &prepared, &all_forms, rows).await
         };
-        // What the server refused is over; what the sink refused, or nobody wants any more, is cancelled.
+        // A statement that the server rejected is over; one that the sink rejected or the receiver abandoned is
+        // cancelled.
         if !matches!(ended, Err(Fault::Own(_))) {
             lease.answered();
         }
@@ -106,7 +107,7 @@ impl Postgres {
     }
 }
 
-/// One statement sees one state by itself.
+/// Runs one statement, which is a snapshot by itself.
 async fn one<S: RowSink>(
     connection: &Connection,
     read: &Read,
@@ -119,7 +120,7 @@ async fn one<S: RowSink>(
     take(connection, stream, forms, (0, rows, true)).await
 }
 
-/// Several statements in one transaction, sent together with its begin and end. After a failure the server refuses the
+/// Runs several statements in one transaction, pipelined with its begin and end. After a failure the server rejects the
 /// rest and ends the transaction by itself.
 async fn flight<S: RowSink>(
     connection: &Connection,
@@ -149,8 +150,8 @@ async fn flight<S: RowSink>(
     connection.within_or(committed, commit).await
 }
 
-/// Hands the rows of one answer to the sink. With `sends`, what the sink has finished goes out while rows come: who
-/// takes it slowly slows the server down, which only an exclusive connection may do.
+/// Passes the rows of one result to the sink. With `sends`, finished pieces are sent while rows arrive: a slow receiver
+/// then causes backpressure on the server, which only an exclusive connection may do.
 async fn take<S: RowSink>(
     connection: &Connection,
     stream: RowStream,
@@ -173,7 +174,7 @@ async fn take<S: RowSink>(
 }
 
 impl<S: RowSink> Rows<S> {
-    /// Sends what is finished.
+    /// Sends the finished pieces.
     async fn send(&mut self) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         while let Some(piece) = self.sink.piece() {

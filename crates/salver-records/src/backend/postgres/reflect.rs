@@ -1,4 +1,4 @@
-//! The schema as the catalogs have it: two questions in one snapshot.
+//! Reads the schema from the catalogs: two queries in one snapshot.
 
 use std::sync::Arc;
 
@@ -11,10 +11,9 @@ use crate::cell::{Collect, OwnedCell};
 use crate::statement::Read;
 
 /// Every column of every table, in order; a table without columns has one row without one. Partitions are seen through
-/// their tables, and what belongs to an extension (as PostGIS's catalogs) is not the user's. A type is ordered when an
-/// index can be, in the order that `<` has: it has a class of operators for it, or is an enumeration, a range, or made
-/// of such. What stands for an object of the database, as `regtype`, is shown by its name and not by what it is ordered
-/// by.
+/// their tables, and objects of an extension (like PostGIS's catalogs) are left out. A type is ordered when an index
+/// can be, in the order of `<`: it has an operator class for it, or is an enumeration, a range, or composed of such. A
+/// type that refers to a database object, like `regtype`, is shown by name, which is not what orders it.
 const COLUMNS: &str = "\
 WITH RECURSIVE truth(oid, base, typmod, required, preset) AS (
     SELECT t.oid, t.oid, -1, false, false FROM pg_catalog.pg_type t WHERE t.typtype <> 'd'
@@ -75,7 +74,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
 ORDER BY c.relname COLLATE \"C\", a.attnum";
 
 /// Every key: `p` primary, `u` unique, `f` foreign; its columns in its own order, as JSON. Unique indexes count as keys
-/// when they are about all rows and bare columns.
+/// when they cover all rows and bare columns.
 const KEYS: &str = "\
 SELECT c.relname::text, CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END AS kind, k.relname::text AS name,
        (SELECT pg_catalog.json_agg(i.indkey[p] ORDER BY p)
@@ -98,9 +97,9 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current
 WHERE f.contype = 'f'
 ORDER BY 1, 2, 3";
 
-/// A number that moves with the schema: for each catalog the number of rows that are about tables, columns, keys,
-/// defaults, comments and types, and the sum of the transactions that wrote them. Rows of a catalog are never changed
-/// in place but replaced, and a later transaction has a larger number: when the count is the same, the sum is larger.
+/// A number that changes with the schema: for each catalog the number of rows about tables, columns, keys, defaults,
+/// comments and types, and the sum of the transactions that wrote them. Rows of a catalog are never changed in place
+/// but replaced, and a later transaction has a larger number: when the count is the same, the sum is larger.
 const STAMP: &str = "\
 WITH tables AS (
     SELECT c.oid, c.xmin FROM pg_catalog.pg_class c
@@ -193,12 +192,12 @@ impl Fields {
     }
 }
 
-/// Tables as they come together.
+/// Tables under construction.
 #[derive(Debug, Default)]
 struct Assembly {
     tables: Vec<TableInfo>,
     by_name: AHashMap<String, usize>,
-    /// Where the column with this number in the catalog is; numbers of dropped columns are missing.
+    /// Index of the column with this number in the catalog; numbers of dropped columns are missing.
     numbers: AHashMap<(usize, i64), usize>,
     foreign: Vec<(usize, ForeignKey)>,
 }
@@ -262,7 +261,7 @@ impl Assembly {
     }
 
     fn key(&mut self, row: &Fields) -> Result<()> {
-        // Partitions and tables of extensions have keys too.
+        // Keys of partitions and of extensions' tables are skipped.
         let Some(&index) = row.text(0).and_then(|name| self.by_name.get(name)) else { return Ok(()) };
         let numbers: Vec<i64> = list(row, 3)?;
         let columns: Option<Vec<usize>> =
@@ -298,7 +297,7 @@ impl Assembly {
             }
         }
         for table in &mut self.tables {
-            // In the order of their columns, and not of names somebody made up.
+            // Ordered by column, because constraint names are arbitrary.
             table.foreign_keys.sort_by(|a, b| (&a.columns, &a.constraint).cmp(&(&b.columns, &b.constraint)));
             if table.kind == TableKind::View {
                 table.key = table.column("id").into_iter().collect();
@@ -308,7 +307,7 @@ impl Assembly {
     }
 }
 
-/// What a type is bounded by.
+/// The bounds of a type.
 #[derive(Debug, Default)]
 struct Bounds {
     length: Option<u32>,
@@ -317,7 +316,8 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Reads a type modifier: for texts the length and four, for numerics precision and scale in one number and four.
+    /// Decodes a type modifier: for text the length plus four, for numerics precision and scale packed in one number
+    /// plus four.
     fn of(base: &str, modifier: i64) -> Self {
         let after_header = u32::try_from(modifier - 4).ok();
         match base {
@@ -325,8 +325,8 @@ impl Bounds {
             "bit" | "varbit" => Self { length: u32::try_from(modifier).ok(), ..Self::default() },
             "name" => Self { length: Some(63), ..Self::default() },
             "numeric" => {
-                // Eleven bits with a sign. A negative scale rounds before the point: so many noughts stand behind the
-                // digits, and none behind the point.
+                // Eleven bits, signed. A negative scale rounds before the point: so many zeros follow the digits, and
+                // no fraction.
                 let scale = after_header.map(|both| both & 0x7ff);
                 let noughts = scale.filter(|scale| *scale > 0x3ff).map_or(0, |scale| 0x800 - scale);
                 Self {
@@ -340,7 +340,7 @@ impl Bounds {
     }
 }
 
-/// The kind of a type of PostgreSQL by its name in the catalog; what has no kind of its own is text.
+/// Returns the kind of a PostgreSQL type by its catalog name; a type without a kind of its own is text.
 fn kind(base: &str) -> ColumnKind {
     match base {
         "bool" => ColumnKind::Boolean,

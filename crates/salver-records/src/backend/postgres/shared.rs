@@ -1,8 +1,8 @@
-//! Connections that many use at the same time, for reads by key.
+//! Connections shared by concurrent reads by key.
 //!
-//! Questions of all tasks go down a few connections one behind the other, without waiting for each other's answers: the
-//! server works through them, and one system call carries many. So a read costs no check-out and no round trip but its
-//! own. A connection whose answers stop coming is passed by: what blocks one read must not block all.
+//! Requests of all tasks are pipelined on a few connections, without waiting for each other's responses: the server
+//! works through them, and one system call carries many. So a read costs no check-out and no round trip but its own. A
+//! connection whose responses stop coming is avoided, so that a blocked read does not block all others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,11 +15,11 @@ use tokio::sync::Mutex;
 use super::connection::{Connection, Refusal};
 use super::target::Target;
 
-/// A line that has not answered for so long while somebody waits is passed by.
+/// Time without a response, while requests wait, after which a line is avoided.
 const BLOCKED_MS: u64 = 50;
-/// So many more must wait on one line before another is taken.
+/// Difference in waiting requests from which another line is preferred.
 const WAITING_ALIKE: usize = 4;
-/// For so long the room that was made for others stays theirs.
+/// Time for which a line that was given up for others stays closed.
 const GIVEN_UP_MS: u64 = 60_000;
 
 /// The shared connections.
@@ -27,7 +27,7 @@ const GIVEN_UP_MS: u64 = 60_000;
 pub(super) struct Shared {
     target: Arc<Target>,
     slots: Box<[Slot]>,
-    /// How many of the slots may be used, and since when not all.
+    /// Number of slots that may be used, and since when it is reduced.
     allowed: AtomicUsize,
     reduced_ms: AtomicU64,
     epoch: Instant,
@@ -36,7 +36,7 @@ pub(super) struct Shared {
 #[derive(Debug, Default)]
 struct Slot {
     line: ArcSwapOption<Line>,
-    /// Only one connects; who waited for it shares its failure.
+    /// Lets only one task connect; tasks that waited for it share its failure.
     gate: Mutex<Option<Failure>>,
 }
 
@@ -53,7 +53,7 @@ struct Failure {
 pub(super) struct Line {
     pub(super) connection: Connection,
     waiting: AtomicUsize,
-    /// When it last answered, or was idle: milliseconds since the epoch of [`Shared`].
+    /// Time of the last response, or of the last idle moment: milliseconds since the epoch of [`Shared`].
     moved_ms: AtomicU64,
 }
 
@@ -68,7 +68,7 @@ impl Shared {
         }
     }
 
-    /// A place on a line; `None` when there is none to be had without waiting for somebody else's statement.
+    /// Takes a place on a line; returns `None` when every line is blocked by another statement.
     pub(super) async fn ticket(&self) -> Result<Option<Ticket<'_>>> {
         let now_ms = self.now_ms();
         let slots = &self.slots[..self.allowed(now_ms)];
@@ -86,7 +86,7 @@ impl Shared {
         Ok(None)
     }
 
-    /// Fills a slot. `None` when the server is out of connections.
+    /// Fills a slot. Returns `None` when the server is out of connections.
     async fn connect(&self, slot: &Slot) -> Result<Option<Arc<Line>>> {
         let began = Instant::now();
         let mut gate = slot.gate.lock().await;
@@ -123,7 +123,7 @@ impl Shared {
         }
     }
 
-    /// Lets go of the lines opened `before`: who is on one finishes, who comes gets a new one.
+    /// Retires the lines opened `before`: pending requests finish, and new ones get a new line.
     pub(super) fn clear(&self, before: Instant) {
         for slot in &self.slots {
             let current = slot.line.load();
@@ -133,7 +133,7 @@ impl Shared {
         }
     }
 
-    /// Closes a line, because the server has no connection left for those who need one of their own.
+    /// Closes a line, because the server has no connection left for users that need an exclusive one.
     pub(super) fn give_up_one(&self) {
         let left = self.allowed.load(Ordering::Relaxed).saturating_sub(1);
         self.reduced_ms.store(self.now_ms(), Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl Shared {
         self.slots.len()
     }
 
-    /// Forgets the statements prepared on the lines: the schema moved.
+    /// Drops the statements prepared on the lines, because the schema changed.
     pub(super) fn forget(&self) {
         for slot in &self.slots {
             if let Some(line) = &*slot.line.load() {
@@ -161,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Ends a line that does not answer any more.
+    /// Aborts a line that no longer responds.
     fn retire(&self, line: &Arc<Line>) {
         line.connection.abort();
         for slot in &self.slots {
@@ -177,8 +177,9 @@ impl Shared {
     }
 }
 
-/// The slot with the fewest waiting, the first of them: a server process that is asked again at once is still awake, so
-/// that few readers are better off behind each other. Empty slots only with `connects`.
+/// Returns the slot with the fewest waiting requests, the first of them: a server process that gets the next request at
+/// once is still awake, so that few readers do better on the same line. Empty slots are considered only with
+/// `connects`.
 fn least(slots: &[Slot], now_ms: u64, connects: bool) -> Option<&Slot> {
     let mut best: Option<(usize, &Slot)> = None;
     for slot in slots {
@@ -215,7 +216,7 @@ impl Line {
     }
 }
 
-/// A question on its way down a line.
+/// A request in progress on a line.
 #[derive(Debug)]
 pub(super) struct Ticket<'a> {
     shared: &'a Shared,
@@ -234,12 +235,12 @@ impl<'a> Ticket<'a> {
         &self.line.connection
     }
 
-    /// The answer is here.
+    /// Records that the response has come.
     pub(super) fn answered(&self) {
         self.line.moved_ms.store(self.shared.now_ms(), Ordering::Relaxed);
     }
 
-    /// No answer will come.
+    /// Retires the line, because no response will come.
     pub(super) fn dead(&self) {
         self.shared.retire(&self.line);
     }

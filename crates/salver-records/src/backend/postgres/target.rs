@@ -1,4 +1,4 @@
-//! Where the database is and how it is reached: the URL of a `postgres://` entry.
+//! The address of the database and its connection settings: the URL of a `postgres://` entry.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, Proof};
 
-/// Longest wait for a TCP connection, and for all that comes before the first statement.
+/// Longest wait for a TCP connection, and for everything before the first statement.
 pub(super) const CONNECT_MS_MAX: u64 = 5_000;
-/// A peer that has vanished is given up after about a minute, when nothing else noticed.
+/// TCP keepalive: a peer that has vanished is given up after about a minute, when nothing else noticed.
 const KEEPALIVE_IDLE_S: u64 = 30;
 const KEEPALIVE_INTERVAL_S: u64 = 10;
 const KEEPALIVE_RETRIES: u32 = 3;
@@ -25,15 +25,15 @@ pub(super) struct Target {
     pub(super) entry: String,
     pub(super) config: Config,
     pub(super) tls: MakeRustlsConnect,
-    /// Statements that make a new connection one of ours.
+    /// Statements that set up the session of a new connection.
     pub(super) greeting: String,
-    /// How long the answer to a statement is waited for; `None` without a limit.
+    /// Longest wait for the response to a statement; `None` without a limit.
     pub(super) patience: Option<Duration>,
 }
 
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The driver leaves the password out of its own.
+        // The driver's `Debug` omits the password.
         f.debug_struct("Target").field("entry", &self.entry).field("config", &self.config).finish_non_exhaustive()
     }
 }
@@ -74,7 +74,7 @@ impl Target {
         Ok(Self { entry: spec.name.to_string(), config, tls, greeting: greeting(spec), patience })
     }
 
-    /// The server as one would write it, for messages: without user and password.
+    /// Returns the server's address for messages, without user and password.
     pub(super) fn place(&self) -> String {
         let host = match self.config.get_hosts().first() {
             Some(Host::Tcp(name)) => name.clone(),
@@ -85,15 +85,16 @@ impl Target {
     }
 }
 
-/// How much longer than the server we wait for the end of a statement that has run out of its time.
+/// Time to wait beyond the server's statement timeout.
 const GRACE_MS: u64 = 1_000;
 
-/// How long the answer to a statement is waited for; `None` without a limit.
+/// Returns the longest wait for the response to a statement; `None` without a limit.
 fn patience(statement_ms_max: u64) -> Option<Duration> {
     (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max.saturating_add(GRACE_MS)))
 }
 
-/// Once a connection, never a request: the time limit, and text forms that don't depend on the server's settings.
+/// Returns the session's settings, sent once per connection: the statement timeout, and text forms independent of the
+/// server's configuration.
 fn greeting(spec: &DatabaseSpec) -> String {
     let mut sql = format!(
         "SET statement_timeout = {}; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; \
@@ -131,8 +132,8 @@ impl Own {
         (url, own)
     }
 
-    /// Sets the mode, and says what must be proved. `prefer` proves nothing, as elsewhere: whoever can stand between
-    /// could as well say that there is no TLS. `require` proves, unlike libpq's.
+    /// Sets the mode, and returns what the server must prove. `prefer` proves nothing, as in other clients: a man in
+    /// the middle could as well claim that there is no TLS. `require` proves, unlike libpq's.
     fn apply(&self, config: &mut Config) -> Result<Proof, String> {
         let (mode, proof) = match self.mode.as_deref() {
             Some("disable") => (SslMode::Disable, Proof::Nothing),

@@ -19,7 +19,7 @@ use super::Postgres;
 use crate::cell::{Collect, OwnedCell};
 use crate::statement::{Bind, Done, Outcome, Program, Read, Returns, Step};
 
-/// A fresh database and its backend.
+/// Creates a fresh database and its backend.
 fn fresh(sql: &str) -> (Database, Postgres) {
     let database = database(Kind::Postgres, sql);
     let postgres = open(database.url());
@@ -44,13 +44,13 @@ fn point(sql: &str, binds: Vec<Bind>, kinds: &[ColumnKind]) -> Read {
     Read { point: true, ..list(sql, binds, kinds) }
 }
 
-/// The rows of one read.
+/// Returns the rows of one read.
 async fn rows(postgres: &Postgres, read: Read) -> salver_model::Result<Vec<Vec<OwnedCell>>> {
     let found = postgres.read(vec![read], Collect::default(), None).await?;
     Ok(found.rows.into_iter().next().unwrap_or_default())
 }
 
-/// One whole number.
+/// Returns one integer.
 async fn number(postgres: &Postgres, sql: &str) -> i64 {
     match rows(postgres, list(sql, vec![], &[ColumnKind::BigInt])).await.unwrap().as_slice() {
         [row] => match row.as_slice() {
@@ -73,7 +73,7 @@ fn program(steps: Vec<Step>) -> Program {
     Program { steps, try_all: false, dry_run: false }
 }
 
-/// What the steps did, when all went well.
+/// Returns the results of the steps, all of which must have succeeded.
 fn done(outcome: Outcome) -> Vec<Done> {
     outcome.steps.into_iter().map(|step| step.unwrap()).collect()
 }

@@ -1,4 +1,4 @@
-//! TLS for connections to a server: which certificates are believed.
+//! TLS for connections to a server: which certificates are trusted.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use salver_model::{Code, Error, Result};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What a server must prove.
+/// The proof that a server must give of its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// Nothing: what is sent can't be read on the way, but might go to somebody else.
+    /// None: the connection is encrypted, but may end at an impostor.
     Nothing,
-    /// That it is who it says it is.
+    /// A certificate for its host name.
     Server,
 }
 
-/// What makes TLS connections. Without `root_file` the public authorities are believed, else those in it.
+/// Returns the TLS connector. Trusts the public authorities, or with `root_file` those in it.
 pub(super) fn connector(proof: &Proof, root_file: Option<&str>) -> Result<MakeRustlsConnect> {
     let fault = |error| Error::internal("TLS can't be set up").with_source(error);
-    // Said here, and not once for the process: who embeds this crate may have chosen another.
+    // Passed explicitly, because an embedding program may have installed another provider for the process.
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -55,7 +55,7 @@ fn roots(file: Option<&str>) -> Result<RootCertStore> {
     Ok(store)
 }
 
-/// Believes any certificate, but not that somebody holds a key who does not.
+/// Accepts any certificate, but still verifies that the peer holds its key.
 #[derive(Debug)]
 struct Unproved {
     provider: Arc<CryptoProvider>,

@@ -1,8 +1,8 @@
-//! Programs that change rows.
+//! Runs programs that change rows.
 //!
-//! A program goes out in as few flights as its steps allow: begin, every step that does not need the answer of another,
-//! and the commit too when nothing has to be looked at before. Only when a step fails and every one must have its own
-//! result is it done again, step by step behind savepoints.
+//! A program is sent in as few flights as its steps allow: begin, every step that does not need another's result, and
+//! the commit too when there is nothing to check before. Only when a step fails and each needs its own result is the
+//! program repeated, step by step behind savepoints.
 
 use std::borrow::Cow;
 use std::pin::{Pin, pin};
@@ -22,20 +22,20 @@ use super::pool::Lease;
 use crate::cell::Cell;
 use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
 
-/// Most steps that are sent before the first answer is looked at.
+/// Most steps that are sent before the first response is read.
 const FLIGHT_MAX: usize = 256;
 
-/// What one step came to.
+/// The result of one step.
 type StepResult = std::result::Result<Done, Error>;
 
-/// Why a program stopped without an outcome.
+/// Reason why a program stopped without an outcome.
 enum Stop {
-    /// What went wrong, and whether a commit may have happened all the same.
+    /// A fault, and whether a commit may have happened all the same.
     Fault { fault: Fault, commit_sent: bool },
-    /// Nothing has happened, and it may be tried again: a prepared statement is not what it was, or the connection was
-    /// lost before anything was sent.
+    /// Nothing has happened, and a retry is possible: a prepared statement is stale, or the connection was lost before
+    /// anything was sent.
     Nothing(Fault),
-    /// Steps must be done one by one.
+    /// The steps must be run one by one.
     StepByStep,
 }
 
@@ -48,8 +48,8 @@ impl From<Fault> for Stop {
 impl Postgres {
     /// See [`crate::backend::Backend::write`].
     ///
-    /// [`Returns::Key`]: the first column of the first row the step answers, when it is an integer; so an insert whose
-    /// key is wanted says `RETURNING` and the key's column.
+    /// [`Returns::Key`]: the first column of the first row that the step returns, when it is an integer; so an insert
+    /// whose key is wanted has a `RETURNING` with the key's column.
     pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
         if program.steps.is_empty() {
             return Ok(Outcome { steps: Vec::new(), committed: !program.dry_run });
@@ -90,7 +90,7 @@ impl Postgres {
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(fault) if fault.is_lost() => return Err(Stop::Nothing(fault)),
-            // Which step it was comes out step by step.
+            // The repetition step by step tells which step failed.
             Err(_) => return step_by_step(lease, program, entry).await,
         };
         if let ([step], [statement], false) = (program.steps.as_slice(), prepared.as_slice(), program.dry_run)
@@ -105,7 +105,7 @@ impl Postgres {
     }
 }
 
-/// One statement is a transaction by itself: one round trip.
+/// Runs one statement, which is a transaction by itself: one round trip.
 async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &str) -> Result<Outcome, Stop> {
     let binds = resolve(step, &[] as &[Done]).map_err(own)?;
     let forms = answer_forms(statement, &step.returns).map_err(own)?;
@@ -128,7 +128,7 @@ async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &st
     }
 }
 
-/// Everything that can be sent at once, at once.
+/// Pipelines the steps, as many as possible at once.
 async fn in_flights(
     lease: &mut Lease,
     program: &Program,
@@ -173,13 +173,13 @@ async fn in_flights(
             Ok(()) => {}
             Err(fault) if fault.is_lost() => return Err(Stop::Fault { fault, commit_sent: commits }),
             Err(fault) => {
-                // After a commit that came too late there is nothing to roll back, and it does no harm.
+                // If the commit came too late, there is nothing to roll back, which does no harm.
                 roll_back(lease).await?;
                 if fault.is_stale() {
                     return Err(Stop::Nothing(fault));
                 }
                 let error = fault.into_error(entry);
-                // When all steps are done it was the commit: no step's fault.
+                // When all steps are done, the commit failed: no step's fault.
                 return if ends_all(&error) || results.len() == steps.len() {
                     Err(own(error))
                 } else if program.try_all {
@@ -193,7 +193,7 @@ async fn in_flights(
     finish(lease, results.into_iter().map(Ok).collect(), !program.dry_run).await
 }
 
-/// The steps that may go in one flight: from `first` until one needs an answer that is not here.
+/// Returns the end of the flight that begins at `first`: the step that needs a result which is not here yet.
 fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
     let mut end = first;
     while end < steps.len() && end - first < FLIGHT_MAX {
@@ -210,7 +210,7 @@ fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
     Ok(end)
 }
 
-/// Steps that leave together.
+/// Steps that are sent together.
 struct Flight<'a> {
     connection: &'a Connection,
     steps: &'a [Step],
@@ -220,7 +220,7 @@ struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    /// What the steps did up to the first failure, and it.
+    /// Runs the steps; returns the results up to the first failure, and the failure.
     async fn fly(self, binds: &[Cow<'_, [Bind]>]) -> (Vec<Done>, Result<(), Fault>) {
         let mut results = Vec::with_capacity(self.steps.len());
         let ended = self.run(binds, &mut results).await;
@@ -257,7 +257,8 @@ impl Flight<'_> {
     }
 }
 
-/// One step after the other; with `try_all` each behind a savepoint, so that those behind a failed one have their turn.
+/// Runs one step after the other; with `try_all` each behind a savepoint, so that the program continues after a failed
+/// one.
 async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Result<Outcome, Stop> {
     let mut results: Vec<StepResult> = Vec::with_capacity(program.steps.len());
     lease.begins();
@@ -327,7 +328,7 @@ async fn roll_back(lease: &mut Lease) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A step failed, and nothing was kept.
+/// Returns the outcome of a program with a failed step: nothing is kept.
 fn undone(error: Error, mut steps: Vec<StepResult>) -> Outcome {
     steps.push(Err(error));
     Outcome { steps, committed: false }
@@ -337,7 +338,7 @@ fn own(error: Error) -> Stop {
     Stop::Fault { fault: Fault::Own(error), commit_sent: false }
 }
 
-/// What is read of a step's answer. Looked at before anything is sent, since afterwards it may be kept.
+/// Returns the decoders of a step's result. Checked before anything is sent, since afterwards it may be committed.
 fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
     match returns {
         Returns::Rows(kinds) => forms(statement, kinds),
@@ -346,7 +347,7 @@ fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
     }
 }
 
-/// Reads a step's whole answer.
+/// Reads a step's whole result.
 async fn done(
     connection: &Connection,
     stream: RowStream,
@@ -374,7 +375,7 @@ async fn done(
     Ok(done)
 }
 
-/// What came out of earlier steps.
+/// The results of earlier steps.
 trait Earlier {
     fn step(&self, index: usize) -> Option<&Done>;
 }
@@ -391,7 +392,7 @@ impl Earlier for [StepResult] {
     }
 }
 
-/// The step's values, with those of earlier steps in their places.
+/// Returns the step's values, with references replaced by the results of earlier steps.
 fn resolve<'a, E: Earlier + ?Sized>(step: &'a Step, earlier: &E) -> Result<Cow<'a, [Bind]>> {
     if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
         return Ok(Cow::Borrowed(&step.binds));

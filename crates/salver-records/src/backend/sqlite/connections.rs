@@ -1,9 +1,9 @@
 //! The connections to one database: lanes for reads on the caller's own thread, a pool for all other reads, and the
 //! writer's one.
 //!
-//! All connections that read one and the same file belong to one era. When another file lies at the path the era is
-//! over: every connection is closed, at once or when its work ends, and only then the new file is opened. A
-//! connection to the old file would share its log's name with the new one.
+//! All connections to one and the same file belong to one era. When another file is found at the path, the era is over:
+//! every connection is closed, at once or when its work ends, and only then is the new file opened. A connection to the
+//! old file would share its log's name with the new one.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,19 +38,19 @@ pub(super) struct Writer {
     pub(super) era: Arc<Era>,
 }
 
-/// A connection of one thread; padded, so that threads don't share a line of the processor's cache.
+/// A connection of one thread; padded, so that threads don't share a cache line.
 #[repr(align(128))]
 #[derive(Default)]
 struct Lane(Mutex<Option<Reader>>);
 
-/// What only those look at who open connections.
+/// State that is needed only to open connections.
 #[derive(Default)]
 struct State {
     era: Option<Arc<Era>>,
-    /// The era before, while some of its connections are open, and its log.
+    /// The previous era, while some of its connections are open, and its log.
     leaving: Option<(Weak<Era>, Option<FileId>)>,
     eras: u64,
-    /// The writer that was opened to begin the era, until it is asked for.
+    /// The writer that was opened to begin the era, until it is taken.
     writer: Option<Writer>,
     /// Keeps a database in memory alive.
     anchor: Option<Connection>,
@@ -66,21 +66,21 @@ pub(super) struct Connections {
     lanes: Box<[Lane]>,
     pool: Mutex<Vec<Reader>>,
     places: Arc<Semaphore>,
-    /// Of these, those whose rows wait for slow clients.
+    /// Shares of these connections for responses and loads whose clients are slow.
     pub(super) lying: Arc<Shares>,
     pub(super) clock: Clock,
-    /// An era has begun, so that lanes may be opened.
+    /// Whether an era has begun, so that lanes may be opened.
     begun: AtomicBool,
-    // Behind the readers, so that it is the last to close: only a writer can clear away the log.
+    // Behind the readers, so that it closes last: only a writer can remove the log.
     pub(super) writer: Mutex<Option<Writer>>,
-    /// What the writer runs under, for those who stop waiting.
+    /// The watch of the writer, for callers that stop waiting.
     pub(super) writer_watch: Arc<Watch>,
     pub(super) runs: AtomicU64,
-    /// Somebody looks for transactions of lanes that nobody uses.
+    /// Whether a sweeper is looking for idle transactions of lanes.
     pub(super) sweeping: AtomicBool,
-    /// Reads that took too long for the threads that ask.
+    /// Reads that took too long for request threads.
     pub(super) long: LongReads,
-    /// Places for the connections that hold rows, and these connections.
+    /// Permits for the connections of snapshots, and these connections.
     pub(super) snapshots: Places,
     held: Mutex<Vec<Weak<Held>>>,
     state: Mutex<State>,
@@ -92,7 +92,7 @@ impl fmt::Debug for Connections {
     }
 }
 
-/// Locks; a panic of another holder left nothing half done in what is guarded here.
+/// Locks, ignoring poison: a panic of another holder leaves the guarded state consistent.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -105,7 +105,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// The number of the calling thread, in the order in which threads first asked.
+/// Returns the number of the calling thread, in the order of first calls.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -139,7 +139,7 @@ impl Connections {
         })
     }
 
-    /// Where the file lies; none in memory.
+    /// Returns the path of the file; none in memory.
     pub(super) fn path(&self) -> Option<PathBuf> {
         match &self.location {
             Location::File(path) => Some(path.clone()),
@@ -147,12 +147,12 @@ impl Connections {
         }
     }
 
-    /// Whether anything here may write.
+    /// Returns whether the database may be written.
     pub(super) fn is_writable(&self) -> bool {
         self.writable
     }
 
-    /// A place among the connections of the pool.
+    /// Waits for a permit of the pool.
     pub(super) async fn place(&self, ms_max: u64) -> Result<OwnedSemaphorePermit> {
         lying::wait(&self.places, &self.lying, Duration::from_millis(ms_max)).await.ok_or_else(|| {
             Error::new(Code::DatabaseUnavailable, format!("all connections of the database `{}` are in use", self.name))
@@ -160,7 +160,7 @@ impl Connections {
         })
     }
 
-    /// Runs `work` with this thread's own connection; `None` when there is none at the moment.
+    /// Runs `work` with this thread's own connection; returns `None` when it has none at the moment.
     pub(super) fn on_lane<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> Option<R> {
         let own = thread_number() % self.lanes.len();
         let next = (own + 1) % self.lanes.len();
@@ -173,7 +173,7 @@ impl Connections {
             *slot = self.open_reader(Duration::ZERO).ok();
             if let Some(reader) = slot.as_mut() {
                 reader.kept = Kept::new(LogIndex::of(&reader.connection));
-                // Without it, it is only slower.
+                // A failure only makes it slower.
                 let _ = open::widen(&reader.connection);
             }
         }
@@ -184,7 +184,7 @@ impl Connections {
         Some(result)
     }
 
-    /// Looks at the connection of every lane that is not in use.
+    /// Calls `look` with the connection of every lane that is not in use.
     pub(super) fn each_lane(&self, mut look: impl FnMut(&mut Reader)) {
         for lane in &self.lanes {
             if let Some(reader) = try_lock(&lane.0).as_mut().and_then(|slot| slot.as_mut()) {
@@ -193,7 +193,7 @@ impl Connections {
         }
     }
 
-    /// Takes a connection out of the pool, or makes one.
+    /// Takes a connection out of the pool, or opens one.
     pub(super) fn take_reader(&self) -> Result<Reader> {
         loop {
             let waiting = lock(&self.pool).pop();
@@ -205,10 +205,10 @@ impl Connections {
         }
     }
 
-    /// Gives it back.
+    /// Returns a connection to the pool.
     pub(super) fn keep_reader(&self, reader: Reader) {
         let mut pool = lock(&self.pool);
-        // Asked under the lock, under which the pool is cleared when an era ends.
+        // Checked under the lock, under which the pool is cleared when an era ends.
         if !reader.era.is_over() {
             pool.push(reader);
         }
@@ -226,11 +226,11 @@ impl Connections {
         }
     }
 
-    /// A new connection that reads, of the era that is.
+    /// Opens a connection that reads, in the current era.
     pub(super) fn open_reader(&self, busy: Duration) -> Result<Reader> {
         let mut era = self.era()?;
         let mut connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
-        // The file may have been replaced between the two; a third time would be a quarrel that is not ours.
+        // The file may have been replaced between the two; there is no third attempt.
         if era.file != self.file_now(era.still) {
             drop(connection);
             self.end(&era);
@@ -243,7 +243,7 @@ impl Connections {
         Ok(Reader { connection, watch, spare: Vec::new(), seen: None, kept: Kept::default(), era })
     }
 
-    /// A connection that writes, of the era that is.
+    /// Opens a connection that writes, in the current era.
     pub(super) fn open_writer(&self) -> Result<Writer> {
         let era = self.era()?;
         if let Some(writer) = lock(&self.state).writer.take()
@@ -262,7 +262,7 @@ impl Connections {
         Ok(Writer { connection, watch, log_pages, log_pages_checked: 0, era: Arc::clone(era) })
     }
 
-    /// The era that is; begins one when there is none.
+    /// Returns the current era; begins one when there is none.
     pub(super) fn era(&self) -> Result<Arc<Era>> {
         let mut state = lock(&self.state);
         if let Some(era) = &state.era {
@@ -279,7 +279,7 @@ impl Connections {
         Ok(era)
     }
 
-    /// Looks whether another file lies at the path now, and ends the era if so.
+    /// Checks whether another file is at the path now, and ends the era if so.
     pub(super) fn look(&self) {
         let era = lock(&self.state).era.clone();
         let Some(era) = era else { return };
@@ -296,10 +296,10 @@ impl Connections {
         }
     }
 
-    /// Finds or makes the file; where it may be written, the writer comes first, so that the file and its log are
-    /// there for the readers.
+    /// Finds or creates the file. Where it may be written, the writer opens first, so that the file and its log exist
+    /// for the readers.
     fn begin(&self, state: &mut State, log_pages: &Arc<AtomicU32>) -> Result<(Era, Option<Connection>)> {
-        // Made once only: a file that is taken away later will come back, and an empty one must not be in its way.
+        // Created once only: a file that is removed later will come back, and an empty one must not be in its place.
         let create = self.writable && state.eras == 0;
         let mut era = Era { number: state.eras, file: None, still: false, over: Arc::default(), log: Mutex::default() };
         let path = match &self.location {
@@ -323,12 +323,12 @@ impl Connections {
             era.still = open::must_be_still(&self.location).map_err(|error| self.named(error))?;
         }
         era.file = Some(FileId::of(path, era.still).map_err(|error| self.missing(error))?);
-        // Once more, of the file that was opened.
+        // Checked again, for the file that was opened.
         self.is_own(path)?;
         Ok((era, writer))
     }
 
-    /// That what lies at the path now is not a database with other rules.
+    /// Checks that the file at the path is not a database with other rules.
     fn is_own(&self, path: &Path) -> Result<()> {
         if !self.reserved.are_reserved(&[path.to_owned()]).contains(&true) {
             return Ok(());
@@ -338,7 +338,7 @@ impl Connections {
             .with_hint("give each database a file of its own, or declare them once"))
     }
 
-    /// Ends `era`: no new work begins in it, and what is idle is closed.
+    /// Ends `era`: no new work begins in it, and idle connections are closed.
     fn end(&self, era: &Arc<Era>) {
         {
             let mut state = lock(&self.state);
@@ -350,7 +350,7 @@ impl Connections {
             state.writer = None;
         }
         let over = |reader: &mut Reader| reader.era.is_over();
-        // Who holds one of these looks at its era when done.
+        // A lane in use checks its era when done.
         for lane in &self.lanes {
             if let Some(mut slot) = try_lock(&lane.0) {
                 slot.take_if(over);
@@ -368,9 +368,9 @@ impl Connections {
         }
     }
 
-    /// Waits for nothing: while connections of the last era are open the database is not there. When the last is
-    /// closed, the log that it left at the path goes too, if it is still its own: SQLite would take it for the new
-    /// file's.
+    /// Removes the log of the last era, without waiting: while connections of that era are open, the database is
+    /// unavailable. When the last is closed, the log at the path is removed if it is still that era's own: SQLite would
+    /// take it for the new file's.
     fn clear_up(&self, state: &mut State) -> Result<()> {
         let Some((era, log)) = &state.leaving else { return Ok(()) };
         if era.strong_count() > 0 {
@@ -395,7 +395,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Remembers which file the log of this era is.
+    /// Records which file the log of this era is.
     pub(super) fn note_log(&self, era: &Era) {
         let mut log = lock(&era.log);
         if log.is_none()
@@ -416,7 +416,7 @@ impl Connections {
             .with_source(error)
     }
 
-    /// Says which database it is about.
+    /// Adds the database's name to the message.
     fn named(&self, mut error: Error) -> Error {
         error.message = format!("database `{}`: {}", self.name, error.message);
         error

@@ -1,12 +1,12 @@
-//! SQLite's failures in Salver's terms. Its own words go into the cause only, except for names of columns and
-//! constraints, which become the hint, and for what a trigger says.
+//! Converts SQLite's failures to Salver's errors. Its own messages go into the cause only, except for names of columns
+//! and constraints, which become the hint, and for those of triggers.
 
 use std::ffi::c_int;
 
 use rusqlite::ffi;
 use salver_model::{Code, Error};
 
-/// The extended result code behind an error.
+/// Returns the extended result code of an error.
 pub(super) fn result_code(error: &rusqlite::Error) -> c_int {
     match error {
         rusqlite::Error::SqliteFailure(error, _) | rusqlite::Error::SqlInputError { error, .. } => error.extended_code,
@@ -14,17 +14,17 @@ pub(super) fn result_code(error: &rusqlite::Error) -> c_int {
     }
 }
 
-/// The kind of an extended result code.
+/// Returns the primary code of an extended result code.
 pub(super) fn primary(code: c_int) -> c_int {
     code & 0xff
 }
 
-/// Whether a statement was stopped by its watch.
+/// Returns whether a statement was stopped by its watch.
 pub(super) fn is_interrupt(error: &rusqlite::Error) -> bool {
     primary(result_code(error)) == ffi::SQLITE_INTERRUPT
 }
 
-/// Whether the connection itself is no good any more, so that a new one should be made.
+/// Returns whether the connection itself is unusable, so that a new one should be opened.
 pub(super) fn spoils(error: &rusqlite::Error) -> bool {
     matches!(
         primary(result_code(error)),
@@ -39,7 +39,7 @@ pub(super) fn spoils(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What happened, for the client.
+/// Converts a failure.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
     let code = result_code(&error);
     let words = words(&error);
@@ -73,7 +73,8 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
     known.with_source(error)
 }
 
-/// A commit that failed. A log that could not be made durable may be found whole after a crash all the same.
+/// Converts the failure of a commit. A log that could not be made durable may be found intact after a crash all the
+/// same.
 pub(super) fn commit_fault(error: rusqlite::Error) -> Error {
     if primary(result_code(&error)) == ffi::SQLITE_IOERR {
         return unavailable(
@@ -89,7 +90,7 @@ fn unavailable(message: &str, hint: &str) -> Error {
     Error::new(Code::DatabaseUnavailable, message).with_hint(hint)
 }
 
-/// SQLite's own words.
+/// Returns SQLite's own message.
 fn words(error: &rusqlite::Error) -> &str {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(words)) => words,
@@ -113,7 +114,7 @@ fn constraint(code: c_int, words: &str) -> Error {
         ffi::SQLITE_CONSTRAINT_CHECK => {
             integrity().with_hint_if(named.map(|names| format!("the check `{names}` forbids it")))
         }
-        // That a row is still referred to is said by a trigger of SQLite's own where the key says `restrict`.
+        // SQLite reports a row that is still referenced through an internal trigger where the key is `restrict`.
         ffi::SQLITE_CONSTRAINT_TRIGGER if words != "FOREIGN KEY constraint failed" => Error::new(Code::Raised, words),
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY | ffi::SQLITE_CONSTRAINT_TRIGGER => {
             integrity().with_hint("a foreign key names a row that does not exist, or rows still refer to this one")
@@ -125,7 +126,7 @@ fn constraint(code: c_int, words: &str) -> Error {
     }
 }
 
-/// The failures for which SQLite has no code but only words.
+/// Converts the failures for which SQLite has no code but only a message.
 fn by_words(words: &str) -> Error {
     let starts = |start: &str| words.strip_prefix(start).map(str::trim);
     if let Some(name) = starts("no such table: ").or_else(|| starts("no such view: ")) {
@@ -144,7 +145,7 @@ fn by_words(words: &str) -> Error {
     if words.ends_with(" already exists") || words.contains("already a") || words.contains("another table") {
         return Error::new(Code::TableExists, "a table of that name already exists");
     }
-    // What an increment that its column can't hold ends with.
+    // The message of an increment that its column can't hold.
     if words == "integer overflow" {
         return Error::new(Code::Invalid, "a number is out of the range of its column");
     }

@@ -1,30 +1,30 @@
-//! How the rows of a load come to the thread that writes.
+//! The transfer of a load's rows to the writer thread.
 
 use salver_model::Result;
 use tokio::sync::mpsc::Receiver;
 
 use super::spool::{Rows, Spooled};
 
-/// What the writer gets of a client that is fast.
+/// A message to the writer from a fast client.
 pub(super) enum Feed {
     /// More rows.
     Rows(Rows),
-    /// That was all. Without this the client has gone or became slow, and nothing stays.
+    /// The end of the rows. Without this the client has gone or became slow, and the load is rolled back.
     End,
 }
 
-/// Where the writer gets rows from.
+/// The source of the writer's rows.
 pub(super) enum Source {
-    /// As they come.
+    /// Rows as they arrive.
     Fed(Receiver<Feed>),
-    /// All of them, which are few.
+    /// All rows, which are few, in memory.
     Gathered(std::vec::IntoIter<Rows>),
-    /// All of them.
+    /// All rows, in a spool.
     Spooled(Spooled),
 }
 
 impl Source {
-    /// What comes next; `None` when the client has gone or became slow.
+    /// Returns the next message; `None` when the client has gone or became slow.
     pub(super) fn next(&mut self) -> Result<Option<Feed>> {
         match self {
             Self::Fed(rows) => Ok(rows.blocking_recv()),

@@ -1,4 +1,4 @@
-//! A load, on the thread that writes: one transaction, of which all rows stay or none does.
+//! A load on the writer thread: one transaction, which commits all rows or none.
 
 use rusqlite::{Connection, Statement};
 use salver_model::limits::LOAD_PROBLEMS_MAX;
@@ -11,10 +11,10 @@ use super::program::execute;
 use super::rows::{Stop, bind_all};
 use crate::statement::{Bind, BulkLoad, Loaded};
 
-/// Rows after which the clock is set anew: the limit is on statements, and each is one.
+/// Rows after which the timeout restarts: it applies to statements, and each row is one.
 const ROWS_PER_LIMIT: usize = 256;
 
-/// Loads.
+/// Runs a load.
 pub(super) fn run(writer: &Writer, load: &BulkLoad, rows: Source, run: u64, ms_max: u64) -> Result<Loaded> {
     let connection = &writer.connection;
     writer.watch.begin(0, 0);
@@ -68,7 +68,7 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
     connection.prepare(sql).map_err(fault)
 }
 
-/// Inserts one row, or notes why not. Fails when it is not the row's fault.
+/// Inserts one row, or records why not. Fails when the row is not at fault.
 fn insert(writer: &Writer, statement: &mut Statement<'_>, row: &[Bind], loaded: &mut Loaded) -> Result<()> {
     let inserted = bind_all(statement, row, &[]).and_then(|()| Ok(statement.raw_execute()?));
     let error = match inserted {

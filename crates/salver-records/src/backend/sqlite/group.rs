@@ -1,10 +1,10 @@
-//! Group commit: every program that waits goes into one transaction, and all of them share its one fsync. Nobody is
-//! answered before it.
+//! Group commit: all waiting programs go into one transaction and share its one fsync. No response is sent before it.
 //!
-//! A program that fails is undone by itself. Where SQLite undoes more than that (a full disk, a statement that was
-//! stopped, a trigger that rolls back, a deferred constraint that fails only at the commit), the transaction is undone
-//! and the programs are run again, each in a transaction of its own, so that none pays for another. A deferred
-//! constraint which one program broke and a later one of the same group mended is not noticed, for it holds.
+//! A failed program is rolled back by itself. Where SQLite rolls back more than that (a full disk, a statement that was
+//! stopped, a trigger that rolls back, a deferred constraint that fails only at the commit), the transaction is rolled
+//! back and the programs are run again, each in a transaction of its own, so that none fails because of another. A
+//! deferred constraint that one program violates and a later one of the same group repairs is not noticed, since it
+//! holds at the commit.
 
 use std::time::{Duration, Instant};
 
@@ -20,18 +20,18 @@ use crate::statement::Outcome;
 
 /// Most programs in one transaction.
 const PROGRAMS_MAX: usize = 1_024;
-/// How long a transaction takes in more programs: those at its beginning wait for the commit.
+/// Time for which a transaction takes in more programs: its first ones wait for the commit.
 const GATHER_MAX: Duration = Duration::from_millis(20);
 
-/// What became of a group.
+/// The end of a group.
 pub(super) struct Ended {
     /// A job of another kind, taken out of the queue.
     pub(super) next: Option<Job>,
-    /// The connection is no good any more.
+    /// Whether the connection is unusable.
     pub(super) spoiled: bool,
 }
 
-/// Runs `first` and what else waits.
+/// Runs `first` and the other waiting programs.
 pub(super) fn run(writer: &Writer, first: Waiting, jobs: &mut Receiver<Job>, ms_max: u64) -> Ended {
     let mut ended = Ended { next: None, spoiled: false };
     writer.watch.begin(0, 0);
@@ -60,7 +60,7 @@ pub(super) fn run(writer: &Writer, first: Waiting, jobs: &mut Receiver<Job>, ms_
         }
     }
     if writer.connection.is_autocommit() {
-        // The last one's failure took all with it, and is its own answer.
+        // The last one's failure rolled back all the others, and is its own result.
         let last = ran.pop();
         one_by_one(writer, ran, ms_max, &mut ended);
         answer(last);
@@ -74,7 +74,7 @@ pub(super) fn run(writer: &Writer, first: Waiting, jobs: &mut Receiver<Job>, ms_
     ended
 }
 
-/// The group's commit failed.
+/// Handles a failed commit of the group.
 fn refused_commit(
     writer: &Writer,
     error: rusqlite::Error,
@@ -91,13 +91,13 @@ fn refused_commit(
     let mut error = Some(error);
     let mut words = String::new();
     for (waiting, outcome) in ran {
-        // What failed by itself would have been undone anyway.
+        // A program that failed by itself would have been rolled back anyway.
         let result = if outcome.committed { Err(told(&mut error, &mut words)) } else { Ok(outcome) };
         let _ = waiting.answer.send(result);
     }
 }
 
-/// The same failure for several: the first gets the cause, the others its words.
+/// Returns the same failure for several callers: the first gets the cause, the others its message.
 fn told(error: &mut Option<rusqlite::Error>, words: &mut String) -> Error {
     match error.take() {
         Some(first) => {
@@ -137,7 +137,7 @@ fn alone(writer: &Writer, waiting: &Waiting, ms_max: u64, ended: &mut Ended) -> 
     Ok(outcome)
 }
 
-/// The transaction could not begin: those who wait would wait as long each, for nothing.
+/// Fails all waiting programs when the transaction could not begin: each would wait as long, in vain.
 fn refuse(error: rusqlite::Error, first: Waiting, jobs: &mut Receiver<Job>, ended: &mut Ended) {
     let words = error.to_string();
     let error = fault(error);
@@ -156,7 +156,7 @@ fn refuse(error: rusqlite::Error, first: Waiting, jobs: &mut Receiver<Job>, ende
 
 fn answer(ran: impl IntoIterator<Item = (Waiting, Outcome)>) {
     for (waiting, outcome) in ran {
-        // Whoever has gone does not want it.
+        // The send fails if the caller has gone.
         let _ = waiting.answer.send(Ok(outcome));
     }
 }

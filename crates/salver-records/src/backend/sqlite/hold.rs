@@ -1,8 +1,8 @@
-//! Keeping one state of a SQLite database.
+//! Snapshots of a SQLite database.
 //!
-//! With a write-ahead log a read transaction keeps the state and is in nobody's way. With any other journal it would
-//! keep every writer from committing for as long as it is open, so there the state is not kept but watched: each
-//! statement first looks whether anything was committed since, and fails if so.
+//! With a write-ahead log, a read transaction keeps the snapshot and blocks nobody. With any other journal it would
+//! keep every writer from committing for as long as it is open, so there the snapshot is not kept but watched: each
+//! statement first checks whether anything was committed since, and fails if so.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -29,12 +29,12 @@ use crate::backend::layout::{Address, Layout};
 use crate::cell::{Cell, RowSink};
 use crate::statement::Read;
 
-/// How long one of [`THREADS`] is somebody's.
+/// Longest use of one of [`THREADS`] by one statement.
 const TURN_MAX: Duration = Duration::from_millis(500);
-/// Pages a connection of a snapshot keeps, in KiB: it reads each page about once.
+/// Cache of a snapshot's connection, in KiB: it reads each page about once.
 const CACHE_KIB: i64 = 128;
 
-/// A state of the database.
+/// A snapshot of the database.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     connections: Arc<Connections>,
@@ -58,8 +58,8 @@ impl Sqlite {
             let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
             let held = Arc::new(Mutex::new(Some(Holder::new(reader, watched, place))));
             connections.keep_track(&held);
-            // A key that is no row's number may have nulls, which are no keys; only tables without such numbers forbid
-            // them.
+            // A primary key other than the rowid may have nulls, which identify no row; only tables without a rowid
+            // forbid them.
             let watched_only = watched.is_some();
             let layout = Layout { keyed: address.is_none() && table.kind == TableKind::Table, address };
             let queue = Arc::default();
@@ -69,13 +69,13 @@ impl Sqlite {
     }
 }
 
-/// Begins to keep, or to watch, the state that is now.
+/// Begins to keep, or to watch, the present state.
 fn begin(reader: &mut Reader, table: &TableInfo) -> rusqlite::Result<(Option<i64>, Option<Address>)> {
     let connection = &reader.connection;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     connection.execute_batch("BEGIN")?;
-    // The first look at the file is what fixes the state.
+    // The first read of the file takes the snapshot.
     let address = address(connection, table)?;
     if journal == "wal" && !reader.era.still {
         return Ok((None, address));
@@ -85,7 +85,7 @@ fn begin(reader: &mut Reader, table: &TableInfo) -> rusqlite::Result<(Option<i64
     Ok((Some(watched), address))
 }
 
-/// The number SQLite itself gives each row, under a name that is no column's.
+/// Returns SQLite's rowid, under a name that no column has.
 fn address(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Option<Address>> {
     let sql = "SELECT type = 'table' AND NOT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?";
     let numbered = match connection.query_row(sql, [&table.real_name], |row| row.get::<_, bool>(0)) {
@@ -96,7 +96,7 @@ fn address(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Optio
     if !numbered {
         return Ok(None);
     }
-    // Columns that rules hide are columns too.
+    // Columns that rules hide count too.
     let mut names = connection.prepare("SELECT lower(name) FROM pragma_table_xinfo(?)")?;
     let names = names.query_map([&table.real_name], |row| row.get::<_, String>(0))?;
     let names = names.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -104,8 +104,7 @@ fn address(connection: &Connection, table: &TableInfo) -> rusqlite::Result<Optio
     Ok(free.map(|word| Address { sql: word.to_owned(), number: true, sorted: true, pages: None }))
 }
 
-/// The threads that read for snapshots. Were there as many as snapshots, each would keep memory of its own for what it
-/// may need again.
+/// The threads that read for snapshots. With one per snapshot, each would keep memory for reuse.
 static THREADS: LazyLock<Threads> =
     LazyLock::new(|| Threads { free: Semaphore::new(SNAPSHOT_THREADS_MAX), queue: Queue::default() });
 
@@ -114,7 +113,7 @@ struct Threads {
     queue: Queue,
 }
 
-/// Does `work` on one of [`THREADS`]. What takes long is no longer one of them: others must not wait for it.
+/// Runs `work` on one of [`THREADS`]. Long work gives up its permit, so that others need not wait for it.
 async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let turn = match THREADS.free.try_acquire() {
         Ok(turn) => Ok(turn),
@@ -145,7 +144,7 @@ impl Snapshot {
         self.run(read, sink, |sink, _| !sink.full()).await
     }
 
-    /// Whether the connection keeps writers from writing while it reads.
+    /// Returns whether the connection blocks writers while it reads.
     pub(crate) fn is_in_the_way(&self) -> bool {
         self.watched
     }
@@ -180,14 +179,14 @@ impl Snapshot {
         Ok((sink, ended.load(Ordering::Relaxed)))
     }
 
-    /// Runs one statement on a thread that may block, until `after` a row says that no more are wanted.
+    /// Runs one statement on a thread that may block, until `after` a row returns that no more are wanted.
     async fn run<S: RowSink>(
         &self,
         read: Read,
         mut sink: S,
         after: impl FnMut(&mut S, &Watch) -> bool + Send + 'static,
     ) -> Result<S> {
-        // Waited for here, so that who waits does not keep a thread.
+        // Awaited here, so that waiting does not block a thread.
         let mut held = match Arc::clone(&self.held).try_lock_owned() {
             Ok(held) => held,
             Err(_) => self.queue.wait(Arc::clone(&self.held).lock_owned()).await,
@@ -224,7 +223,7 @@ fn run<S: RowSink>(
     let Some(holder) = held.as_mut() else { return Err(replaced()) };
     let watched = holder.watched;
     if watched.is_some() {
-        // A file without locks is only known to be the same by looking.
+        // A file without locks must be checked for replacement.
         connections.look();
     }
     holder.reader.watch.begin(ONLY_RUN, ms_max);
@@ -243,7 +242,7 @@ fn run<S: RowSink>(
         **held = None;
     }
     match ended {
-        // Rows of a file that was written over while they were read are nobody's rows.
+        // Rows read while the file was overwritten are discarded.
         Ok(()) if over => Err(replaced()),
         Ok(()) => Ok(()),
         Err(Stop::Sqlite(error)) => Err(watch.explain(error)),
@@ -251,7 +250,7 @@ fn run<S: RowSink>(
     }
 }
 
-/// Reads in a transaction of its own, if nobody has committed anything.
+/// Reads in a transaction of its own, if nothing was committed since.
 fn unchanged(
     reader: &mut Reader,
     watched: i64,
@@ -272,7 +271,7 @@ fn unchanged(
     ended.and_then(|()| Ok(settled?))
 }
 
-/// Steps `read` until its end, or until `after` a row no more are wanted.
+/// Steps `read` until its end, or until `after` a row returns that no more are wanted.
 fn feed<S: RowSink>(
     reader: &mut Reader,
     read: &Read,

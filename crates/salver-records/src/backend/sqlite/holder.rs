@@ -1,4 +1,4 @@
-//! The connection of a snapshot, which goes when the file is replaced.
+//! The connection of a snapshot, which is closed when the file is replaced.
 
 use std::fmt;
 
@@ -6,20 +6,21 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::reader::Reader;
 
-/// The connection of a snapshot, which goes when the file is replaced.
+/// The connection of a snapshot; `None` once it is closed.
 pub(super) type Held = Mutex<Option<Holder>>;
 
-/// The connection, and how it keeps the state.
+/// The connection, and the way it keeps the snapshot.
 pub(super) struct Holder {
-    // First, so that the transaction ends before its place is free.
+    // First, so that the transaction ends before the permit is released.
     pub(super) reader: Reader,
-    /// SQLite's count of the commits of others, where a commit ends the snapshot; `None` while a transaction is open.
+    /// SQLite's counter of commits by other connections, where a commit ends the snapshot; `None` while a transaction
+    /// is open.
     pub(super) watched: Option<i64>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Holder {
-    /// A connection that has begun to keep or to watch a state, and its place.
+    /// Creates the holder of a connection that has begun to keep or to watch a snapshot, with its permit.
     pub(super) fn new(reader: Reader, watched: Option<i64>, place: OwnedSemaphorePermit) -> Self {
         Self { reader, watched, _place: place }
     }

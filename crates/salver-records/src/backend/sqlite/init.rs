@@ -1,4 +1,4 @@
-//! Makes a database that is not there yet, by the statements of a file.
+//! Creates a missing database by the statements of a file.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use salver_model::{Code, Error, Result};
 use super::fault::fault;
 use super::location::beside;
 
-/// Makes the database at `path`, unless there is one. It is made under another name first, so that a file that can't be
-/// read, or a machine that stops, leaves nothing half made.
+/// Creates the database at `path`, unless it exists. It is created under another name first, so that a file that can't
+/// be read, or a crash, leaves no partial database.
 pub(super) fn make(path: &Path, statements: &Path) -> Result<()> {
     if path.exists() {
         return Ok(());

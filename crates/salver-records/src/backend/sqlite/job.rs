@@ -1,4 +1,4 @@
-//! What the thread that writes is asked for.
+//! Jobs for the writer thread.
 
 use salver_model::{Error, Result};
 use tokio::sync::oneshot;
@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use super::feed::Source;
 use crate::statement::{BulkLoad, Loaded, Outcome, Program};
 
-/// Something to be written.
+/// A job for the writer.
 pub(super) enum Job {
     /// A program.
     Program(Waiting),
@@ -17,7 +17,7 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// Tells who waits for it why it is not done.
+    /// Answers the job's caller with `error`.
     pub(super) fn refuse(self, error: Error) {
         match self {
             Self::Program(waiting) => drop(waiting.answer.send(Err(error))),

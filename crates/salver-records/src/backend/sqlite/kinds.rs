@@ -1,9 +1,9 @@
-//! The types that are declared in SQLite, as kinds of columns. SQLite takes any words for a type and stores any value
-//! in any column; what is declared is what a client may expect.
+//! Maps declared types of SQLite to column kinds. SQLite accepts any words as a type and stores any value in any
+//! column; the declaration is what a client may expect.
 
 use salver_model::records::ColumnKind;
 
-/// What a declared type says.
+/// A declared type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Declared {
     pub(super) kind: ColumnKind,
@@ -12,7 +12,7 @@ pub(super) struct Declared {
     pub(super) scale: Option<u32>,
 }
 
-/// Reads a declared type, like `VARCHAR(255)`, `decimal(10, 2)` or `INT UNSIGNED`.
+/// Parses a declared type, like `VARCHAR(255)`, `decimal(10, 2)` or `INT UNSIGNED`.
 pub(super) fn declared(native: &str) -> Declared {
     let lower = native.to_ascii_lowercase();
     let (before, rest) = lower.split_once('(').unwrap_or((&lower, ""));
@@ -27,7 +27,7 @@ pub(super) fn declared(native: &str) -> Declared {
         kind,
         length: first.filter(|_| bounded),
         precision: first.filter(|_| decimal),
-        // A decimal of so many digits has none behind the point unless it says so.
+        // The scale of a decimal is 0 unless declared.
         scale: if decimal { second.or(first.map(|_| 0)) } else { None },
     }
 }
@@ -56,7 +56,7 @@ fn kind_of(words: &str, first: Option<u32>) -> ColumnKind {
     }
 }
 
-/// What SQLite itself makes of words it has no list of.
+/// Returns the kind by SQLite's own affinity rules, for words that are not listed.
 fn by_affinity(words: &str) -> ColumnKind {
     let has = |part: &str| words.contains(part);
     if has("int") || has("serial") {

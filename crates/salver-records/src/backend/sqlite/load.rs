@@ -1,10 +1,10 @@
-//! Many rows at once, in one transaction.
+//! Bulk loads in one transaction.
 //!
-//! All rows stay or none does, so the load has SQLite's one right to write from its first row to its commit, and other
-//! writers wait. So that they wait for the database only and not for a slow client, rows that come slowly are gathered
-//! before the transaction begins, all of them, in memory or in a file; rows that come fast go in as they come. Should
-//! these become slow, the transaction is undone, the rest is gathered, and all rows are written then: so they are kept
-//! on their way, too.
+//! A load commits all rows or none, so it holds SQLite's single write lock from its first row to its commit, and other
+//! writers wait. To make them wait for the database only and not for a slow client, slow rows are gathered before the
+//! transaction begins, all of them, in memory or in a file; fast rows are written as they arrive. Should a fast client
+//! become slow, the transaction is rolled back, the rest is gathered, and then all rows are written: for that, fast
+//! rows are kept as well.
 
 use std::time::{Duration, Instant};
 
@@ -19,20 +19,20 @@ use super::spool::{Rows, Spool};
 use super::writer::Queue;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
-/// Rows gathered before it is decided that they come slowly, in bytes as they lie in memory.
+/// Bytes of rows, as they are in memory, that are gathered before the client counts as slow.
 const GATHER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// When so many bytes came, it is known how fast they come.
+/// Bytes after which the pace of the client is known.
 const GATHER_BYTES_MIN: usize = 128 * 1024;
-/// A client that sends so much is fast.
+/// Bytes per millisecond from which a client is fast.
 const FAST_BYTES_PER_MS: usize = 4 * 1024;
-/// For how much longer than a fast client needs the transaction waits for rows, in milliseconds.
+/// Time that the transaction waits for rows beyond what a fast client needs, in milliseconds.
 const CREDIT_MS_MAX: u64 = 300;
-/// How often it is looked whether rows still come.
+/// Interval at which the arrival of rows is checked.
 const LOOK: Duration = Duration::from_millis(50);
 /// Pieces of rows between the client's task and the writer.
 const PIECES_MAX: usize = 8;
 
-/// Hands a load to the writer and feeds it.
+/// Passes a load to the writer and feeds it.
 pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>, stop: StopOnDrop) -> Result<Loaded> {
     let (gathered, pace) = gather(&mut rows).await;
     if pace == Pace::Ended {
@@ -51,7 +51,7 @@ pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>
         if fed == Pace::Ended {
             return answered.await.map_err(|_| broke_off())?;
         }
-        // Whatever became of what it had, it is undone when the writer has answered.
+        // The writer rolls back the rows it had before it answers.
         let _ = answered.await;
     } else {
         for piece in gathered {
@@ -64,7 +64,7 @@ pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>
     write(queue, load, Source::Spooled(spool.take()?.read()?), &stop).await
 }
 
-/// Has rows written that are all there.
+/// Has the writer write rows that are all here.
 async fn write(queue: &Queue, load: BulkLoad, rows: Source, stop: &StopOnDrop) -> Result<Loaded> {
     let (answer, answered) = oneshot::channel();
     queue.put(Job::Load { load, rows, run: stop.run, answer }).await?;
@@ -75,7 +75,7 @@ fn broke_off() -> Error {
     Error::internal("the load broke off")
 }
 
-/// How rows come.
+/// The pace of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     Fast,
@@ -83,7 +83,7 @@ enum Pace {
     Ended,
 }
 
-/// A spool that is filled away from the threads that answer requests.
+/// A spool that is filled on blocking threads, away from those that answer requests.
 struct Keep(Option<Spool>);
 
 impl Keep {
@@ -91,7 +91,7 @@ impl Keep {
         self.0.take().ok_or_else(broke_off)
     }
 
-    /// Keeps rows, and gives them back.
+    /// Spools rows, and returns them.
     async fn push(&mut self, rows: Rows) -> Result<Rows> {
         let mut spool = self.take()?;
         let kept = tokio::task::spawn_blocking(move || {
@@ -104,7 +104,7 @@ impl Keep {
     }
 }
 
-/// Takes rows until it is known how they come.
+/// Takes rows until their pace is known.
 async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, Pace) {
     let since = Instant::now();
     let mut gathered = Vec::new();
@@ -134,8 +134,8 @@ fn row_bytes(row: &[Bind]) -> usize {
     std::mem::size_of_val(row) + row.iter().map(text).sum::<usize>()
 }
 
-/// Feeds the writer for as long as rows come fast; whether they came to their end. A writer that takes no more has
-/// failed, and says why where it is waited for.
+/// Feeds the writer for as long as rows are fast; returns whether they came to their end. A writer that takes no more
+/// has failed, and reports why to its caller.
 async fn pump(gathered: Vec<Rows>, rows: &mut Receiver<Rows>, feed: Sender<Feed>, spool: &mut Keep) -> Result<Pace> {
     for piece in gathered {
         let piece = spool.push(piece).await?;

@@ -1,4 +1,4 @@
-//! Where a SQLite database lies, as its URL says, and which file is there now.
+//! The location of a SQLite database, parsed from its URL, and the identity of the file that is there now.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use salver_model::{Code, Error, Result};
 
-/// Where a database lies.
+/// The location of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// In a file, by an absolute path: it must mean the same file for ever, and must not begin with `file:`.
+    /// A file, by an absolute path: it must mean the same file for ever, and must not begin with `file:`.
     File(PathBuf),
-    /// In memory, by a name that every connection of this process shares.
+    /// Memory, by a name that every connection of this process shares.
     Memory(String),
 }
 
-/// The databases in memory so far; each gets a name of its own.
+/// Number of in-memory databases so far; each gets a name of its own.
 static MEMORIES: AtomicU64 = AtomicU64::new(0);
 
 impl Location {
-    /// What a URL says: `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`.
+    /// Parses a URL: `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`.
     pub(super) fn of_url(url: &str) -> Result<Self> {
         let path = match url.split_once(':') {
             Some((scheme, path)) if scheme.eq_ignore_ascii_case("sqlite") => path,
@@ -42,24 +42,24 @@ impl Location {
     }
 }
 
-/// The file beside the database with this ending, like `-wal`.
+/// Returns the path beside the database with this suffix, like `-wal`.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Which file it is, not where it lies.
+/// The identity of a file, independent of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     device: u64,
     inode: u64,
-    /// Its content as far as the directory tells, for files that SQLite can't watch.
+    /// A hash of size and time, for files that SQLite can't watch for changes.
     content: u64,
 }
 
 impl FileId {
-    /// The file at `path`; with `content` its size and time count too.
+    /// Returns the identity of the file at `path`; with `content` its size and time count too.
     pub(super) fn of(path: &Path, content: bool) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         let (device, inode) = device_and_inode(&metadata);
@@ -67,7 +67,7 @@ impl FileId {
         Ok(Self { device, inode, content })
     }
 
-    /// A number made of all of it.
+    /// Mixes all of it into one number.
     pub(super) fn mixed(self) -> u64 {
         let odd = 0x9E37_79B9_7F4A_7C15_u64;
         [self.device, self.inode, self.content]
@@ -82,7 +82,7 @@ fn device_and_inode(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere an open file can't be replaced, so that there is nothing to tell apart.
+/// Returns zeros: on other systems an open file can't be replaced, so that there is nothing to distinguish.
 #[cfg(not(unix))]
 fn device_and_inode(_metadata: &Metadata) -> (u64, u64) {
     (0, 0)

@@ -1,5 +1,5 @@
-//! The head of the index of a database's write-ahead log. Every connection of every process has the index in shared
-//! memory, and every commit and every checkpoint changes its head, so that comparing two looks at it tells whether
+//! The header of the index of a database's write-ahead log. Every connection of every process maps the index as shared
+//! memory, and every commit and every checkpoint changes its header, so that comparing two copies tells whether
 //! anything was committed in between, without a lock or a system call.
 //!
 //! Format: <https://www.sqlite.org/walformat.html>, "The WAL-Index Header".
@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use rusqlite::{Connection, ffi};
 
-/// Words of the head: the first copy of the header, its second copy, and how far the last checkpoint came.
+/// Words of the header: its first copy, its second copy, and the progress of the last checkpoint.
 const WORDS: usize = 25;
-/// What SQLite maps at a time, in bytes.
+/// Size of the regions that SQLite maps, in bytes.
 const REGION_BYTES: c_int = 32 * 1024;
 
-/// Where the index lies, as long as the connection that it was asked of is open.
+/// The address of the index, valid as long as the connection that it was obtained from is open.
 pub(super) struct LogIndex(NonNull<AtomicU32>);
 
-/// What stood there at one moment. Equal heads mean that nothing was committed and nothing checkpointed in between: a
-/// commit counts up, and brings a new checksum over all that is in the log.
+/// A copy of the header at one moment. Equal heads mean that nothing was committed and nothing checkpointed in between:
+/// a commit increments a counter, and brings a new checksum over all of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct LogHead([u32; WORDS]);
 
@@ -29,7 +29,8 @@ pub(super) struct LogHead([u32; WORDS]);
 unsafe impl Send for LogIndex {}
 
 impl LogIndex {
-    /// The index of the log of `connection`, which has read already; `None` when its journal is no log.
+    /// Returns the log index of `connection`, which must have read already; `None` when its journal is no write-ahead
+    /// log.
     ///
     /// Must not outlive the connection: a connection in this mode keeps a lock on the file that keeps all others from
     /// leaving the mode, so that the memory is mapped until it closes.
@@ -40,8 +41,8 @@ impl LogIndex {
         }
         let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
         let place: *mut *mut ffi::sqlite3_file = &raw mut file;
-        // SAFETY: the handle is that of an open connection which nobody else uses at the moment (`Connection` is not
-        // `Sync`), and the operation writes one pointer to the place it is given.
+        // SAFETY: the handle is that of an open connection which no other thread uses at the moment (`Connection` is
+        // not `Sync`), and the operation writes one pointer to the given place.
         let done = unsafe {
             let handle = connection.handle();
             ffi::sqlite3_file_control(handle, c"main".as_ptr(), ffi::SQLITE_FCNTL_FILE_POINTER, place.cast::<c_void>())
@@ -62,12 +63,12 @@ impl LogIndex {
         NonNull::new(region.cast::<AtomicU32>()).map(Self)
     }
 
-    /// What stands there now.
+    /// Returns a copy of the present header.
     pub(super) fn head(&self) -> LogHead {
         fence(Ordering::SeqCst);
-        // SAFETY: the region has more than so many words, is aligned to a page, and is mapped (see `of`). Other
-        // processes write it while it is read, which atomic loads may meet; a head that was read in the middle of a
-        // change equals none that was read before, and at worst the next look finds the change.
+        // SAFETY: the region has more than so many words, is page-aligned, and is mapped (see `of`). Other processes
+        // may write it meanwhile, which atomic loads tolerate; a torn copy equals none that was read before, and at
+        // worst the next copy shows the change.
         let head = LogHead(std::array::from_fn(|word| unsafe { self.0.add(word).as_ref().load(Ordering::Relaxed) }));
         fence(Ordering::SeqCst);
         head

@@ -1,5 +1,5 @@
-//! Statements that took too long for the threads that answer requests. For a while they are not tried there again:
-//! each try costs all that share the thread what it may take at most, and a client can ask hundreds of times at once.
+//! Remembers statements that took too long for request threads. For a while they are not tried there again: each try
+//! blocks the thread for the whole budget, and a client can send hundreds of requests at once.
 
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
@@ -10,17 +10,17 @@ use ahash::AHasher;
 
 use crate::statement::Read;
 
-/// How many statements are remembered; those that share a place forget each other.
+/// Number of slots for statements; those that share a slot evict each other.
 const PLACES: usize = 64;
-/// For how long one is remembered, in milliseconds.
+/// Time for which a statement is remembered, in milliseconds.
 const KEPT_MS: u64 = 2_000;
-/// Bits of a place that say when; the others say which.
+/// Bits of a slot for the time; the others identify the statement.
 const MOMENT_BITS: u32 = 40;
 
-/// What moments are counted from.
+/// The epoch of the times.
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Statements that took long, each with the moment when it did.
+/// Statements that took long, each with the time when it did.
 #[derive(Debug)]
 pub(super) struct LongReads([AtomicU64; PLACES]);
 
@@ -31,14 +31,14 @@ impl Default for LongReads {
 }
 
 impl LongReads {
-    /// Whether the statement took long a moment ago.
+    /// Returns whether the statement took long a moment ago.
     pub(super) fn is_known(&self, read: &Read) -> bool {
         let (place, name) = self.place(read);
         let known = place.load(Relaxed);
         known != 0 && known >> MOMENT_BITS == name && now_ms().wrapping_sub(known & moment_mask()) < KEPT_MS
     }
 
-    /// It took long.
+    /// Records that the statement took long.
     pub(super) fn remember(&self, read: &Read) {
         let (place, name) = self.place(read);
         place.store(name << MOMENT_BITS | now_ms(), Relaxed);
@@ -47,7 +47,7 @@ impl LongReads {
     fn place(&self, read: &Read) -> (&AtomicU64, u64) {
         let mut hasher = AHasher::default();
         if read.point {
-            // Prepared once for its table, so that the text need not be gone through each time.
+            // Prepared once for its table, so that its address identifies it without hashing the text.
             read.sql.as_ptr().hash(&mut hasher);
         } else {
             read.sql.hash(&mut hasher);
@@ -57,7 +57,7 @@ impl LongReads {
     }
 }
 
-/// Never 0, which stands for nothing.
+/// Returns the time, never 0, which marks an empty slot.
 fn now_ms() -> u64 {
     (u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX) & moment_mask()).max(1)
 }

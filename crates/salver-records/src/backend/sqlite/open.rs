@@ -1,4 +1,4 @@
-//! Opening connections: flags, pragmas, and what is tried when a file is where nothing may be written.
+//! Opens connections: flags, pragmas, and the fallback for a file in a read-only directory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,33 +14,33 @@ use super::fault::{fault, primary, result_code};
 use super::functions;
 use super::location::{Location, beside};
 
-/// How long to wait while another process holds the database.
+/// Longest wait for another process that holds the database.
 pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
-/// Pages of a reader, in KiB; taken as they are read. Pages are not mapped into memory: a program that overwrites the
-/// file in place would kill the server with a signal.
+/// Page cache of a reader, in KiB; allocated as pages are read. Files are not memory-mapped: a program that overwrites
+/// the file in place would kill the server with a signal.
 const READER_CACHE_KIB: i64 = 16 * 1024;
-/// Pages of all threads' own readers together, in KiB: most reads are theirs, and a page that they don't have costs a
-/// system call. Each has no less than any other reader.
+/// Page cache of all threads' own readers together, in KiB: they do most reads, and a cache miss costs a system call.
+/// Each has no less than any other reader.
 const LANES_CACHE_KIB: usize = 128 * 1024;
-/// Pages of the writer, in KiB: an update of many rows spills what does not fit.
+/// Page cache of the writer, in KiB: an update of many rows spills what does not fit.
 const WRITER_CACHE_KIB: i64 = 64 * 1024;
-/// A log that grew larger by one great change is cut to this size afterwards, in bytes. Below it the file is written
-/// over and over, since growing a file makes each fsync dearer.
+/// Size to which a log that grew by one large change is truncated afterwards, in bytes. Below it the file is
+/// overwritten in place, since growing a file makes each fsync more expensive.
 const LOG_BYTES_KEPT: i64 = 64 * 1024 * 1024;
 
-/// A connection that reads only; `busy` is how long it waits for writers of other processes.
+/// Opens a read-only connection; `busy` is the longest wait for writers of other processes.
 pub(super) fn reader(location: &Location, still: bool, busy: Duration) -> Result<Connection> {
     let connection = try_reader(location, still, busy).map_err(fault)?;
     let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0)).map_err(fault)?;
     if encoding == "UTF-8" {
         return Ok(connection);
     }
-    // Their texts are compared by bytes of which nothing else knows.
+    // UTF-16 text would be compared in a byte order that no other part of Salver knows.
     Err(Error::new(Code::DatabaseUnavailable, format!("the database has its texts in {encoding}, and not in UTF-8"))
         .with_hint("write it anew: `sqlite3 OLD .dump | sqlite3 NEW`"))
 }
 
-/// Opens, and reads the head of the file.
+/// Opens the file and reads its header.
 fn try_reader(location: &Location, still: bool, busy: Duration) -> rusqlite::Result<Connection> {
     let connection = match location {
         Location::File(path) if still => Connection::open_with_flags(still_uri(path), reading(true)),
@@ -59,15 +59,15 @@ fn prepare_reader(connection: &Connection, busy: Duration) -> rusqlite::Result<(
     connection.query_row("PRAGMA schema_version", [], |_| Ok(()))
 }
 
-/// Gives a reader that is a thread's own its share of the pages.
+/// Gives a thread's own reader its share of the page cache.
 pub(super) fn widen(connection: &Connection) -> rusqlite::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = i64::try_from(LANES_CACHE_KIB / threads).unwrap_or(READER_CACHE_KIB);
     connection.pragma_update(None, "cache_size", -share.max(READER_CACHE_KIB))
 }
 
-/// Whether the file can only be read as if nothing ever changed it: its journal is a write-ahead log, and the index of
-/// the log can't be made because the directory is not ours to write. Fails when the file can't be read at all.
+/// Returns whether the file can only be read as immutable: its journal is a write-ahead log, and the index of the log
+/// can't be created in a read-only directory. Fails when the file can't be read at all.
 pub(super) fn must_be_still(location: &Location) -> Result<bool> {
     let Location::File(path) = location else { return Ok(false) };
     let Err(error) = try_reader(location, false, BUSY_MAX) else { return Ok(false) };
@@ -78,7 +78,7 @@ pub(super) fn must_be_still(location: &Location) -> Result<bool> {
     reader(location, true, BUSY_MAX).map(|_| true)
 }
 
-/// The one connection that writes. `create` makes a file that is not there; `pages` will have the length of the log.
+/// Opens the only connection that writes. `create` creates a missing file; `pages` receives the length of the log.
 pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
@@ -97,7 +97,7 @@ pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) 
 
 fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqlite::Result<()> {
     settle(connection, BUSY_MAX)?;
-    // Another program in the middle of something can keep the journal what it is; all works with it, only slower.
+    // Another program that is using the file can keep the journal mode; everything works with it, only slower.
     match connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)) {
         Ok(mode) if mode == "wal" || mode == "memory" => {}
         Ok(mode) => tracing::warn!(mode, "the database takes no write-ahead log"),
@@ -106,12 +106,12 @@ fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqli
         }
         Err(error) => return Err(error),
     }
-    // Each commit waits until the disk has it. With NORMAL the last commits would be lost with the power.
+    // Each commit waits for the disk. With NORMAL, a power failure would lose the last commits.
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES_KEPT, |_| Ok(()))?;
-    // In place of SQLite's own checkpoints, which would make those wait whose commit was one too many.
+    // Replaces SQLite's own checkpoints, which would delay the commit that triggers them.
     let pages = Arc::clone(pages);
     connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, length| {
         pages.store(u32::try_from(length).unwrap_or(0), Ordering::Relaxed);
@@ -119,14 +119,14 @@ fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqli
     }))
 }
 
-/// What every connection has.
+/// Applies the settings of every connection.
 fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
     functions::add(connection)?;
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(PREPARED_MAX);
-    // Without this a quoted name of a column that is gone would be taken for text.
+    // Otherwise the quoted name of a missing column would be taken as a string.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-    // Else a statement is planned anew for every value, since another plan might be better for it.
+    // Otherwise a statement is planned again for every value, since another plan might be better for it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     Ok(())
@@ -145,7 +145,7 @@ fn memory() -> OpenFlags {
         | OpenFlags::SQLITE_OPEN_URI
 }
 
-/// The URI of a file nothing changes.
+/// Returns the URI of an immutable file.
 fn still_uri(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {

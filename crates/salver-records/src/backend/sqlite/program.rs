@@ -1,4 +1,4 @@
-//! One program run inside a transaction that is already open: its steps, its checks, and what it undoes.
+//! Runs one program in a transaction that is already open: its steps, its checks and its rollback.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,25 +9,25 @@ use super::rows::{self, Stop};
 use super::watch::Watch;
 use crate::statement::{Done, Outcome, Program, Returns, Step};
 
-/// A connection with a transaction open, and what bounds the statements in it.
+/// A connection with an open transaction, and the bounds of its statements.
 #[derive(Clone, Copy)]
 pub(super) struct Within<'a> {
     pub(super) connection: &'a Connection,
     pub(super) watch: &'a Watch,
-    /// The number of the run, for those who stop waiting for it.
+    /// The number of the run, for callers that stop waiting for it.
     pub(super) run: u64,
     pub(super) ms_max: u64,
 }
 
-/// Runs a statement without values or answer.
+/// Runs a statement without values or result.
 pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.raw_execute().map(drop)
 }
 
-/// Runs `program`. What the outcome calls committed is so once the transaction around it is. What failed has left
-/// nothing, unless the transaction is gone: then nothing of it is left at all.
+/// Runs `program`. An outcome marked committed is so once the enclosing transaction commits. A failed program leaves
+/// nothing, unless the transaction is gone: then nothing of the transaction is left at all.
 pub(super) fn run(within: Within<'_>, program: &Program) -> Outcome {
-    // One statement is undone by SQLite itself when it fails.
+    // SQLite itself rolls back a single statement that fails.
     let single = program.steps.len() == 1 && program.steps.iter().all(|step| step.check.is_none());
     let behind_savepoint = program.dry_run || !single;
     if behind_savepoint && let Err(error) = execute(within.connection, "SAVEPOINT program") {
@@ -43,7 +43,7 @@ pub(super) fn run(within: Within<'_>, program: &Program) -> Outcome {
         within.watch.begin(0, 0);
         let back = if committed { Ok(()) } else { execute(within.connection, "ROLLBACK TO program") };
         if let Err(error) = back.and_then(|()| execute(within.connection, "RELEASE program")) {
-            // Nothing can be said of a transaction that can't be rolled back to a point in it: all of it goes.
+            // A transaction that can't roll back to a savepoint is in an unknown state: all of it is rolled back.
             let undone = execute(within.connection, "ROLLBACK");
             tracing::error!(%error, ?undone, "a savepoint failed");
             return Outcome { steps: vec![Err(super::fault::fault(error))], committed: false };
@@ -62,7 +62,7 @@ fn steps(within: Within<'_>, program: &Program) -> Vec<Result<Done>> {
         if failed && !program.try_all {
             break;
         }
-        // Some failures end the transaction; a further statement would be on its own, and stay.
+        // Some failures end the transaction; a further statement would autocommit.
         if within.connection.is_autocommit() {
             let left = program.steps.len() - results.len();
             results.extend(
@@ -83,7 +83,7 @@ fn checked(within: Within<'_>, step: &Step, earlier: &[Result<Done>]) -> Result<
         Stop::Own(error) => error,
     })?;
     if let Some(check) = &step.check {
-        // A check is others' code, and other programs stand in the same transaction.
+        // A check is foreign code, and other programs share the transaction.
         catch_unwind(AssertUnwindSafe(|| check(&done)))
             .unwrap_or_else(|_| Err(Error::internal("the check of a change broke off")))?;
     }

@@ -16,14 +16,14 @@ use super::watch::Watch;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
-/// Longest answer of a read on the caller's own thread, in bytes. SQLite counts operations and not bytes, so that few
+/// Longest result of a read on the caller's own thread, in bytes. SQLite counts operations and not bytes, so that few
 /// of them may be many milliseconds of copying.
 const AT_ONCE_BYTES_MAX: usize = 256 * 1024;
 
-/// The number of the only run of a watch that is made for one run.
+/// The run number of a watch that is created for one run.
 pub(super) const ONLY_RUN: u64 = 1;
 
-/// Stops a run when nobody waits for it any more.
+/// Stops a run when its caller is gone.
 pub(super) struct StopOnDrop {
     pub(super) watch: Arc<Watch>,
     pub(super) run: u64,
@@ -36,7 +36,7 @@ impl Drop for StopOnDrop {
 }
 
 /// Runs `work` with a connection of the pool, on a thread that may block; stops it when the future is dropped. A
-/// statement that begins in it has `ms_max` from its own beginning.
+/// statement in it has `ms_max` from its own beginning.
 pub(super) async fn on_reader<R: Send + 'static>(
     connections: &Arc<Connections>,
     ms_max: u64,
@@ -44,7 +44,7 @@ pub(super) async fn on_reader<R: Send + 'static>(
 ) -> Result<R> {
     let place = connections.place(ms_max).await?;
     let watch = Arc::new(Watch::new());
-    // A run that is over is stopped too, which does nothing: its watch is never used again.
+    // Stopping a finished run has no effect: its watch is never used again.
     let _stop = StopOnDrop { watch: Arc::clone(&watch), run: ONLY_RUN };
     let connections = Arc::clone(connections);
     let task = tokio::task::spawn_blocking(move || {
@@ -69,7 +69,7 @@ fn run<R>(
     reader.under(watch)?;
     let result = work(&mut reader);
     let spoiled = matches!(&result, Err(Stop::Sqlite(error)) if fault::spoils(error));
-    // A read that failed in the middle of its transaction must not leave it open, for the next would see old rows.
+    // A read that failed must not leave its transaction open, or the next would see old rows.
     let settled = reader.connection.is_autocommit() || reader.connection.execute_batch("ROLLBACK").is_ok();
     if spoiled {
         drop(reader);
@@ -83,7 +83,7 @@ fn run<R>(
     })
 }
 
-/// Runs `reads` in one transaction, so that they see one state.
+/// Runs `reads` in one transaction, so that they see one snapshot.
 pub(super) async fn read<S: RowSink>(
     connections: &Arc<Connections>,
     ms_max: u64,
@@ -92,7 +92,7 @@ pub(super) async fn read<S: RowSink>(
     out: Option<Sender<Result<S::Piece>>>,
 ) -> Result<S> {
     on_reader(connections, ms_max, move |reader| {
-        // One statement sees one state anyway.
+        // One statement is a snapshot anyway.
         let together = reads.len() > 1;
         if together {
             reader.connection.prepare_cached("BEGIN")?.raw_execute()?;
@@ -114,7 +114,7 @@ pub(super) async fn read<S: RowSink>(
     .await
 }
 
-/// Sends what is finished.
+/// Sends the finished pieces.
 fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch) -> Result<()> {
     let Some(piece) = sink.piece() else { return Ok(()) };
     let gone = || Error::new(Code::Execution, "the caller is gone");
@@ -130,8 +130,8 @@ fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch)
     }
 }
 
-/// One read on the calling thread; `None` when it takes longer, and for every failure of SQLite, which the other way
-/// meets again and can wait for or explain.
+/// Runs one read on the calling thread; returns `None` when it takes longer, and for every failure of SQLite, which the
+/// blocking path meets again and can wait for or report.
 pub(super) fn read_now<S: RowSink>(
     connections: &Arc<Connections>,
     read: &Read,
@@ -161,12 +161,13 @@ pub(super) fn read_now<S: RowSink>(
     answer?
 }
 
-/// The answer, when it came at once, and whether the next of its kind should go the other way from the beginning.
+/// Returns the result, when it came within the budget, and whether the statement should take the blocking path next
+/// time.
 fn at_once<S: RowSink>(reader: &mut Reader, read: &Read, mut sink: S) -> (Option<Result<S>>, bool) {
     let mut is_long = false;
     let fed = rows::feed_until((&reader.connection, &mut reader.spare), (0, read), &mut sink, |sink| {
         is_long = sink.held_bytes() > AT_ONCE_BYTES_MAX;
-        // One row alone is there already.
+        // A single row is complete already.
         Ok(!is_long || read.point)
     });
     match fed {

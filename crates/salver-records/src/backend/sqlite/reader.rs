@@ -1,10 +1,8 @@
-//! A connection that reads, and the read transactions that are kept open on it from one read of a lane to the next, as
-//! long as nothing is committed: to begin and to end one takes locks of the file, which cost more than a read by key
-//! does.
+//! A connection that reads, and the read transaction that is kept open on it between reads of a lane, as long as
+//! nothing is committed: beginning and ending one takes file locks, which cost more than a read by key.
 //!
-//! Whether something was committed is told by the head of the log's index, before each read, so that a read sees every
-//! commit that was answered before it came. A transaction that nobody used for a while is ended, by `sweep`: it would
-//! keep the log from beginning anew.
+//! The header of the log's index tells before each read whether anything was committed, so that a read sees every
+//! commit that was acknowledged before it. `sweep` ends idle transactions, which would keep the log from being reset.
 
 use std::sync::Arc;
 
@@ -19,73 +17,73 @@ use crate::cell::Cell;
 
 /// A connection that reads.
 pub(super) struct Reader {
-    // First, so that it is closed before the era is let go.
+    // First, so that it is closed before the era is released.
     pub(super) connection: Connection,
     pub(super) watch: Arc<Watch>,
-    /// Memory for the cells of a row.
+    /// Reusable memory for the cells of a row.
     pub(super) spare: Vec<Cell<'static>>,
-    /// What SQLite said of the last change that was seen, and the version that was told for it.
+    /// SQLite's counter at the last change that was seen, and the version returned for it.
     pub(super) seen: Option<(i64, u64)>,
-    /// The transaction that is open from read to read.
+    /// The transaction that is open between reads.
     pub(super) kept: Kept,
     pub(super) era: Arc<Era>,
 }
 
-/// What a connection keeps.
+/// The read transaction that a connection keeps.
 #[derive(Default)]
 pub(super) struct Kept {
     index: Option<LogIndex>,
-    /// What stood in the index when the transaction that is open began.
+    /// The log's head when the open transaction began.
     open: Option<LogHead>,
-    /// What stood there before the last read: a transaction is worth keeping only where nothing was committed since.
+    /// The log's head before the last read: a transaction is worth keeping only where nothing was committed since.
     last: Option<LogHead>,
-    /// Whether there was a read since the sweeper came by.
+    /// Whether there was a read since the last sweep.
     used: bool,
 }
 
 impl Kept {
-    /// For a connection whose journal may be a log.
+    /// Creates the state of a connection whose journal may be a write-ahead log.
     pub(super) fn new(index: Option<LogIndex>) -> Self {
         Self { index, ..Self::default() }
     }
 
-    /// What stands in the index now; `None` where there is none.
+    /// Returns the log's present head; `None` without a log.
     fn head(&self) -> Option<LogHead> {
         self.index.as_ref().map(LogIndex::head)
     }
 }
 
 impl Reader {
-    /// Lets `watch` decide over what runs here.
+    /// Puts the connection under the control of `watch`.
     pub(super) fn under(&mut self, watch: &Arc<Watch>) -> Result<()> {
         watch.set(&mut self.connection, &self.era.over).map_err(fault)?;
         self.watch = Arc::clone(watch);
         Ok(())
     }
 
-    /// Sees to it that what is read now is what is there now.
+    /// Ends an outdated transaction, so that the next read sees the present state.
     pub(super) fn refresh(&mut self) {
         if let Some(head) = self.kept.head() {
             self.refresh_to(head);
         }
     }
 
-    /// As [`Reader::refresh`], with what stands in the index now.
+    /// Refreshes like [`Reader::refresh`], with the log's present head.
     fn refresh_to(&mut self, head: LogHead) {
         if self.kept.open.is_some_and(|open| open != head) {
             self.release();
         }
     }
 
-    /// Ends the transaction that is open, if one is.
+    /// Ends the open transaction, if any.
     pub(super) fn release(&mut self) {
         if self.kept.open.take().is_some() {
-            // A transaction that has only read can't fail to end.
+            // Ending a read-only transaction can't fail.
             let _ = self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.raw_execute());
         }
     }
 
-    /// Runs a read in the transaction that is kept, or keeps one for those that follow.
+    /// Runs a read in the kept transaction, or keeps one for the next reads.
     pub(super) fn keeping<R>(&mut self, read: impl FnOnce(&mut Self) -> Option<R>) -> Option<R> {
         let Some(before) = self.kept.head() else { return read(self) };
         self.refresh_to(before);
@@ -96,7 +94,7 @@ impl Reader {
             self.kept.open = Some(before);
         }
         let done = read(self);
-        // What was committed while the read began is in it or not; and after a failure nothing is as it should be.
+        // A commit during the start of the read may be in it or not; and after a failure the state is unknown.
         if done.is_none() || begins && self.kept.head() != Some(before) {
             self.release();
         }
@@ -105,12 +103,12 @@ impl Reader {
         done
     }
 
-    /// Whether there was a read since this was asked last.
+    /// Returns whether there was a read since the last call.
     pub(super) fn take_used(&mut self) -> bool {
         std::mem::take(&mut self.kept.used)
     }
 
-    /// Whether a transaction is open.
+    /// Returns whether a transaction is open.
     pub(super) fn keeps(&self) -> bool {
         self.kept.open.is_some()
     }

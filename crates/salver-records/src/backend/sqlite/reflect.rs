@@ -10,12 +10,12 @@ use crate::dialect::Dialect;
 const TABLES: &str = "SELECT name, type, wr FROM pragma_table_list \
     WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
     ORDER BY name";
-/// Rows of a table whose keys are looked at for nulls behind the first column.
+/// Number of rows of a table that are checked for nulls in key columns after the first.
 const KEYS_LOOKED_AT: u32 = 10_000;
-/// The columns of a table; `hidden` is 1 for those of virtual tables that are no columns, 2 and 3 for generated ones.
+/// The columns of a table; `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated ones.
 const COLUMNS: &str = "SELECT name, type, \"notnull\", dflt_value IS NOT NULL, pk, hidden FROM pragma_table_xinfo(?) \
     WHERE hidden <> 1 ORDER BY cid";
-/// The foreign keys, one row a column, in the order in which they were declared.
+/// The foreign keys, one row per column, in the order of their declaration.
 const FOREIGN_KEYS: &str =
     "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq";
 /// The unique indexes over whole tables.
@@ -24,7 +24,7 @@ const INDEXES: &str =
 /// The columns of an index; expressions have no name.
 const INDEX_COLUMNS: &str = "SELECT name FROM pragma_index_info(?) ORDER BY seqno";
 
-/// Every table and view.
+/// Reads every table and view.
 pub(super) fn reflect(connection: &Connection) -> rusqlite::Result<Vec<TableInfo>> {
     let names = all(connection, TABLES, None, |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
@@ -34,7 +34,7 @@ pub(super) fn reflect(connection: &Connection) -> rusqlite::Result<Vec<TableInfo
         let kind = if kind == "view" { TableKind::View } else { TableKind::Table };
         match table(connection, &name, kind, without_rowid) {
             Ok(table) => tables.push(table),
-            // A view of what is gone, or a virtual table of a module that is not here: it can't be read either.
+            // A view of a dropped table, or a virtual table of a missing module: it can't be read either.
             Err(error) => tracing::warn!(table = name, %error, "the table can't be read, and is left out"),
         }
     }
@@ -87,7 +87,7 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
     for index in table.key.clone() {
         table.columns[index].nullable = false;
     }
-    // The number of a row by another name: SQLite makes no index for it.
+    // An alias of the rowid: SQLite makes no index for it.
     if let Some(only) = table.single_key().filter(|_| is_row_number) {
         table.columns[only].auto_increment = true;
         table.columns[only].has_default = true;
@@ -95,8 +95,8 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
     Ok(table)
 }
 
-/// Takes `BLOB` from the columns of a view that are not declared so: SQLite says it of every expression that may give
-/// anything, and of columns without a type.
+/// Removes `BLOB` from the columns of a view that are not declared so: SQLite reports it for every expression of
+/// unknown type, and for columns without a type.
 fn undeclare(connection: &Connection, view: &mut TableInfo) -> rusqlite::Result<()> {
     if view.columns.iter().all(|column| column.native != "BLOB") {
         return Ok(());
@@ -113,9 +113,9 @@ fn undeclare(connection: &Connection, view: &mut TableInfo) -> rusqlite::Result<
     Ok(())
 }
 
-/// Whether rows have nulls in their primary key, which SQLite lets in for any but the number of the row: they have no
-/// key of their own. The index finds those of the key's first column; of the others only the first rows are looked at,
-/// since a schema must not take the time of its tables.
+/// Returns whether rows have nulls in their primary key, which SQLite allows for any but the rowid: they can't be
+/// identified by it. The index finds those in the key's first column; for the others only the first rows are checked,
+/// since reading a schema must not take time in proportion to its tables.
 fn has_null_keys(connection: &Connection, table: &TableInfo) -> rusqlite::Result<bool> {
     let name = |name: &str| {
         let mut quoted = String::new();
@@ -139,7 +139,7 @@ fn has_null_keys(connection: &Connection, table: &TableInfo) -> rusqlite::Result
     Ok(false)
 }
 
-/// A column; notes it when it belongs to the primary key.
+/// Reads a column; records it when it belongs to the primary key.
 fn column(row: &Row<'_>, key: &mut Vec<(u32, String)>) -> rusqlite::Result<ColumnInfo> {
     let name: String = row.get(0)?;
     let native: String = row.get(1)?;
@@ -169,7 +169,7 @@ fn column(row: &Row<'_>, key: &mut Vec<(u32, String)>) -> rusqlite::Result<Colum
     })
 }
 
-/// The foreign keys of `table` to tables that are there.
+/// Reads the foreign keys of `table` to tables that exist.
 fn foreign_keys(connection: &Connection, tables: &[TableInfo], table: &TableInfo) -> rusqlite::Result<Vec<ForeignKey>> {
     let rows = all(connection, FOREIGN_KEYS, Some(&table.real_name), |row| {
         Ok((
@@ -183,7 +183,7 @@ fn foreign_keys(connection: &Connection, tables: &[TableInfo], table: &TableInfo
     for group in rows.chunk_by(|one, other| one.0 == other.0) {
         let Some(target) = tables.iter().find(|other| same(&other.real_name, &group[0].1)) else { continue };
         let columns: Option<Vec<usize>> = group.iter().map(|row| find(table, &row.2)).collect();
-        // Without names it is the primary key there.
+        // Without names, the target's primary key is meant.
         let there: Option<Vec<usize>> = if group.iter().all(|row| row.3.is_none()) {
             Some(target.key.clone())
         } else {
@@ -202,7 +202,7 @@ fn foreign_keys(connection: &Connection, tables: &[TableInfo], table: &TableInfo
     Ok(keys)
 }
 
-/// The column SQLite means by `name`: case does not count there.
+/// Returns the column called `name`, ignoring case as SQLite does.
 fn find(table: &TableInfo, name: &str) -> Option<usize> {
     table.columns.iter().position(|column| same(&column.real_name, name))
 }
@@ -211,7 +211,7 @@ fn same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// The rows of a statement with at most one value.
+/// Returns the rows of a statement with at most one value.
 fn all<T>(
     connection: &Connection,
     sql: &str,

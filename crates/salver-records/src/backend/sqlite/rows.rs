@@ -1,5 +1,4 @@
-//! Rows out of a statement: values bound, the statement stepped, cells handed to the sink as they lie in SQLite's
-//! memory.
+//! Reads rows from a statement: binds values, steps, and passes cells to the sink that borrow SQLite's memory.
 
 use std::borrow::Cow;
 
@@ -11,12 +10,12 @@ use salver_model::{Code, Error, Result};
 use crate::cell::{Cell, OwnedCell, RowSink};
 use crate::statement::{Bind, Done, Read};
 
-/// Why no more rows come.
+/// Reason for the end of the rows.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// SQLite failed.
+    /// A failure of SQLite.
     Sqlite(rusqlite::Error),
-    /// Something on this side failed.
+    /// A failure on this side.
     Own(Error),
 }
 
@@ -26,7 +25,7 @@ impl From<rusqlite::Error> for Stop {
     }
 }
 
-/// Steps `read` to its end, each row into `sink`; `after` is called after each.
+/// Steps `read` to its end and passes each row to `sink`; calls `after` after each.
 pub(super) fn feed<S: RowSink>(
     (connection, spare): (&Connection, &mut Vec<Cell<'static>>),
     (index, read): (usize, &Read),
@@ -36,7 +35,7 @@ pub(super) fn feed<S: RowSink>(
     feed_until((connection, spare), (index, read), sink, |sink| after(sink).map(|()| true))
 }
 
-/// As [`feed`], until `after` says that no more rows are wanted.
+/// Steps like [`feed`], until `after` returns that no more rows are wanted.
 pub(super) fn feed_until<S: RowSink>(
     (connection, spare): (&Connection, &mut Vec<Cell<'static>>),
     (index, read): (usize, &Read),
@@ -62,7 +61,7 @@ pub(super) fn feed_until<S: RowSink>(
     Ok(())
 }
 
-/// The row, kept.
+/// Returns the row as owned cells.
 pub(super) fn owned(row: &Row<'_>, columns: usize, kinds: &[ColumnKind]) -> Result<Vec<OwnedCell>, Stop> {
     let mut cells = Vec::with_capacity(columns);
     let mut kept = Vec::new();
@@ -78,7 +77,7 @@ pub(super) fn owned(row: &Row<'_>, columns: usize, kinds: &[ColumnKind]) -> Resu
     Ok(kept)
 }
 
-/// Appends the cells of `row`; whether all its text is UTF-8.
+/// Appends the cells of `row`; returns whether all its text is UTF-8.
 #[inline]
 fn cells_of<'row>(
     row: &'row Row<'_>,
@@ -105,8 +104,7 @@ fn integer(value: i64, kind: Option<&ColumnKind>) -> Cell<'static> {
     if kind == Some(&ColumnKind::Boolean) { Cell::Bool(value != 0) } else { Cell::Int(value) }
 }
 
-/// Hands over a row with text that is not UTF-8, which SQLite stores without a question: the bytes that are none
-/// become U+FFFD.
+/// Passes on a row with text that is not UTF-8, which SQLite stores unchecked: invalid bytes become U+FFFD.
 #[cold]
 fn mended(
     row: &Row<'_>,
@@ -134,13 +132,13 @@ fn mended(
     take(&cells).map_err(Stop::Own)
 }
 
-/// The memory of `cells`, for cells of the next row: collecting what comes from a vector takes place in it.
+/// Reuses the memory of `cells` for the next row: collecting a vector's own elements works in place.
 fn emptied<'next>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'next>> {
     cells.clear();
     cells.into_iter().map(|_| Cell::Null).collect()
 }
 
-/// Binds the values of a statement; `earlier` is what the steps before it did.
+/// Binds the values of a statement; `earlier` has the results of the steps before it.
 pub(super) fn bind_all(statement: &mut Statement<'_>, binds: &[Bind], earlier: &[Result<Done>]) -> Result<(), Stop> {
     if statement.parameter_count() != binds.len() {
         return Err(Stop::Own(Error::internal("a statement and its values don't match in number")));

@@ -1,4 +1,4 @@
-//! Rows of a load that wait to be written: in memory as far as they are few, else in a file that nobody else sees.
+//! Rows of a load that wait to be written: in memory if they are few, else in an unnamed file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -10,9 +10,9 @@ use salver_model::{Code, Error, Result};
 
 use crate::statement::Bind;
 
-/// Bytes that wait in memory before they go to the file.
+/// Bytes buffered in memory before they go to the file.
 const MEMORY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Rows that are given back at a time.
+/// Number of rows that are read back at a time.
 const ROWS_AT_ONCE: usize = 1_024;
 
 /// Some rows, each the values of its columns.
@@ -21,7 +21,7 @@ pub(super) type Rows = Vec<Vec<Bind>>;
 /// Rows in order.
 #[derive(Debug)]
 pub(super) struct Spool {
-    /// Beside which file it lies; none for a database in memory, whose loads stay there too.
+    /// The path beside which the file is created; none for a database in memory, whose loads stay in memory too.
     beside: Option<PathBuf>,
     memory: Vec<u8>,
     file: Option<File>,
@@ -30,7 +30,7 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// An empty one.
+    /// Creates an empty spool.
     pub(super) fn new(beside: Option<PathBuf>) -> Self {
         Self { beside, memory: Vec::new(), file: None, file_bytes: 0, rows: 0 }
     }
@@ -71,7 +71,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives the rows back, some at a time.
+    /// Starts reading the rows back.
     pub(super) fn read(mut self) -> Result<Spooled> {
         let from: Box<dyn Read + Send> = match self.file.take() {
             None => Box::new(std::io::Cursor::new(self.memory)),
@@ -91,7 +91,7 @@ pub(super) struct Spooled {
 }
 
 impl Spooled {
-    /// The next rows; none at the end.
+    /// Returns the next rows; none at the end.
     pub(super) fn next(&mut self) -> Result<Rows> {
         let count = self.rows.min(ROWS_AT_ONCE as u64);
         self.rows -= count;
@@ -99,7 +99,7 @@ impl Spooled {
     }
 }
 
-/// A file that is gone when it is closed.
+/// Creates a file that disappears when it is closed.
 fn unseen(beside: &Path) -> std::io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = beside.as_os_str().to_owned();

@@ -1,4 +1,4 @@
-//! Ends the read transactions of lanes that nobody used for a while: they would keep the log from beginning anew.
+//! Ends idle read transactions of lanes, which would keep the log from being reset.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,10 +10,10 @@ use tokio::time::sleep;
 use super::connections::Connections;
 use super::reader::Reader;
 
-/// After so long without a read, or twice that, a transaction is ended.
+/// Idle time, up to twice of which passes before a transaction is ended.
 const IDLE_MS_MAX: u64 = 20;
 
-/// Ends transactions that nobody uses, from now until there are none.
+/// Starts to end idle transactions, until there are none.
 pub(super) fn sweep(connections: &Arc<Connections>) {
     let Ok(runtime) = Handle::try_current() else {
         connections.release_lanes(|_| true);
@@ -31,7 +31,7 @@ pub(super) fn sweep(connections: &Arc<Connections>) {
                 continue;
             }
             connections.sweeping.store(false, Ordering::Release);
-            // Somebody may have kept one in between, who found a sweeper at work.
+            // A transaction may have been kept in between by a reader that found the sweeper running.
             if connections.release_lanes(|_| false) == 0 || connections.sweeping.swap(true, Ordering::AcqRel) {
                 return;
             }
@@ -40,7 +40,7 @@ pub(super) fn sweep(connections: &Arc<Connections>) {
 }
 
 impl Connections {
-    /// Ends the transactions of those lanes that `idle` says; how many are left open.
+    /// Ends the transactions of those lanes for which `idle` returns true; returns how many are left open.
     fn release_lanes(&self, mut idle: impl FnMut(&mut Reader) -> bool) -> usize {
         let mut left = 0;
         self.each_lane(|reader| {

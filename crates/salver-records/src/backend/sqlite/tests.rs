@@ -1,4 +1,4 @@
-//! What the SQLite backend promises, against real files.
+//! Tests of the SQLite backend against real files.
 
 mod faults;
 mod keeping;
@@ -21,14 +21,14 @@ use super::Sqlite;
 use crate::cell::{Collect, OwnedCell};
 use crate::statement::{Bind, Check, Outcome, Program, Read, Returns, Step};
 
-/// A database in a directory of its own, and a connection beside Salver's, as another process would have it.
+/// A database in a directory of its own, and a connection beside Salver's, like that of another process.
 struct Fixture {
     directory: tempfile::TempDir,
     path: PathBuf,
 }
 
 impl Fixture {
-    /// A file made by `sql`.
+    /// Creates a file by `sql`.
     fn new(sql: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("test.db");
@@ -45,7 +45,7 @@ impl Fixture {
         Sqlite::open(&self.spec(true)).unwrap()
     }
 
-    /// What another process would have.
+    /// Opens a connection like that of another process.
     fn other(&self) -> Connection {
         let connection = Connection::open(&self.path).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();
@@ -90,13 +90,13 @@ async fn run(database: &Sqlite, sql: &str, binds: Vec<Bind>) -> Result<Outcome> 
     database.write(program(vec![step(sql, binds)])).await
 }
 
-/// The rows of one statement.
+/// Returns the rows of one statement.
 async fn rows(database: &Sqlite, sql: &str) -> Result<Vec<Vec<OwnedCell>>> {
     let mut collected = database.read(vec![read(sql, Vec::new())], Collect::default(), None).await?;
     Ok(collected.rows.pop().unwrap_or_default())
 }
 
-/// The only cell of one statement, which is a number.
+/// Returns the only cell of one statement, which is a number.
 async fn number(database: &Sqlite, sql: &str) -> i64 {
     match rows(database, sql).await.unwrap()[0][0] {
         OwnedCell::Int(value) => value,

@@ -1,8 +1,8 @@
-//! The version of a database's content: a number that moves with every commit, whoever made it.
+//! The version of a database's content: a number that changes with every commit of any connection.
 //!
-//! SQLite tells each connection by a counter of its own that another connection committed. So that one commit moves
-//! the version once and not once for each connection that notices it, one connection, the sentinel, decides; it is
-//! asked only by those whose own counter moved, and all others ask nobody.
+//! SQLite has a counter per connection that tells whether another connection committed. To make one commit change the
+//! version once, and not once per connection that notices it, one connection, the sentinel, decides; it is queried only
+//! by readers whose own counter changed, and the others query nothing more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,17 +25,17 @@ struct Sentinel {
 }
 
 impl Clock {
-    /// Begins with the time, in nanoseconds, so that no number comes again after a restart.
+    /// Starts at the time, in nanoseconds, so that no number repeats after a restart.
     pub(super) fn new() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let number = u64::try_from(since.as_nanos()).unwrap_or(0);
         Self { number: AtomicU64::new(number), sentinel: Mutex::default() }
     }
 
-    /// The version of what `reader` would read now; the sentinel is opened with `open` when there is none.
+    /// Returns the version of what `reader` would read now; opens the sentinel with `open` when there is none.
     ///
-    /// The reader's counter is read before the sentinel's. A commit between the two is one the caller, who reads after
-    /// both, sees, and the version is already that of the sentinel.
+    /// The reader's counter is read before the sentinel's. A commit between the two is visible to the caller, who reads
+    /// after both, and the version is already that of the sentinel.
     pub(super) fn version(&self, reader: &mut Reader, open: impl FnOnce() -> Option<Reader>) -> u64 {
         reader.watch.begin_at_once();
         reader.refresh();
@@ -50,7 +50,7 @@ impl Clock {
         version
     }
 
-    /// Lets go of a file that was replaced.
+    /// Closes the sentinel of a file that was replaced.
     pub(super) fn close(&self) {
         if let Ok(mut sentinel) = self.sentinel.try_lock() {
             sentinel.reader.take_if(|reader| reader.era.is_over());
@@ -76,13 +76,13 @@ impl Clock {
         version
     }
 
-    /// A number nobody was told yet: where SQLite can't say, everything may have changed.
+    /// Returns a new number: where SQLite can't tell, everything may have changed.
     fn moved(&self) -> u64 {
         self.number.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
-/// SQLite's counter of changes that others made, as this connection sees it now.
+/// Returns SQLite's counter of changes by other connections, as this connection sees it now.
 pub(super) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached("PRAGMA data_version")?;
     let mut rows = statement.raw_query();

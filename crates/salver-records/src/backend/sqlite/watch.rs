@@ -1,7 +1,7 @@
-//! What stops a statement that runs: its time, its budget, a caller who is gone, a file that was replaced.
+//! Stops a running statement: at its timeout, its budget, when its caller is gone or its file was replaced.
 //!
-//! SQLite asks every few hundred of its operations. `sqlite3_interrupt` is not used: it hits whatever runs when it
-//! comes, which may be the next caller's statement.
+//! SQLite calls back every few hundred of its operations. `sqlite3_interrupt` is not used: it hits whatever runs when
+//! it comes, which may be the next caller's statement.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use salver_model::{Code, Error};
 
 use super::fault;
 
-/// Operations of SQLite's machine between two looks: 10 to 50 microseconds.
+/// Virtual machine operations between two callbacks: 10 to 50 microseconds.
 const OPERATIONS_PER_TICK: c_int = 500;
-/// Looks that a read on the caller's own thread may live to see.
+/// Number of callbacks within the budget of a read on the caller's own thread.
 const TICKS_AT_ONCE_MAX: u32 = 8;
-/// Longest run of a read on the caller's own thread, for one that is slow by a cold disk and not by its operations. It
-/// is long, because a machine that is busy takes the processor away for milliseconds, and doing it twice is dearer.
+/// Longest run of a read on the caller's own thread, for one that is slow because of a cold disk and not its
+/// operations. It is long, because a busy machine may preempt the thread for milliseconds, and reading twice is more
+/// expensive.
 const AT_ONCE_MAX: Duration = Duration::from_millis(50);
 
-/// Why a statement was stopped.
+/// Reason for stopping a statement.
 const TIME: u8 = 1;
 const BUDGET: u8 = 2;
 const GONE: u8 = 3;
@@ -31,11 +32,11 @@ const REPLACED: u8 = 4;
 #[derive(Debug)]
 pub(super) struct Watch {
     born: Instant,
-    /// Nanoseconds after `born`.
+    /// Deadline in nanoseconds after `born`.
     deadline: AtomicU64,
     ms_max: AtomicU64,
     ticks_left: AtomicU32,
-    /// What runs now, and the last run that nobody waits for any more.
+    /// The current run, and the last run whose caller is gone.
     run: AtomicU64,
     stopped: AtomicU64,
     why: AtomicU8,
@@ -54,7 +55,7 @@ impl Watch {
         }
     }
 
-    /// A statement of the run with this number begins, and may take so long.
+    /// Starts a statement of the run with this number, and its timeout.
     pub(super) fn begin(&self, run: u64, ms_max: u64) {
         self.run.store(run, Relaxed);
         self.ticks_left.store(u32::MAX, Relaxed);
@@ -63,35 +64,35 @@ impl Watch {
         self.deadline.store(deadline, Relaxed);
     }
 
-    /// A statement begins on the caller's own thread.
+    /// Starts a statement on the caller's own thread.
     pub(super) fn begin_at_once(&self) {
         self.ticks_left.store(TICKS_AT_ONCE_MAX, Relaxed);
         self.deadline.store(self.now() + nanoseconds(AT_ONCE_MAX), Relaxed);
     }
 
-    /// Time in which the statement only waited for its reader does not count.
+    /// Extends the deadline by a time in which the statement only waited for its reader.
     pub(super) fn extend(&self, by: Duration) {
         let deadline = self.deadline.load(Relaxed);
         self.deadline.store(deadline.saturating_add(nanoseconds(by)), Relaxed);
     }
 
-    /// Nobody waits for this run any more.
+    /// Stops this run, because its caller is gone.
     pub(super) fn stop(&self, run: u64) {
         self.stopped.store(run, Relaxed);
     }
 
-    /// Whether nobody waits for this run any more.
+    /// Returns whether the caller of this run is gone.
     pub(super) fn is_stopped(&self, run: u64) -> bool {
         self.stopped.load(Relaxed) == run
     }
 
-    /// Lets this watch decide over what `connection` runs, until another is set.
+    /// Makes this watch control the statements of `connection`, until another is set.
     pub(super) fn set(self: &Arc<Self>, connection: &mut Connection, over: &Arc<AtomicBool>) -> rusqlite::Result<()> {
         let (watch, over) = (Arc::clone(self), Arc::clone(over));
         connection.progress_handler(OPERATIONS_PER_TICK, Some(move || watch.tick(&over)))
     }
 
-    /// What happened, with the reason when it was this watch that stopped the statement.
+    /// Converts the failure, with the reason if this watch stopped the statement.
     pub(super) fn explain(&self, error: rusqlite::Error) -> Error {
         if fault::primary(fault::result_code(&error)) != ffi::SQLITE_INTERRUPT {
             return fault::fault(error);
@@ -114,7 +115,7 @@ impl Watch {
         nanoseconds(self.born.elapsed())
     }
 
-    /// Whether to stop.
+    /// Returns whether to stop.
     fn tick(&self, over: &AtomicBool) -> bool {
         let why = if self.is_stopped(self.run.load(Relaxed)) {
             GONE
@@ -131,7 +132,7 @@ impl Watch {
         true
     }
 
-    /// Takes one look off the budget; whether there was none left.
+    /// Takes one callback off the budget; returns whether there was none left.
     fn spend(&self) -> bool {
         let left = self.ticks_left.load(Relaxed);
         if left != u32::MAX {

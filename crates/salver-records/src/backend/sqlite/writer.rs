@@ -1,4 +1,4 @@
-//! The thread that writes: SQLite has one writer at a time, so there is one here, with a queue.
+//! The writer thread: SQLite has one writer at a time, so there is one here, with a queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use super::job::Job;
 use super::program::execute;
 use super::{fill, group};
 
-/// Jobs that wait for the writer; more wait to wait.
+/// Jobs that wait for the writer; further callers wait to enqueue theirs.
 const QUEUE_MAX: usize = 4_096;
-/// Pages in the log after which they are brought into the file.
+/// Pages in the log after which they are checkpointed into the file.
 const CHECKPOINT_PAGES: u32 = 1_000;
 
-/// The way to the writer.
+/// The queue of the writer.
 pub(super) struct Queue {
     connections: Arc<Connections>,
     ms_max: u64,
@@ -32,12 +32,12 @@ impl Queue {
         Self { connections, ms_max, jobs: Mutex::default() }
     }
 
-    /// Beside which file rows may wait to be written; none for a database in memory.
+    /// Returns the path beside which rows may be spooled; none for a database in memory.
     pub(super) fn beside(&self) -> Option<PathBuf> {
         self.connections.path()
     }
 
-    /// Puts a job in.
+    /// Enqueues a job.
     pub(super) async fn put(&self, job: Job) -> Result<()> {
         if !self.connections.is_writable() {
             return Err(Error::new(
@@ -49,7 +49,7 @@ impl Queue {
         self.sender()?.send(job).await.map_err(|_| Error::internal("the writer has ended"))
     }
 
-    /// The queue's way in; starts the thread when there is none.
+    /// Returns the sender of the queue; starts the thread when there is none.
     fn sender(&self) -> Result<Sender<Job>> {
         let mut jobs = lock(&self.jobs);
         if let Some(sender) = jobs.as_ref()
@@ -67,12 +67,12 @@ impl Queue {
     }
 }
 
-/// The thread: works until nobody can put anything in any more.
+/// Runs the thread: works until every sender is gone.
 fn work(connections: &Connections, mut jobs: Receiver<Job>, ms_max: u64) {
     let mut next = None;
     while let Some(job) = next.take().or_else(|| jobs.blocking_recv()) {
         let mut slot = lock(&connections.writer);
-        // Looked at each time: a change of a file that is no longer at its path would be acknowledged and lost.
+        // Checked for each job: a change of a file that is no longer at its path would be acknowledged and lost.
         connections.look();
         if slot.as_ref().is_some_and(|writer| writer.era.is_over()) {
             *slot = None;
@@ -87,7 +87,7 @@ fn work(connections: &Connections, mut jobs: Receiver<Job>, ms_max: u64) {
             }
         }
         let Some(writer) = slot.as_mut() else { continue };
-        // Whoever waits for a job that panics sees its answer's sender go.
+        // The caller of a job that panics sees its response channel close.
         let done = catch_unwind(AssertUnwindSafe(|| one(writer, job, &mut jobs, ms_max)));
         let spoiled = match done {
             Ok((following, spoiled)) => {
@@ -105,7 +105,7 @@ fn work(connections: &Connections, mut jobs: Receiver<Job>, ms_max: u64) {
     }
 }
 
-/// Does `job`. Answers the job after it, if it took one, and whether the connection is spoiled.
+/// Runs `job`. Returns the job after it, if it took one, and whether the connection is spoiled.
 fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> (Option<Job>, bool) {
     match job {
         Job::Program(first) => {
@@ -148,14 +148,14 @@ fn define(writer: &Writer, statements: &[String], ms_max: u64) -> Result<()> {
     })
 }
 
-/// Brings the log into the file, after those who waited were answered.
+/// Checkpoints the log into the file, after the waiting callers were answered.
 fn checkpoint(writer: &mut Writer) {
     let pages = writer.log_pages.load(Ordering::Relaxed);
     if pages < writer.log_pages_checked {
-        // The log began anew.
+        // The log was reset.
         writer.log_pages_checked = 0;
     }
-    // A reader that stays long keeps the log from beginning anew; not each commit after that tries again.
+    // A long reader keeps the log from being reset; not each commit after that tries again.
     if pages < writer.log_pages_checked.saturating_add(CHECKPOINT_PAGES) {
         return;
     }
@@ -163,7 +163,7 @@ fn checkpoint(writer: &mut Writer) {
     writer.watch.begin(0, 0);
     match writer.connection.wal_checkpoint_v2(Some("main"), CheckpointMode::PASSIVE) {
         Ok(_) => {}
-        // What is in the log is safe there; if the disk is ill the next commit will say so.
+        // The log's content is durable; if the disk is failing, the next commit will report it.
         Err(error) => tracing::warn!(%error, spoils = spoils(&error), "the log could not be brought into the database"),
     }
 }

@@ -1,4 +1,4 @@
-//! Days, times and moments: proved, brought into UTC where the column has no place for a zone, and laid out.
+//! Days, times and moments: validated, converted to UTC where the column stores no zone, and formatted.
 
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
@@ -41,12 +41,12 @@ impl Target<'_> {
                 format!("{date} {}", self.clock(column, &clock).ok_or(unfit)?)
             }
         };
-        // A text there, which stays as it is read.
+        // It is a text there, which keeps the form in which it was read.
         let keeps = self.dialect == Dialect::Sqlite && only_noughts_behind(&laid_out, text);
         Ok(Bind::Text(if keeps { text.to_owned() } else { laid_out }))
     }
 
-    /// A day or time that PostgreSQL alone has, as it writes it itself.
+    /// Returns a day or time that only PostgreSQL supports, in its own output format.
     fn far(&self, column: &ColumnInfo, text: &str) -> Option<String> {
         if self.dialect != Dialect::Postgres {
             return None;
@@ -67,7 +67,7 @@ impl Target<'_> {
         }
     }
 
-    /// The time as the column takes it; `None` when the column would round it or shift it to another zone.
+    /// Returns the time in the column's form; `None` when the column would round it or shift it to another zone.
     fn clock(&self, column: &ColumnInfo, clock: &moment::Clock) -> Option<String> {
         if clock.fraction.len() > self.fraction_digits(column.own_type()) {
             return None;
@@ -78,7 +78,7 @@ impl Target<'_> {
         clock.is_utc().then(|| clock.digits())
     }
 
-    /// How many digits of a second a column of this type keeps.
+    /// Returns the number of fractional digits that a column of this type keeps.
     fn fraction_digits(&self, native: &str) -> usize {
         let told = native.split_once('(').and_then(|(_, rest)| rest.split_once(')')).and_then(|(n, _)| n.parse().ok());
         match self.dialect {

@@ -1,4 +1,4 @@
-//! Numbers: the column gets the digits that came, or none.
+//! Numbers: the column stores exactly the digits that were sent, or the value is rejected.
 
 use std::ops::RangeInclusive;
 
@@ -9,10 +9,10 @@ use super::{Target, Unfit};
 use crate::dialect::{Dialect, is_untyped};
 use crate::statement::Bind;
 
-/// Digits of an amount of money, and how many of them stand behind its point.
+/// Digits of an amount of money, and how many of them are decimal places.
 const MONEY: (u32, u32) = (19, 2);
 
-/// The years that MySQL's type for them has, beside the year nought.
+/// The range of MySQL's `YEAR` type, besides the year 0000.
 const YEARS: RangeInclusive<i128> = 1901..=2155;
 
 impl Target<'_> {
@@ -27,16 +27,16 @@ impl Target<'_> {
             Err(_) => Decimal::parse(text).and_then(|decimal| decimal.whole()).ok_or("invalid integer")?,
         };
         let (least, most) = self.bounds(column);
-        // Two digits are completed there to a year that was not written.
+        // MySQL expands two digits to a year that was not written.
         let is_year = self.dialect == Dialect::Mysql && column.native.to_ascii_lowercase().starts_with("year");
         if number < least || number > most || is_year && number != 0 && !YEARS.contains(&number) {
             return Err("invalid integer");
         }
-        // Only MySQL has whole numbers beyond i64, and reads them from text.
+        // Only MySQL has integers beyond i64, and it parses them from text.
         Ok(i64::try_from(number).map_or_else(|_| Bind::Text(number.to_string()), Bind::Int))
     }
 
-    /// The least and the most that the column holds, or that may be added to it.
+    /// Returns the minimum and the maximum that the column holds, or that may be added to it.
     fn bounds(&self, column: &ColumnInfo) -> (i128, i128) {
         const LONG: (i128, i128) = (i64::MIN as i128, i64::MAX as i128);
         let native = column.own_type().to_ascii_lowercase();
@@ -63,7 +63,7 @@ impl Target<'_> {
                     _ => 64,
                 };
                 let unsigned = base == "bit" || native.contains("unsigned");
-                // What is taken away from an unsigned number is less than nothing.
+                // An unsigned column may be decremented by a negative number.
                 match (unsigned, self.adds) {
                     (true, false) => (0, (1_i128 << bits) - 1),
                     (true, true) if bits == 64 => (LONG.0, i128::from(u64::MAX)),
@@ -80,7 +80,7 @@ impl Target<'_> {
             Field::Number(text) | Field::Text(text) => text.trim(),
             _ => return Err("invalid float"),
         };
-        // As CSV has them. MySQL has none of them, and SQLite takes NaN for null.
+        // As written in CSV. MySQL supports none of them, and SQLite stores NaN as null.
         if let Field::Text(_) = field {
             match (text, self.dialect) {
                 ("NaN", Dialect::Postgres) => return Ok(Bind::Float(f64::NAN)),
@@ -95,7 +95,7 @@ impl Target<'_> {
         #[allow(clippy::cast_possible_truncation, reason = "whether it can be is what is asked")]
         let narrow = value as f32;
         let single = self.dialect != Dialect::Sqlite && column.kind == ColumnKind::Float;
-        // What is too small would be nought.
+        // A number too small for the type would become zero.
         let lost = (value == 0.0 || (single && narrow == 0.0)) && !significant(text).is_empty();
         if lost || (single && narrow.is_infinite()) { Err("invalid float") } else { Ok(Bind::Float(value)) }
     }
@@ -105,7 +105,7 @@ impl Target<'_> {
         let text = text.trim();
         let native = column.own_type();
         match (self.dialect, text) {
-            // As a column of floats has them.
+            // Like a float column.
             (Dialect::Sqlite, "inf" | "-inf" | "Infinity" | "-Infinity") if column.precision.is_none() => {
                 return self.float(column, field);
             }
@@ -126,7 +126,7 @@ impl Target<'_> {
         if self.dialect == Dialect::Postgres && !decimal.ends_in_noughts(noughts(native)) {
             return Err("decimal too precise");
         }
-        // SQLite would keep the nearest float.
+        // SQLite would store the nearest float.
         if self.dialect == Dialect::Sqlite && !decimal.fits_float() {
             return Err("decimal too precise");
         }
@@ -135,12 +135,13 @@ impl Target<'_> {
     }
 }
 
-/// How many noughts a type of PostgreSQL rounds the whole part of its numbers to, as `numeric(5,-2)` does to two.
+/// Returns the number of trailing zeros to which a PostgreSQL type rounds the whole part: two for `numeric(5,-2)`.
 fn noughts(native: &str) -> usize {
     native.split_once(",-").and_then(|(_, rest)| rest.strip_suffix(')')).and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// A number for a column of SQLite that keeps it as what it is; `None` where no number there has all its digits.
+/// Converts a number for a SQLite column that stores it unchanged; returns `None` where no number there has all its
+/// digits.
 pub(super) fn held_number(text: &str) -> Option<Bind> {
     if let Ok(whole) = text.parse() {
         return Some(Bind::Int(whole));
@@ -150,15 +151,15 @@ pub(super) fn held_number(text: &str) -> Option<Bind> {
     (significant(text) == significant(&shortest)).then_some(Bind::Float(float))
 }
 
-/// The digits of a number without its sign, point, exponent, and the noughts around them.
+/// Returns the digits of a number without its sign, point, exponent, and leading and trailing zeros.
 fn significant(text: &str) -> String {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     digits.trim_matches('0').to_owned()
 }
 
-/// Whether a column of SQLite with this declared type makes of the text a number that is written otherwise
-/// (<https://www.sqlite.org/datatype3.html>). `any` does so or not, as its table is.
+/// Returns whether a SQLite column with this declared type converts the text to a number with another notation
+/// (<https://www.sqlite.org/datatype3.html>). With `any` this depends on the table.
 pub(super) fn changes_as_number(native: &str, text: &str) -> bool {
     let upper = native.to_ascii_uppercase();
     let has = |word: &str| upper.contains(word);

@@ -1,5 +1,5 @@
-//! The columns of a load. A bulk load has one list of columns, so it is that of the first rows together; a later row
-//! may leave out what is null then, and may not bring more.
+//! The columns of a load. A bulk load has one list of columns: the union of the first rows' columns. A later row may
+//! omit some, which are null then, and may not add any.
 
 use salver_model::records::{Load, Operation, Record};
 use salver_model::{Code, Error, Result};
@@ -17,7 +17,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The columns that `rows` name, and those that are ours.
+    /// Determines the columns that `rows` name, and those with values of the entry.
     pub(super) fn of<'r>(
         ground: &Ground<'_>,
         rows: impl Iterator<Item = &'r Record> + Clone,
@@ -25,7 +25,7 @@ impl Shape {
     ) -> Result<Self> {
         let mut named = vec![false; ground.table.columns.len()];
         for (name, _) in rows.clone().flatten() {
-            // Unknown names are told row by row.
+            // Unknown names are reported row by row.
             if let Ok(Some(column)) = ground.writes(name) {
                 named[column] = true;
             }
@@ -54,12 +54,12 @@ impl Shape {
         Ok(Self { columns })
     }
 
-    /// The values of a row that only the database can judge.
+    /// Returns the values of a row that only the database can validate.
     pub(super) fn judged(&self, ground: &Ground<'_>) -> Vec<Judged> {
         judged::in_columns(ground, &self.columns)
     }
 
-    /// What the backend is asked to load.
+    /// Returns the load for the backend.
     pub(super) fn bulk(&self, ground: &Ground<'_>, load: &Load) -> Result<BulkLoad> {
         let mut sql = ground.scope.sql();
         sql.push("INSERT");
@@ -83,7 +83,7 @@ impl Shape {
         })
     }
 
-    /// One row, its values in the order of the columns.
+    /// Converts one row to values in the order of the columns.
     pub(super) fn row(&self, ground: &Ground<'_>, record: &Record) -> Result<Vec<Bind>> {
         let fields = ground.fields(record)?;
         if let Some((column, _)) = fields.iter().find(|(column, _)| self.columns.binary_search(column).is_err()) {
@@ -104,7 +104,7 @@ impl Shape {
         for (at, column) in self.columns.iter().enumerate() {
             let info = &ground.table.columns[*column];
             let said = fields.iter().any(|(own, _)| own == column);
-            // SQLite and MySQL number a row whose key is null.
+            // SQLite and MySQL generate a key that is null.
             let numbered = info.auto_increment && ground.scope.dialect != Dialect::Postgres;
             if row[at].is_none() && !said && (info.has_default || info.auto_increment) && !numbered {
                 return Err(Error::new(Code::Invalid, format!("`{}` is missing", info.name))

@@ -9,27 +9,27 @@ use crate::dialect::{Dialect, type_name};
 use crate::json::Form;
 use crate::scope::Scope;
 
-/// A column of the answer.
+/// A column of the result.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// Its name, and what it compares like.
+    /// Its name, and the column whose comparison semantics it has.
     pub(super) column: ColumnInfo,
-    /// The expression as the database has it.
+    /// The bare expression.
     pub(super) bare: String,
-    /// The expression as it is selected.
+    /// The expression in the select list.
     pub(super) selected: String,
-    /// How the driver hands it over.
+    /// The kind as which the driver returns it.
     pub(super) kind: ColumnKind,
-    /// How it is written.
+    /// Its JSON form.
     pub(super) form: Form,
     pub(super) is_group: bool,
 }
 
 impl Item {
-    /// A grouped column.
+    /// Creates a grouped column.
     pub(super) fn group(scope: &Scope<'_>, table: &TableInfo, column: &ColumnInfo) -> Self {
         let operand = Operand::column(scope.dialect, column, ALIAS);
-        // The database may not know whether two of them are the same; their texts it compares.
+        // The type may have no equality in the database; its text is compared.
         let bare = if operand.is_by_text() { operand.text().to_owned() } else { bare(scope.dialect, column) };
         let (before, behind) = if operand.is_by_text() { ("", "") } else { scope.dialect.selected(column) };
         Self {
@@ -42,10 +42,10 @@ impl Item {
         }
     }
 
-    /// An aggregate over a column, or over rows.
+    /// Creates an aggregate over a column, or over rows.
     ///
     /// # Errors
-    /// `InvalidRequest` when the function is not for such a column.
+    /// `InvalidRequest` when the function does not apply to such a column.
     pub(super) fn aggregate(
         dialect: Dialect,
         name: &str,
@@ -65,7 +65,7 @@ impl Item {
                 let text = Operand::column(dialect, column, ALIAS);
                 Ok(count(name, format!("COUNT(DISTINCT {})", text.text())))
             }
-            // The numbers of PostgreSQL's objects are none to reckon with.
+            // PostgreSQL's object identifiers are no numbers to calculate with.
             AggregateFunction::Sum | AggregateFunction::Avg
                 if !column.kind.is_numeric() || column.own_type() == "oid" =>
             {
@@ -74,11 +74,11 @@ impl Item {
             AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
             AggregateFunction::Avg => {
                 let of = numeric(dialect, column, of);
-                // An average of whole numbers has as many digits as a double, not as few as each system chooses.
+                // An average of integers has the precision of a double, not the lower one that each system chooses.
                 let bare = match dialect {
                     Dialect::Sqlite => format!("AVG({of})"),
                     Dialect::Postgres => format!("AVG({of}::double precision)"),
-                    // Bits beside a float have a sign.
+                    // In float arithmetic bits would be signed.
                     Dialect::Mysql if column.native.starts_with("bit") => {
                         format!("AVG(CAST({of} AS UNSIGNED) + 0e0)")
                     }
@@ -97,7 +97,7 @@ fn bare(dialect: Dialect, column: &ColumnInfo) -> String {
     bare
 }
 
-/// Money of PostgreSQL as the number it is: its text has the sign of a currency, and it compares with no number.
+/// Casts PostgreSQL's `money` to a number: its text has a currency sign, and it compares with no number.
 fn numeric(dialect: Dialect, column: &ColumnInfo, of: String) -> String {
     if dialect == Dialect::Postgres && column.own_type() == "money" { of + "::numeric" } else { of }
 }
@@ -107,7 +107,7 @@ fn unfit(function: AggregateFunction, column: &ColumnInfo) -> Error {
     Error::new(Code::InvalidRequest, format!("`{word}` is not for `{}`, of type {}", column.name, column.kind.word()))
 }
 
-/// A column that no table has.
+/// Creates a column that belongs to no table.
 fn computed(name: &str, kind: ColumnKind, bare: String) -> Item {
     let column = ColumnInfo {
         name: name.to_owned(),
@@ -151,7 +151,7 @@ fn sum(dialect: Dialect, name: &str, column: &ColumnInfo, of: &str) -> Item {
         }
         (ColumnKind::Float | ColumnKind::Double, _) => computed(name, ColumnKind::Double, format!("SUM({of})")),
         _ => {
-            // Wider than any whole number, so that it comes as its digits.
+            // Wider than any integer type, so that it is returned as digits.
             let mut item = computed(name, ColumnKind::BigInt, format!("SUM({of})"));
             item.kind = ColumnKind::Decimal;
             item.form = Form::Digits;
@@ -165,7 +165,7 @@ fn sum(dialect: Dialect, name: &str, column: &ColumnInfo, of: &str) -> Item {
     }
 }
 
-/// What decimals that were computed compare as: SQLite has none.
+/// Returns the kind of computed decimals for comparisons: SQLite has none.
 fn exact(dialect: Dialect) -> ColumnKind {
     if dialect == Dialect::Sqlite { ColumnKind::Double } else { ColumnKind::Decimal }
 }
@@ -184,13 +184,13 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (ColumnKind::Uuid, Dialect::Postgres) => {
             computed(name, ColumnKind::Varchar, format!("{word}({}::text)", operand.text()))
         }
-        // PostgreSQL sorts more types than it has the least of.
+        // PostgreSQL can sort more types than it has `min` for.
         (ColumnKind::Varchar | ColumnKind::Clob, Dialect::Postgres) if !has_extremes(column) => {
             let (own, direction) = (operand.text(), if word == "MIN" { "" } else { " DESC" });
             let all = format!("array_agg({own} ORDER BY {own}{direction}) FILTER (WHERE {own} IS NOT NULL)");
             computed(name, column.kind, format!("({all})[1]"))
         }
-        // The least of bits comes as the digits of a number and is told to be bits.
+        // The minimum of a `BIT` column comes as decimal digits but is declared as bits.
         (_, Dialect::Mysql) if column.native.starts_with("bit") => {
             computed(name, column.kind, format!("{word}({} + 0)", operand.text()))
         }
@@ -202,7 +202,7 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
     };
     item.column.compared.clone_from(&column.compared);
     if dialect.has_zone(column) {
-        // It is compared with moments that have one.
+        // It is compared with moments that have a zone.
         item.column.native = column.own_type().to_owned();
     }
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };
@@ -210,14 +210,14 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         item.form = Form::Decimal(column.scale);
     }
     if dialect == Dialect::Postgres && column.kind != ColumnKind::Uuid {
-        // As the column's own values are.
+        // In the form of the column's own values.
         let (before, behind) = dialect.selected(column);
         item.selected = format!("{before}{}{behind}", item.bare);
     }
     Ok(item)
 }
 
-/// Whether PostgreSQL has `min` and `max` of a column of texts, or of what it shows as text.
+/// Returns whether PostgreSQL has `min` and `max` for a text column, or one that is shown as text.
 fn has_extremes(column: &ColumnInfo) -> bool {
     const HAVE: [&str; 12] = [
         "text",

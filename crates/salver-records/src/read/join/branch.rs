@@ -1,4 +1,4 @@
-//! One joined relation and the statement that fetches its rows: those whose key is among the keys of the rows above.
+//! One joined relation and the statement that fetches its rows: those whose key is among the keys of the parent rows.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::dialect::Sql;
 use crate::relation::Link;
 use crate::statement::Read;
 
-/// What the joined table is called in its statement, and what the table between.
+/// Aliases of the joined table in its statement, and of the junction table.
 const ALIAS: &str = "c";
 const BETWEEN: &str = "j";
 
@@ -22,18 +22,18 @@ pub(crate) struct Branch<'s> {
     pub(crate) ground: Ground<'s>,
     pub(crate) table: &'s TableInfo,
     pub(crate) link: Link,
-    /// The branch it hangs on; none for the first table.
+    /// The parent branch; none for the first table.
     pub(crate) parent: Option<usize>,
-    /// The columns that are shown, and behind them those that are only fetched.
+    /// The shown columns, and all fetched columns, beginning with the shown ones.
     pub(crate) shown: Vec<usize>,
     pub(crate) fetched: Vec<usize>,
     pub(crate) filter: Option<&'s Condition>,
     pub(crate) order: Vec<Sort<'s>>,
-    /// At most so many rows for each row above.
+    /// Most rows per parent row.
     pub(crate) limit: Option<u64>,
 }
 
-/// Adds `columns` to what is fetched.
+/// Adds `columns` to the fetched ones.
 pub(crate) fn fetch(fetched: &mut Vec<usize>, columns: &[usize]) {
     for column in columns {
         if !fetched.contains(column) {
@@ -43,7 +43,7 @@ pub(crate) fn fetch(fetched: &mut Vec<usize>, columns: &[usize]) {
 }
 
 impl<'s> Branch<'s> {
-    /// The columns of the table between that refer to the rows above, which are fetched behind all others.
+    /// Returns the junction table's columns that refer to the parent rows, which are fetched after all others.
     fn near(&self) -> (&[usize], Option<&'s TableInfo>) {
         match &self.link {
             Link::Through { junction, near, .. } => (near, Some(&self.ground.scope.schema.tables()[*junction])),
@@ -51,7 +51,7 @@ impl<'s> Branch<'s> {
         }
     }
 
-    /// The cells by which a row is filed under the row above.
+    /// Returns the cells by which a row is filed under its parent row.
     pub(crate) fn key_cells(&self) -> Vec<usize> {
         match &self.link {
             Link::Through { near, .. } => (self.fetched.len()..self.fetched.len() + near.len()).collect(),
@@ -59,12 +59,12 @@ impl<'s> Branch<'s> {
         }
     }
 
-    /// The cells that are null when a row of the table between leads to a row that is not there.
+    /// Returns the cells that are null when a row of the junction table leads to a missing row.
     pub(crate) fn present_cells(&self) -> Option<Vec<usize>> {
         matches!(self.link, Link::Through { .. }).then(|| cells_of(&self.fetched, self.link.target()))
     }
 
-    /// The statement.
+    /// Returns the statement.
     pub(crate) fn read(&self, branches: &[Branch<'s>], root: &Root<'s>) -> Result<Read> {
         let mut sql = self.ground.scope.sql();
         let (near, between) = self.near();
@@ -97,7 +97,7 @@ impl<'s> Branch<'s> {
         Ok(Read { sql: sql.text.into(), binds: sql.binds, kinds: Arc::from(kinds), point: false })
     }
 
-    /// Appends what follows the columns.
+    /// Appends everything after the columns.
     fn rows(&self, branches: &[Branch<'s>], root: &Root<'s>, sql: &mut Sql) -> Result<()> {
         match self.limit {
             None => {
@@ -114,7 +114,7 @@ impl<'s> Branch<'s> {
         }
     }
 
-    /// Appends the number a row has among those of the same row above.
+    /// Appends the row's number among those of the same parent row.
     fn number(&self, sql: &mut Sql) -> Result<()> {
         sql.push(", ROW_NUMBER() OVER (PARTITION BY ");
         let (table, alias, columns) = self.filed_by();
@@ -126,7 +126,7 @@ impl<'s> Branch<'s> {
         Ok(())
     }
 
-    /// The columns that hold the key of the row above.
+    /// Returns the columns that hold the key of the parent row.
     fn filed_by(&self) -> (&TableInfo, &'static str, &[usize]) {
         match (self.near(), &self.link) {
             ((near, Some(between)), _) => (between, BETWEEN, near),
@@ -134,13 +134,13 @@ impl<'s> Branch<'s> {
         }
     }
 
-    /// Appends ` FROM ... WHERE ...`: rows whose key is among those above.
+    /// Appends ` FROM ... WHERE ...`: rows whose key is among those of the parents.
     fn from(&self, branches: &[Branch<'s>], root: &Root<'s>, sql: &mut Sql) -> Result<()> {
         let Ground { scope, operation, strict } = self.ground;
         let mut first = true;
         sql.push(" FROM ");
         if let (Link::Through { far, target, .. }, (_, Some(between))) = (&self.link, self.near()) {
-            // What a rule hides leaves its place, unless a client's own condition chooses.
+            // A row hidden by a rule leaves a null in its place, unless the client has its own condition.
             sql.name(&between.real_name).push(" ").push(BETWEEN);
             sql.push(if self.filter.is_some() { " JOIN " } else { " LEFT JOIN " });
             sql.name(&self.table.real_name).push(" ").push(ALIAS).push(" ON ");
@@ -165,7 +165,7 @@ impl<'s> Branch<'s> {
         Ok(())
     }
 
-    /// Appends that the key is among those of the rows above.
+    /// Appends the predicate that the key is among those of the parent rows.
     fn among(&self, branches: &[Branch<'s>], root: &Root<'s>, sql: &mut Sql) -> Result<()> {
         let (table, alias, columns) = self.filed_by();
         let tuple = columns.len() > 1;
@@ -182,7 +182,7 @@ impl<'s> Branch<'s> {
         Ok(())
     }
 
-    /// Appends a select of these columns of the rows, to look for those below by.
+    /// Appends a subquery of these columns of the rows, to find child rows by.
     fn keys_of(&self, columns: &[usize], branches: &[Branch<'s>], root: &Root<'s>, sql: &mut Sql) -> Result<()> {
         let windowed = self.limit.is_some();
         sql.push("SELECT ");
@@ -208,8 +208,8 @@ impl<'s> Branch<'s> {
         self.from(branches, root, sql)
     }
 
-    /// Appends the order of the rows of one row above: as asked, and then by primary key, which through a table between
-    /// is that table's own.
+    /// Appends the order of one parent's rows: as requested, and then by primary key, which through a junction table is
+    /// that table's own.
     fn order_by(&self, sql: &mut Sql) -> Result<()> {
         if matches!(self.link, Link::ToOne { .. }) {
             return Ok(());
@@ -231,7 +231,7 @@ impl<'s> Branch<'s> {
     }
 }
 
-/// Where the columns stand among those that are fetched.
+/// Returns the positions of the columns among the fetched ones.
 pub(crate) fn cells_of(fetched: &[usize], columns: &[usize]) -> Vec<usize> {
     columns.iter().filter_map(|column| fetched.iter().position(|own| own == column)).collect()
 }

@@ -1,5 +1,5 @@
-//! Joined rows as they wait for the rows above them: written to JSON when they come, deepest tables first, and found
-//! by key when the row above comes. Each row is touched once for each level it lies in; nothing else is kept of it.
+//! Buffers joined rows until their parent rows come: each is written to JSON when it arrives, deepest tables first, and
+//! looked up by key when the parent row arrives. Each row is copied once per level; nothing else is kept of it.
 
 use ahash::AHashMap;
 
@@ -8,7 +8,7 @@ use crate::cell::Cell;
 /// No further row.
 const END: u32 = u32::MAX;
 
-/// The key that ties rows together: whole numbers as such, all else as its text.
+/// The key that ties rows together: integers as such, everything else as text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Key {
     whole: Option<i64>,
@@ -16,7 +16,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Takes the key from these cells of a row; `false` when a part is null, which ties to nothing.
+    /// Takes the key from these cells of a row; returns `false` when a part is null, which matches nothing.
     pub(crate) fn of(&mut self, row: &[Cell<'_>], cells: &[usize]) -> bool {
         self.whole = None;
         self.bytes.clear();
@@ -33,14 +33,14 @@ impl Key {
             match row.get(*cell).copied().unwrap_or(Cell::Null) {
                 Cell::Null => return false,
                 Cell::Bytes(bytes) => {
-                    // No text begins so: in a column without a type both may be.
+                    // No text begins with this byte: a column without a type may have both.
                     self.bytes.push(0xff);
                     self.bytes.extend_from_slice(bytes);
                 }
                 Cell::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
                 other => match (whole(other), float(other)) {
                     (Some(whole), _) => crate::json::integer(whole, &mut self.bytes),
-                    // JSON has one word for NaN and the infinities.
+                    // JSON has one literal for NaN and the infinities.
                     (None, Some(value)) if !value.is_finite() => {
                         self.bytes.extend_from_slice(value.to_string().as_bytes());
                     }
@@ -52,7 +52,7 @@ impl Key {
     }
 }
 
-/// The whole number that the cell is, or is the text of: systems without types may have one here and the other there.
+/// Returns the integer that the cell is, or whose text it is: an untyped system may have one on either side.
 fn whole(cell: Cell<'_>) -> Option<i64> {
     match cell {
         Cell::Int(value) => Some(value),
@@ -96,12 +96,12 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// How many bytes the rows have.
+    /// Returns the number of bytes of the rows.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Files a row that `write` appends; tells how many bytes there are now.
+    /// Files a row that `write` appends; returns the number of bytes so far.
     pub(crate) fn file(&mut self, key: &Key, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let start = self.bytes.len();
         write(&mut self.bytes);
@@ -130,7 +130,7 @@ impl Arena {
         self.bytes.len()
     }
 
-    /// The rows filed under the key, in the order they came.
+    /// Returns the rows filed under the key, in the order of arrival.
     pub(crate) fn rows<'a>(&'a self, key: &Key) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let span = match key.whole {
             Some(whole) => self.wholes.get(&whole),

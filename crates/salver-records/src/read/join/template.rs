@@ -1,4 +1,4 @@
-//! How one row becomes JSON with the rows below it in place.
+//! Templates that write one row as JSON with its child rows in place.
 
 use salver_model::records::TableInfo;
 
@@ -16,11 +16,11 @@ enum Part {
     Cell { form: Form, cell: usize },
     /// The row that the cells refer to.
     One { cells: Vec<usize>, branch: usize },
-    /// The rows that refer to the cells, one way after the other.
+    /// The rows that refer to the cells, one link after the other.
     Many { ways: Vec<(Vec<usize>, usize)> },
 }
 
-/// How rows of one table are written.
+/// The JSON template of one table's rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Template {
     parts: Vec<(Box<[u8]>, Part)>,
@@ -40,17 +40,18 @@ impl<'a> Below<'a> {
     }
 }
 
-/// How all rows of a request are written.
+/// The templates of all rows of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// Those of the first table.
+    /// The template of the first table.
     pub(crate) root: Template,
-    /// Those of each branch, with the cells by which they are filed, and those that are null when there is no row.
+    /// The templates of each branch, with the cells by which its rows are filed, and those that are null when there is
+    /// no row.
     pub(crate) branches: Vec<(Template, Vec<usize>, Option<Vec<usize>>)>,
 }
 
-/// The shape of a request; what must be fetched for it is added to the branches and to `fetched`, which are the columns
-/// of the first table, shown ones first.
+/// Builds the shape of a request; adds what it must fetch to the branches and to `fetched`, which are the columns of
+/// the first table, shown ones first.
 pub(crate) fn shape(
     scope: &Scope<'_>,
     table: &TableInfo,
@@ -108,7 +109,7 @@ fn template(
 }
 
 impl Template {
-    /// Rows whose members are these cells, with nothing joined.
+    /// Creates a template whose members are these cells, without joins.
     pub(crate) fn flat<'n>(members: impl Iterator<Item = (&'n str, Form, usize)>) -> Self {
         let parts = members.enumerate();
         Self {
@@ -118,7 +119,7 @@ impl Template {
         }
     }
 
-    /// Takes the member out that is this cell.
+    /// Removes the member that is this cell.
     pub(crate) fn take(&mut self, cell: usize) {
         self.parts.retain(|(_, part)| !matches!(part, Part::Cell { cell: own, .. } if *own == cell));
         if let Some((lead, _)) = self.parts.first_mut() {
@@ -126,7 +127,7 @@ impl Template {
         }
     }
 
-    /// Appends one row. The rows of all branches below are there already.
+    /// Appends one row. The rows of all branches below must be buffered already.
     pub(crate) fn write(&self, cells: &[Cell<'_>], below: Below<'_>, key: &mut Key, out: &mut Vec<u8>) {
         if self.parts.is_empty() {
             out.push(b'{');

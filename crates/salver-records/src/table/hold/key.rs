@@ -1,6 +1,6 @@
-//! The columns that tell the rows of a table apart, and put them in the order in which they are read.
+//! The key of a held table: columns that identify its rows, and order them for reading.
 //!
-//! The order is the database's own, and not that of bytes, so that the key's index gives it.
+//! The order is the database's own, and not that of bytes, so that the key's index provides it.
 
 use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
 
@@ -10,34 +10,34 @@ use crate::cell::OwnedCell;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::Bind;
 
-/// A key. Without columns, rows are only known by how many stand before them.
+/// A key. Without columns, rows are only known by their position.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) columns: Vec<KeyColumn>,
-    /// Whether rows must be asked to come in its order.
+    /// Whether an `ORDER BY` is needed for its order.
     pub(super) sorted: bool,
 }
 
 /// A column of a key.
 #[derive(Clone, Debug)]
 pub(super) struct KeyColumn {
-    /// What is compared and sorted by.
+    /// The expression that is compared and sorted by.
     pub(super) sql: String,
-    /// How it is fetched.
+    /// The expression that is fetched.
     pub(super) fetched: String,
-    /// In which form PostgreSQL sends it.
+    /// The form in which PostgreSQL sends it.
     pub(super) form: Form,
-    /// As what another driver hands it over.
+    /// The kind as which another driver returns it.
     pub(super) kind: ColumnKind,
-    /// Whether it is a whole number, so that a range of it can be split.
+    /// Whether it is an integer, so that its range can be split.
     pub(super) number: bool,
     /// Whether its values are written into statements as digits, because as text they would be compared as floats.
     digits: bool,
 }
 
 impl Key {
-    /// The key of a table; in SQLite the row's number, which is the order in which rows lie; else the primary key, else
-    /// another key without nulls, else where the row lies.
+    /// Chooses the key of a table: in SQLite the rowid, which is the storage order; else the primary key, else another
+    /// key without nulls, else the row's address.
     pub(super) fn of(dialect: Dialect, info: &TableInfo, layout: &Layout) -> Self {
         let keys = std::iter::once(&info.key).chain(&info.unique).filter(|_| layout.keyed);
         let columns = keys.filter(|key| !key.is_empty()).find_map(|key| {
@@ -61,7 +61,7 @@ impl Key {
         Self { columns: vec![column], sorted: address.sorted }
     }
 
-    /// Appends that a row is behind the one with this key.
+    /// Appends the predicate for rows after the one with this key.
     pub(super) fn push_behind(&self, key: &[OwnedCell], sql: &mut Sql) {
         let pairs: Vec<_> = self.columns.iter().zip(key).collect();
         if let [(column, value)] = pairs.as_slice() {
@@ -84,7 +84,7 @@ impl Key {
             sql.push(")");
             return;
         }
-        // MySQL uses no index for a comparison of lists.
+        // MySQL uses no index for row comparisons.
         sql.push("(");
         let mut first = true;
         for (index, (column, value)) in pairs.iter().enumerate() {
@@ -122,7 +122,7 @@ impl KeyColumn {
     }
 }
 
-/// `table.column`: a bare name in an order would be what is fetched under that name, and not the column.
+/// Returns `table.column`: a bare name in an order would be the output of that name, and not the column.
 fn qualified(dialect: Dialect, info: &TableInfo, column: &str) -> String {
     let mut name = String::new();
     dialect.name(&info.real_name, &mut name);
@@ -130,7 +130,7 @@ fn qualified(dialect: Dialect, info: &TableInfo, column: &str) -> String {
     name + column
 }
 
-/// The column as one of a key; `None` when its values can't be written back so that they find their own row again.
+/// Returns the key column; `None` when its values can't be written back so that they find their own row again.
 fn column(dialect: Dialect, info: &TableInfo, own: &ColumnInfo) -> Option<KeyColumn> {
     if own.nullable {
         return None;
@@ -148,7 +148,7 @@ fn column(dialect: Dialect, info: &TableInfo, own: &ColumnInfo) -> Option<KeyCol
         digits: false,
     };
     match dialect {
-        // Handed over as it is stored.
+        // Returned as it is stored.
         Dialect::Sqlite => Some(plain(ColumnKind::Clob, false)),
         Dialect::Postgres => {
             let (form, cast) = Form::of_key(own.own_type());
@@ -161,9 +161,9 @@ fn column(dialect: Dialect, info: &TableInfo, own: &ColumnInfo) -> Option<KeyCol
                 Some(plain(ColumnKind::BigInt, true))
             }
             ColumnKind::Decimal => Some(KeyColumn { digits: true, ..plain(ColumnKind::Clob, false) }),
-            // Enumerations are sorted by their numbers and compared by their words.
+            // Enumerations sort by index and compare by label.
             ColumnKind::Varchar if native.starts_with("enum") || native.starts_with("set") => None,
-            // An hour of every year has moments with the same name.
+            // In the hour when daylight saving ends, different moments have the same text.
             ColumnKind::Timestamp if native.starts_with("timestamp") => None,
             ColumnKind::Varchar
             | ColumnKind::Clob

@@ -1,12 +1,12 @@
-//! Where rows begin: numbers of rows with the keys of those before them, so that going on costs one seek.
+//! Marks for seeking: row numbers with the keys of the preceding rows, so that resuming costs one index lookup.
 
 use std::sync::Arc;
 
 use crate::cell::OwnedCell;
 
-/// Marks that are kept; when there are more, every other one goes.
+/// Most marks; when there are more, every other one is dropped.
 const MARKS_MAX: usize = 1024;
-/// Rows between two marks, at first.
+/// Initial number of rows between two marks.
 const SPACING_ROWS: u64 = 512;
 
 /// The marks of a part, by row.
@@ -23,7 +23,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// That the first `rows` rows end with this key.
+    /// Records that the first `rows` rows end with this key.
     pub(super) fn note(&mut self, rows: u64, key: &Arc<[OwnedCell]>) {
         let at = self.all.partition_point(|(own, _)| *own < rows);
         let before = at.checked_sub(1).map_or(0, |before| self.all[before].0);
@@ -42,7 +42,7 @@ impl Marks {
         }
     }
 
-    /// The last mark that is not behind `rows` rows.
+    /// Returns the last mark at or before `rows` rows.
     pub(super) fn before(&self, rows: u64) -> Option<(u64, Arc<[OwnedCell]>)> {
         let at = self.all.partition_point(|(own, _)| *own <= rows).checked_sub(1)?;
         Some(self.all[at].clone())

@@ -15,21 +15,21 @@ use crate::statement::{Bind, Read};
 use crate::table::select::Ground;
 use crate::table::{RecordsTable, column, condition};
 
-/// How the rows of one table are read.
+/// The plan for reading the rows of one table.
 #[derive(Debug)]
 pub(super) struct Plan {
     dialect: Dialect,
     /// The table's name, quoted.
     table: String,
     columns: Vec<Fetched>,
-    /// What rules say of rows, and the values in it.
+    /// The predicate of rules, and its values.
     rules: (String, Vec<Bind>),
     pub(super) key: Key,
-    /// In how many pages the rows lie, when the key begins with the number of the page.
+    /// Number of pages, when the key begins with the page number.
     pages: Option<u64>,
 }
 
-/// A column as it is fetched.
+/// A fetched column.
 #[derive(Debug)]
 struct Fetched {
     sql: String,
@@ -37,14 +37,14 @@ struct Fetched {
     kind: ColumnKind,
 }
 
-/// From where a statement reads.
+/// The position from which a statement reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    /// The condition of the part.
+    /// The predicate of the part.
     pub(super) range: &'a str,
-    /// The key of the row before.
+    /// The key of the preceding row.
     pub(super) behind: Option<&'a [OwnedCell]>,
-    /// Rows behind that which are passed over.
+    /// Number of rows after that to skip.
     pub(super) skip: u64,
 }
 
@@ -57,13 +57,13 @@ impl Plan {
         for own in &table.info.columns {
             let operand = ground.locate(&ColumnPath::column(own.name.as_str()), Code::InvalidColumn)?;
             let (form, cast) = match own.kind {
-                // It is a function's text by now.
+                // A function has already converted it to text.
                 ColumnKind::Geometry => (Form::Text, "::text"),
                 _ => Form::of(&operand.data_type, own.own_type()),
             };
             let cast = match &operand.data_type {
                 _ if dialect != Dialect::Postgres => "",
-                // A cursor's rows come through the driver, as those of queries do.
+                // A cursor's rows come through the driver, like those of queries.
                 DataType::Utf8
                 | DataType::Decimal128(..)
                 | DataType::Decimal256(..)
@@ -90,13 +90,13 @@ impl Plan {
         Ok(Self { dialect, table: name, columns, rules: (rules.text, rules.binds), key, pages })
     }
 
-    /// The forms in which PostgreSQL sends `columns`, and those of the key.
+    /// Returns the forms in which PostgreSQL sends `columns`, and those of the key.
     pub(super) fn forms(&self, columns: &[usize]) -> (Vec<Form>, Vec<Form>) {
         let own = columns.iter().filter_map(|index| self.columns.get(*index)).map(|column| column.form);
         (own.collect(), self.key.columns.iter().map(|column| column.form).collect())
     }
 
-    /// Reads at most `rows` rows: `columns`, and behind them the key.
+    /// Reads at most `rows` rows: `columns`, followed by the key.
     pub(super) fn rows(&self, columns: &[usize], place: Place<'_>, rows: u64) -> Read {
         let mut sql = sql_of(self.dialect);
         let fetched = || columns.iter().filter_map(|index| self.columns.get(*index));
@@ -126,11 +126,11 @@ impl Plan {
         Read { sql: sql.text.into(), binds: sql.binds, kinds: kinds.collect(), point: false }
     }
 
-    /// Reads no row of all columns.
+    /// Selects all columns without reading a row.
     pub(super) fn probe(&self) -> Read {
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let rows = self.rows(&columns, Place { range: "", behind: None, skip: 0 }, 0);
-        // Their names may be the same, which a list of them can't have in MySQL.
+        // Output names may repeat, which MySQL does not allow in a derived table.
         let mut sql = sql_of(self.dialect);
         sql.push("SELECT 1 WHERE EXISTS (").push(&rows.sql).push(")");
         if self.dialect == Dialect::Mysql {
@@ -148,28 +148,28 @@ impl Plan {
         Read { sql: sql.text.into(), binds: sql.binds, kinds, point: false }
     }
 
-    /// The least and the greatest number the key begins with, when it begins with one.
+    /// Selects the minimum and the maximum of the key's first column, when it is a number.
     pub(super) fn extremes(&self) -> Option<String> {
         let first = self.key.columns.first().filter(|column| column.number)?;
-        // Each by itself is found at one end of an index; SQLite reads the table for both together.
+        // Each alone is an index lookup; SQLite scans the table for both together.
         Some(format!("SELECT (SELECT MIN({0}) FROM {1}), (SELECT MAX({0}) FROM {1})", first.sql, self.table))
     }
 
-    /// Conditions for `parts` ranges between two numbers.
+    /// Returns predicates for `parts` ranges between two numbers.
     pub(super) fn split(&self, least: i128, most: i128, parts: usize) -> Vec<String> {
         let parts = i128::try_from(parts).unwrap_or(1).min(most - least + 1).max(1);
         let bounds = (1..parts).map(|part| format!("({})", least + (most - least + 1) * part / parts));
         self.ranges(bounds.collect())
     }
 
-    /// Conditions for `parts` ranges of pages, when rows are known by their pages.
+    /// Returns predicates for `parts` ranges of pages, when rows are addressed by page.
     pub(super) fn pages(&self, parts: usize) -> Option<Vec<String>> {
         let pages = self.pages?;
         let parts = u64::try_from(parts).unwrap_or(1).min(pages).max(1);
         Some(self.ranges((1..parts).map(|part| format!("'({},0)'", pages * part / parts)).collect()))
     }
 
-    /// Conditions for what lies between `bounds`, and before and behind them.
+    /// Returns predicates for the ranges before, between and after `bounds`.
     fn ranges(&self, bounds: Vec<String>) -> Vec<String> {
         let Some(column) = self.key.columns.first() else { return vec![String::new()] };
         let at_least = |bound: &String| format!("{} >= {bound}", column.sql);
@@ -206,7 +206,7 @@ impl Plan {
     }
 }
 
-/// A statement that `COPY` can run, where that is how rows are read.
+/// Creates a statement that `COPY` can run, where rows are read with that.
 fn sql_of(dialect: Dialect) -> Sql {
     if dialect == Dialect::Postgres { Sql::literal() } else { Sql::new(dialect) }
 }

@@ -1,5 +1,5 @@
-//! One reader's way through a part: statement by statement, the next one under way while the rows of the last are
-//! taken.
+//! Reads a part for one reader: statement by statement, with the next one prefetched while the rows of the last are
+//! consumed.
 
 use std::sync::{Arc, PoisonError};
 
@@ -17,18 +17,18 @@ use crate::backend::postgres::hold::copy::Copied;
 use crate::backend::snapshot::{Scans, Snapshot};
 use crate::cell::{Collect, OwnedCell};
 
-/// Rows of the first statement, which should be answered at once.
+/// Rows of the first statement, which should respond at once.
 const FIRST_ROWS: usize = 1024;
 /// Most rows of a statement.
 const ROWS_MAX: usize = 32_768;
-/// Bytes of rows that a statement should give.
+/// Target size of a statement's rows, in bytes.
 const BYTES_WANTED: usize = 2 * 1024 * 1024;
-/// Bytes of rows at which no more are taken, when rows are larger than those before them.
+/// Size at which a statement is cut off, in bytes, when its rows are larger than earlier ones.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The same of the first statement, and twice as many of each next one: its client may take nothing of them.
+/// The same for the first statement; it doubles with each next one, because the client may not consume them.
 const FIRST_BYTES_MAX: usize = 512 * 1024;
 
-/// A reader that is about to begin.
+/// A reader before its start.
 #[derive(Debug)]
 pub(super) struct Reading {
     shared: Arc<Shared>,
@@ -39,7 +39,7 @@ pub(super) struct Reading {
     limit: Option<u64>,
 }
 
-/// Rows of a piece of a statement without a bound.
+/// Rows per piece of a statement without a limit.
 const PIECE_ROWS: usize = 4096;
 /// Rows of the first window, where a statement should not be much longer than what was read before.
 const WINDOW_ROWS: u64 = 16_384;
@@ -49,7 +49,7 @@ struct Piece {
     batch: RecordBatch,
     key: Vec<OwnedCell>,
     bytes: usize,
-    /// It was cut short because it grew too large.
+    /// Whether it was cut short because it grew too large.
     cut: bool,
 }
 
@@ -61,8 +61,8 @@ impl Reading {
         Self { shared: Arc::clone(shared), part, columns: columns.to_vec(), schema, skip, limit }
     }
 
-    /// The rows. A task of its own reads them, so that a statement is never left in its middle, whatever becomes of the
-    /// stream; it ends with the statement at hand when nobody takes them any more.
+    /// Returns the rows as a stream. A task of its own reads them, so that a statement always runs to its end, whatever
+    /// becomes of the stream; when the stream is dropped, the task ends with the current statement.
     pub(super) fn stream(self) -> BatchStream {
         enum State {
             New(Reading),
@@ -97,7 +97,7 @@ impl Reading {
             _ => self.read(&out).await,
         };
         let word = ended.map_or_else(Message::Failed, |()| Message::End);
-        // Nobody minds when nobody is there.
+        // The send fails if the reader is gone.
         let _ = out.send(word).await;
     }
 
@@ -125,7 +125,7 @@ impl Reading {
         let mark = part.marks.lock().unwrap_or_else(PoisonError::into_inner).before(self.skip);
         let (marked, mut key) = mark.map_or((0, None), |(rows, key)| (rows, Some(key)));
         let mut position = self.skip;
-        // Rows that are passed over behind the key.
+        // Rows to skip after the key.
         let mut skip = position - marked;
         let mut left = self.limit.unwrap_or(u64::MAX);
         let (mut size, mut bytes_max) = (FIRST_ROWS, FIRST_BYTES_MAX);
@@ -139,7 +139,7 @@ impl Reading {
             position += got as u64;
             let end = got < rows && !piece.cut;
             if end && seen {
-                // Somebody else may have counted them.
+                // Another reader may have counted them.
                 let _ = part.rows.set(position);
             }
             if got > 0 {
@@ -162,7 +162,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads rows that no key tells apart: as long as possible by one statement, which gives way to other readers.
+    /// Reads rows without a key: as long as possible by one statement, which yields to other readers.
     async fn scan(&self, out: &Sender<Message>, scans: Scans) -> Result<()> {
         let Some(part) = self.shared.parts.get(self.part) else { return Ok(()) };
         let mut position = self.skip;
@@ -192,7 +192,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The rows of one statement.
+    /// Reads the rows of one statement.
     async fn piece(&self, place: Place<'_>, rows: usize, bytes_max: usize) -> Result<Piece> {
         let read = self.shared.plan.rows(&self.columns, place, rows as u64);
         if let Snapshot::Postgres(snapshot) = &self.shared.snapshot {
@@ -211,7 +211,7 @@ impl Reading {
 }
 
 impl Shared {
-    /// How many rows a part has.
+    /// Returns the number of rows of a part.
     async fn rows_of(&self, part: &Part) -> Result<u64> {
         if let Some(rows) = part.rows.get() {
             return Ok(*rows);
@@ -227,7 +227,7 @@ impl Shared {
     }
 }
 
-/// How many rows the next statement should ask for: more each time, as long as they don't grow too large together.
+/// Returns the number of rows for the next statement: growing, as long as their size stays within bounds.
 fn next_size(size: usize, got: usize, bytes: usize) -> usize {
     let fit = BYTES_WANTED / (bytes / got).max(1);
     (4 * size).min(ROWS_MAX).min(fit.max(1))

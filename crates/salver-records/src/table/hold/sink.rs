@@ -1,4 +1,4 @@
-//! Rows of cells to one batch, and the key of the last of them.
+//! Builds one batch from rows of cells, and keeps the key of the last row.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use salver_model::{Error, Result, memory};
 use crate::cell::{Cell, OwnedCell, RowSink};
 use crate::table::rows::{Column, unfit};
 
-/// What goes from the task that reads to whoever takes the rows.
+/// A message from the reading task to the consumer of the rows.
 pub(super) enum Message {
     Batch(RecordBatch),
     Failed(Error),
-    /// There are no more: without this word the rows are not all there.
+    /// The end of the rows: without this message they are incomplete.
     End,
 }
 
-/// Builds one batch of the first columns; of those behind them the last row's values are kept.
+/// Builds one batch of the first columns; of the columns after them it keeps the last row's values.
 pub(super) struct HeldSink {
     schema: SchemaRef,
     columns: Vec<Column>,
@@ -26,34 +26,34 @@ pub(super) struct HeldSink {
     bytes: usize,
     bytes_max: usize,
     rows_max: usize,
-    /// Rows that went out as pieces.
+    /// Number of rows sent as pieces.
     sent: u64,
     key: Vec<OwnedCell>,
 }
 
 impl HeldSink {
-    /// At so many bytes or rows it is full.
+    /// Creates a sink that is full at so many bytes or rows.
     pub(super) fn new(schema: &SchemaRef, bytes_max: usize, rows_max: usize) -> Self {
         let columns = schema.fields().iter().map(|field| Column::new(field.data_type())).collect();
         Self { schema: Arc::clone(schema), columns, rows: 0, bytes: 0, bytes_max, rows_max, sent: 0, key: Vec::new() }
     }
 
-    /// How large the rows are together.
+    /// Returns the size of the rows in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether rows may have been left.
+    /// Returns whether rows may have been left out.
     pub(super) fn is_full(&self) -> bool {
         self.full()
     }
 
-    /// How many rows it took.
+    /// Returns the number of rows taken.
     pub(super) fn rows(&self) -> u64 {
         self.sent + self.rows as u64
     }
 
-    /// The rows that did not go out, and the key of the last.
+    /// Returns the rows that were not sent, and the key of the last.
     pub(super) fn finish(mut self) -> Result<(RecordBatch, Vec<OwnedCell>)> {
         Ok((self.batch()?, self.key))
     }
@@ -98,7 +98,7 @@ impl RowSink for HeldSink {
     }
 }
 
-/// Keeps the value in the memory of the one before.
+/// Stores the value in the memory of the previous one.
 fn keep(kept: &mut OwnedCell, cell: Cell<'_>) {
     match (kept, cell) {
         (OwnedCell::Text(kept), Cell::Text(text)) => text.clone_into(kept),

@@ -34,7 +34,7 @@ async fn keys_counts_and_rows() {
     let outcome = mysql.write(program(vec![insert("a")])).await.unwrap();
     let done = outcome.steps[0].as_ref().unwrap();
     assert_eq!((outcome.committed, done.key, done.affected), (true, Some(1), 1));
-    // An update counts the rows it finds, also when they had the value.
+    // An update counts the rows it matches, also when they had the value.
     let update = || step("UPDATE parents SET name = ? WHERE id = ?", vec![bind("a"), Bind::Int(1)], Returns::Count);
     let outcome = mysql.write(program(vec![update()])).await.unwrap();
     assert_eq!(outcome.steps[0].as_ref().unwrap().affected, 1);
@@ -69,7 +69,7 @@ async fn later_steps_take_from_earlier_ones() {
     let read = select("SELECT parent_id, name FROM children ORDER BY id", &[Integer, Varchar], Vec::new());
     assert_eq!(rows(&mysql, read).await, [[OwnedCell::Int(1), text("x")], [OwnedCell::Int(1), text("a")]]);
 
-    // What refers to a failed step fails; what does not is tried; nothing stays.
+    // A step that refers to a failed one fails; the others are tried; nothing is kept.
     let outcome = mysql
         .write(Program {
             steps: vec![insert("a"), child(Bind::BackKey { step: 0 }, bind("y")), insert("b")],
@@ -117,7 +117,7 @@ async fn failures_have_their_codes() {
         ("INSERT INTO strict (n) VALUES (?)", vec![Bind::Int(128)], Code::Invalid),
         ("INSERT INTO strict (n) VALUES (?)", vec![bind("x")], Code::Invalid),
         ("INSERT INTO strict (n, v) VALUES (1, ?)", vec![bind("long")], Code::Invalid),
-        // Days that are none are let in here, and refused before (`change::convert`).
+        // The server accepts nonexistent dates here; they are rejected before (`change::convert`).
         ("INSERT INTO strict (n, d) VALUES (1, ?)", vec![bind("2026-02-32")], Code::Invalid),
         ("INSERT INTO strict (n, e) VALUES (1, ?)", vec![bind("b")], Code::Invalid),
         ("INSERT INTO strict (n, j) VALUES (1, ?)", vec![bind("{")], Code::Integrity),
@@ -144,7 +144,7 @@ async fn failures_have_their_codes() {
     assert_eq!(error.details, [("n".to_owned(), "is out of range".to_owned())]);
 }
 
-/// A step that waits at `barrier` when it is done.
+/// Returns a step that waits at `barrier` when it is done.
 fn meeting(sql: &str, barrier: &Arc<Barrier>) -> Step {
     let barrier = Arc::clone(barrier);
     let mut step = step(sql, Vec::new(), Returns::Count);
@@ -216,7 +216,7 @@ async fn an_entry_that_only_reads() {
     let mysql = Mysql::open(&spec).unwrap();
     assert_eq!(mysql.write(program(vec![insert("a")])).await.unwrap_err().code, Code::ReadOnly);
     assert_eq!(mysql.define(vec!["DROP TABLE children".to_owned()]).await.unwrap_err().code, Code::ReadOnly);
-    // What gets by all of that is stopped by the server.
+    // The server rejects what passes all of these checks.
     let sneaky = select("INSERT INTO parents (name) VALUES ('x') RETURNING id", &[Integer], Vec::new());
     assert_eq!(mysql.read(vec![sneaky], Collect::default(), None).await.unwrap_err().code, Code::ReadOnly);
     assert_eq!(names(&mysql).await, []);

@@ -46,7 +46,7 @@ fn table() -> String {
     format!("create table kinds (id int primary key, {})", columns.join(", "))
 }
 
-/// What goes in, and what comes out.
+/// Returns pairs of the value that goes in, and the one that comes out.
 #[allow(clippy::too_many_lines, reason = "one line for each column")]
 fn samples() -> Vec<Vec<(Bind, OwnedCell)>> {
     let same = |value: &str| (bind(value), text(value));
@@ -153,7 +153,7 @@ async fn every_kind_in_and_out() {
             assert_eq!(cell, expected, "{name}");
         }
     }
-    // In the other order beside it, so that no column stands below one of its own type.
+    // In reverse order, so that no column is below one of its own type.
     let backwards: Vec<ColumnKind> = kinds.iter().rev().copied().collect();
     let names: Vec<&str> = names.into_iter().rev().collect();
     let other = select(&format!("SELECT {} FROM kinds ORDER BY id", names.join(", ")), &backwards, Vec::new());

@@ -54,7 +54,7 @@ async fn merged_reads_equal_single_ones() {
     }
     assert_eq!(alone[0][0][1], text("two"), "the order without a bound is kept");
     assert_eq!(alone[3].len(), 3);
-    // Twice, since a prepared statement may answer otherwise when it is run again.
+    // Repeated, since a prepared statement may behave differently when it is run again.
     for _ in 0..3 {
         assert_eq!(all_rows(&mysql, reads.clone()).await, alone);
     }
@@ -101,7 +101,7 @@ async fn more_reads_than_merge_see_one_snapshot() {
     for (index, rows) in all_rows(&mysql, many).await.iter().enumerate() {
         assert_eq!(rows, &alone[index % alone.len()]);
     }
-    // A failure in the middle leaves the connection fit for others.
+    // A failure in the middle leaves the connection usable.
     let mut bad = reads();
     bad.push(select("SELECT nothing FROM posts", &[Integer], Vec::new()));
     let error = mysql.read(bad, crate::cell::Collect::default(), None).await.unwrap_err();
@@ -142,7 +142,7 @@ async fn rows_go_out_while_they_come() {
     });
     mysql.read(read(), Each::default(), Some(out)).await.unwrap();
     assert_eq!(taken.await.unwrap(), (1..=5000).collect::<Vec<i64>>());
-    // Nobody takes the rows: the read ends, and the next one is not disturbed.
+    // The receiver is gone: the read ends, and the next one is not disturbed.
     let (out, pieces) = mpsc::channel(1);
     drop(pieces);
     mysql.read(read(), Each::default(), Some(out)).await.unwrap();

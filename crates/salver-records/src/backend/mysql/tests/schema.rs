@@ -1,4 +1,4 @@
-//! The schema read from the database, and what says that it moved.
+//! The schema read from the database, and its stamp.
 
 use salver_model::Code;
 use salver_model::records::ColumnKind::{

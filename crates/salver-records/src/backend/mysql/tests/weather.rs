@@ -1,4 +1,4 @@
-//! Bad weather: servers that are down, stop, are killed and come again; clients that go away; too few connections.
+//! Fault tests: servers that are down, stop, are killed and restart; clients that disconnect; too few connections.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ async fn code(mysql: &Mysql, read: Read) -> Option<Code> {
     mysql.read(vec![read], Collect::default(), None).await.err().map(|error| error.code)
 }
 
-/// How many connections run the statement that sleeps in this database.
+/// Returns the number of connections that run the sleeping statement in this database.
 fn sleeping(database: &Database) -> usize {
     let name = database.url().rsplit('/').next().unwrap();
     let sql = format!(
@@ -40,7 +40,7 @@ fn sleeping(database: &Database) -> usize {
     database.run(&sql).trim().parse().unwrap()
 }
 
-/// Looks again until it is so.
+/// Polls until the condition holds.
 async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(30);
     while !is_so() {
@@ -152,7 +152,7 @@ async fn a_server_that_is_killed_and_comes_again() {
     assert!(mysql.write(insert()).await.unwrap().committed);
     assert_eq!(rows(&mysql, select("SELECT COUNT(*) FROM t", &[BigInt], Vec::new())).await, [[OwnedCell::Int(3)]]);
 
-    // Restarted while connections waited: reads don't notice, nor do changes.
+    // Restarted while connections were idle: neither reads nor changes notice.
     server.kill();
     server.restart();
     assert_eq!(rows(&mysql, one()).await, [[OwnedCell::Int(1)]]);

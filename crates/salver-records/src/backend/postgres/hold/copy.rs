@@ -1,4 +1,4 @@
-//! Rows of `COPY ... (FORMAT binary)` straight into columns of Arrow: nothing is allocated for a row.
+//! Decodes rows of `COPY ... (FORMAT binary)` straight into Arrow columns, without an allocation per row.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use super::numeric::{decimal, wide_decimal};
 use crate::calendar;
 use crate::cell::OwnedCell;
 
-/// What the stream begins with; flags and the length of an extension follow.
+/// The start of the stream; flags and the length of an extension follow.
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 /// Days from 1970 to 2000.
 const DAYS_2000: i64 = 10_957;
 /// Microseconds from 1970 to 2000.
 const MICROS_2000: i64 = 946_684_800_000_000;
 
-/// Rows as they come in, column by column.
+/// Rows under construction, column by column.
 #[derive(Debug)]
 pub(crate) struct Copied {
     schema: SchemaRef,
     columns: Vec<Column>,
-    /// The columns behind those, of which only the last row's values are kept.
+    /// Forms of the key columns behind those, of which only the last row's values are kept.
     keys: Vec<Form>,
     rows: usize,
     bytes: usize,
@@ -39,7 +39,8 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// For rows with the columns of `schema` in these forms, and behind them `keys`. At `bytes_max` no more are taken.
+    /// Creates the builders for rows with the columns of `schema` in these forms, followed by `keys`. At `bytes_max` no
+    /// more rows are taken.
     pub(crate) fn new(schema: &SchemaRef, forms: &[Form], keys: &[Form], rows: usize, bytes_max: usize) -> Self {
         let fields = schema.fields().iter().zip(forms);
         Self {
@@ -55,17 +56,17 @@ impl Copied {
         }
     }
 
-    /// How large the rows are together.
+    /// Returns the size of all rows in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether rows may have been left.
+    /// Returns whether rows may have been left out.
     pub(crate) fn is_full(&self) -> bool {
         self.bytes >= self.bytes_max
     }
 
-    /// Takes one message: whole rows, and before the first of them the head of the stream.
+    /// Takes one message: whole rows, and before the first of them the header of the stream.
     pub(super) fn take(&mut self, message: Bytes) -> Result<()> {
         let (mut at, before) = (0, self.rows);
         if !self.begun {
@@ -77,7 +78,7 @@ impl Copied {
         let mut row = message.get(at..).ok_or_else(damaged)?;
         while let Some((count, rest)) = row.split_first_chunk::<2>() {
             let count = i16::from_be_bytes(*count);
-            // The end of the stream, or of what is wanted of it.
+            // The end of the stream, or of the rows that are wanted.
             if count == -1 || self.is_full() {
                 row = &[];
                 break;
@@ -113,7 +114,7 @@ impl Copied {
         Ok(fields)
     }
 
-    /// The rows, and the key of the last.
+    /// Returns the rows, and the key of the last one.
     pub(crate) fn finish(mut self) -> Result<(RecordBatch, Vec<OwnedCell>)> {
         let mut key = Vec::with_capacity(self.keys.len());
         if self.rows > 0 {
@@ -132,7 +133,7 @@ impl Copied {
     }
 }
 
-/// One field, and what comes behind it.
+/// Splits off one field.
 #[inline]
 fn field(bytes: &[u8]) -> Result<(Option<&[u8]>, &[u8])> {
     let (size, rest) = bytes.split_first_chunk::<4>().ok_or_else(damaged)?;
@@ -150,7 +151,7 @@ fn length(bytes: &[u8]) -> Result<usize> {
     usize::try_from(u32::from_be_bytes(bytes)).map_err(|_| damaged())
 }
 
-/// A value of a key, to be written into the next statement.
+/// Decodes a key's value, to be written into the next statement.
 fn kept(value: Option<&[u8]>, form: Form) -> Result<OwnedCell> {
     let Some(value) = value else { return Ok(OwnedCell::Null) };
     let number = match form {
@@ -192,7 +193,7 @@ enum Column {
     Timestamp(TimestampMicrosecondBuilder),
     TimestampText(TimestampMicrosecondBuilder),
     Uuid(BinaryBuilder),
-    /// Text is looked through once a batch, and not once a value.
+    /// Text is validated as UTF-8 once per batch, not per value.
     Text(BinaryBuilder),
     Bytes(BinaryBuilder),
 }
@@ -227,7 +228,7 @@ impl Column {
         }
     }
 
-    /// Appends a value; false when it can't be one of this column.
+    /// Appends a value; returns `false` when it is not a value of this column.
     #[inline]
     fn push(&mut self, value: Option<&[u8]>) -> bool {
         let Some(value) = value else {
@@ -308,7 +309,7 @@ fn moment(raw: [u8; 8]) -> Option<i64> {
     calendar::moment_within(i64::from_be_bytes(raw).checked_add(MICROS_2000)?)
 }
 
-/// `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.
+/// Formats a UUID as `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.
 fn spelled(raw: [u8; 16]) -> [u8; 36] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = [b'-'; 36];
@@ -345,7 +346,7 @@ mod tests {
     use crate::backend::postgres::hold::form::Form;
     use crate::cell::OwnedCell;
 
-    /// A row of a text, a number and the number again as its key.
+    /// Encodes a row of a text, a number, and the number again as its key.
     fn row(text: &str, number: i32) -> Vec<u8> {
         let mut out = 3_i16.to_be_bytes().to_vec();
         out.extend(i32::try_from(text.len()).unwrap().to_be_bytes());

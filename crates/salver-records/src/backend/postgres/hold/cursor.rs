@@ -1,5 +1,5 @@
-//! Rows that nothing tells apart, as those of a view: a cursor, so that the select runs once and what it gives waits
-//! for who takes it.
+//! Reads rows without an identity, like those of a view, through a cursor, so that the select runs once and its result
+//! waits for the reader.
 
 use std::pin::pin;
 
@@ -15,10 +15,10 @@ use crate::backend::holding::Queue;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
-/// Rows of one turn of the cursor: those that are left of it come also when nobody wants them any more.
+/// Rows per fetch: those that are left of it are received also when nobody reads them any more.
 const ROWS: usize = 1024;
 
-/// Sends rows while they come; whether all of them did.
+/// Sends rows as they arrive; returns whether all of them were sent.
 pub(super) async fn sent<S: RowSink>(
     connection: &Connection,
     read: &Read,

@@ -1,4 +1,4 @@
-//! In which binary form a column is asked for, so that its values go straight into Arrow.
+//! The binary form in which a column is selected, so that its values go straight into Arrow.
 
 use arrow::datatypes::DataType;
 
@@ -13,24 +13,24 @@ pub(crate) enum Form {
     Int8,
     Float4,
     Float8,
-    /// Digits to the base of ten thousand.
+    /// Digits in base ten thousand.
     Numeric,
     /// Days since 2000.
     Date,
     /// Microseconds since 2000.
     Timestamp,
-    /// A time as its text, of a type that is not known by its name.
+    /// A timestamp as text, of a type that is not known by its name.
     TimestampText,
     /// Sixteen bytes that become text.
     Uuid,
-    /// Text, or what has the same binary form.
+    /// Text, or a type with the same binary form.
     Text,
     Bytes,
 }
 
 impl Form {
-    /// How a column that is to be `data_type` comes, when its type there is called `native`; and the cast that sees to
-    /// it. What has a name of its own is cast to the type that it is to be.
+    /// Returns the form of a column that becomes `data_type`, when its native type is called `native`, and the cast
+    /// that ensures it. A type without a form of its own is cast.
     pub(crate) fn of(data_type: &DataType, native: &str) -> (Self, &'static str) {
         let base = type_name(native);
         let zone = native.rsplit(' ').take(3).collect::<Vec<_>>();
@@ -66,7 +66,7 @@ impl Form {
         }
     }
 
-    /// How a column of a key comes, which must be written back as a literal.
+    /// Returns the form of a key column, whose values must be written back as literals, and its cast.
     pub(crate) fn of_key(native: &str) -> (Self, &'static str) {
         match native {
             "smallint" => (Self::Int2, ""),

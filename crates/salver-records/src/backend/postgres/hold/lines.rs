@@ -1,5 +1,5 @@
-//! The connections of one snapshot. The first has the transaction that fixed the state; others begin theirs in the same
-//! state when somebody would have to wait for it, as far as there are places.
+//! The connections of one snapshot. The first has the transaction that took the snapshot; others import it when a
+//! reader would have to wait, as far as there are permits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,17 +20,17 @@ use crate::statement::Bind;
 pub(super) struct Lines {
     target: Arc<Target>,
     snapshots: Places,
-    /// The state's name, under which other transactions can begin in it.
+    /// Name under which other transactions can import the snapshot.
     state: String,
-    /// As many as there are connections or may still be.
+    /// Permits for the connections that exist or may still be opened.
     free: Arc<Semaphore>,
     idle: Mutex<Vec<Line>>,
     pub(super) queue: Queue,
-    /// Whether a connection was lost, and with it what was promised.
+    /// Reason why a connection was lost, and with it the snapshot.
     lost: Mutex<Option<String>>,
 }
 
-/// One connection inside its transaction.
+/// One connection in its transaction.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) connection: Connection,
@@ -57,7 +57,7 @@ impl Lines {
         })
     }
 
-    /// A connection for one statement; first come, first served.
+    /// Takes a connection for one statement; first come, first served.
     pub(super) async fn take(&self) -> Result<Line> {
         loop {
             let turn = match Arc::clone(&self.free).try_acquire_owned() {
@@ -81,13 +81,13 @@ impl Lines {
                     line.turn = Some(turn);
                     return Ok(line);
                 }
-                // There is no connection for this turn, nor will there be; those that are there are waited for.
+                // There is no connection for this permit, nor will there be; existing ones are waited for.
                 None => turn.forget(),
             }
         }
     }
 
-    /// A further connection in the same state; `None` when there can't be one.
+    /// Opens a further connection on the same snapshot; returns `None` when that is impossible.
     async fn join(&self) -> Option<Line> {
         let place = self.snapshots.spare()?;
         let connection = Connection::open(&self.target).await.ok()?;
@@ -107,7 +107,7 @@ impl Lines {
         }
     }
 
-    /// Gives a connection back after a statement, and tells how that went.
+    /// Gives a connection back after a statement, and returns the statement's result.
     pub(super) async fn settle(&self, mut line: Line, ended: Result<(), Fault>) -> Result<()> {
         let turn = line.turn.take();
         let mut kept = true;

@@ -1,18 +1,18 @@
-//! PostgreSQL's binary form of decimals: digits to the base of ten thousand, and where the point is.
+//! Decodes PostgreSQL's binary form of decimals: digits in base ten thousand, and the position of the point.
 
 use arrow::datatypes::i256;
 
-/// The sign of a number below nought.
+/// The sign of a negative number.
 const NEGATIVE: u16 = 0x4000;
 
-/// The number, times ten to the power of `scale`; `None` when it is none (as `NaN`), has more digits behind the point,
-/// or does not fit.
+/// Returns the number times ten to the power of `scale`; `None` when it is not finite (like `NaN`), has more decimal
+/// places, or does not fit.
 pub(super) fn decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
-    // Its last digit to that base may be longer than it is by up to three noughts, which then don't fit.
+    // Its last base-10000 digit may have up to three trailing zeros too many, which then don't fit.
     short(raw, precision, scale).or_else(|| long(raw, precision.min(38), scale)?.to_i128())
 }
 
-/// As [`decimal`], where the number fits with these noughts.
+/// Decodes like [`decimal`], where the number fits with these zeros.
 fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     let (head, mut digits) = raw.split_at_checked(8)?;
     let field = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -25,7 +25,7 @@ fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
         number = number.checked_mul(10_000)?.checked_add(i128::from(u16::from_be_bytes(*digit)))?;
         digits = rest;
     }
-    // The last digit stands for so many powers of ten thousand.
+    // The power of ten thousand of the last digit.
     let last = i32::from(weight) + 1 - i32::try_from(count).ok()?;
     let shift = last * 4 + i32::from(scale);
     let power = 10_i128.checked_pow(shift.unsigned_abs());
@@ -39,7 +39,7 @@ fn short(raw: &[u8], precision: u8, scale: i8) -> Option<i128> {
     fits.then_some(if sign == NEGATIVE { -number } else { number })
 }
 
-/// The same of up to 76 digits.
+/// Decodes like [`decimal`], up to 76 digits.
 pub(super) fn wide_decimal(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
     short(raw, precision, scale).map(i256::from_i128).or_else(|| long(raw, precision, scale))
 }
@@ -51,7 +51,7 @@ fn long(raw: &[u8], precision: u8, scale: i8) -> Option<i256> {
     if sign != NEGATIVE && sign != 0 || digits.len() != 2 * count {
         return None;
     }
-    // Its digits, and how many of them stand before the point.
+    // Its digits, and how many of them precede the point.
     let mut text: String =
         digits.chunks_exact(2).map(|pair| format!("{:04}", u16::from_be_bytes([pair[0], pair[1]]))).collect();
     let whole = (i64::from(weight) + 1) * 4;
@@ -90,11 +90,11 @@ mod tests {
         assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 4), Some(1));
         assert_eq!(decimal(&raw(1, 0, 0, &[1]), 10, 0), Some(10_000));
         assert_eq!(decimal(&raw(0, 0, 2, &[]), 10, 2), Some(0));
-        // 38 digits, ten of them behind the point: forty are sent.
+        // 38 digits, ten of them decimal places: forty are sent.
         let nines = [9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9999, 9900];
         assert_eq!(decimal(&raw(6, 0x4000, 10, &nines), 38, 10), Some(1 - 10_i128.pow(38)));
         assert_eq!(decimal(&raw(6, 0, 10, &nines), 37, 10), None);
-        // Not a number; digits behind the point that there is no place for; too large.
+        // Not a number; too many decimal places; too large.
         assert_eq!(decimal(&raw(0, 0xc000, 0, &[]), 10, 2), None);
         assert_eq!(decimal(&raw(-1, 0, 4, &[1]), 10, 2), None);
         assert_eq!(decimal(&raw(0, 0, 0, &[1000]), 3, 0), None);

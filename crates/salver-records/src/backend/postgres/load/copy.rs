@@ -1,4 +1,4 @@
-//! Rows in the text form that `COPY ... FROM STDIN` reads.
+//! Encodes rows in the text format of `COPY ... FROM STDIN`.
 
 use bytes::{BufMut, BytesMut};
 use salver_model::records::ColumnKind;
@@ -7,14 +7,14 @@ use crate::backend::postgres::bind::float_text;
 use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad};
 
-/// How rows of one load are written.
+/// The format of one load's rows.
 #[derive(Debug)]
 pub(super) struct Copy {
     /// The statement.
     pub(super) sql: String,
-    /// What a line of its context begins with, when the server says in which row it stopped.
+    /// Prefix of a line of the error context in which the server says at which row it stopped.
     context: String,
-    /// What goes before the text of each column's values.
+    /// Prefixes of each column's values.
     prefixes: Vec<Option<String>>,
 }
 
@@ -27,7 +27,7 @@ impl Copy {
             Dialect::Postgres.name(column, &mut sql);
         }
         sql.push_str(if load.columns.is_empty() { " FROM STDIN" } else { ") FROM STDIN" });
-        // A statement says it with a function; here it is part of the text.
+        // A statement uses a function for the SRID; here it is part of the text.
         let prefix = |kind| (kind == ColumnKind::Geometry).then(|| format!("SRID={geometry_srid};"));
         let prefixes = load.columns.iter().map(|(_, kind)| prefix(*kind)).collect();
         Self { sql, context: format!("COPY {}, ", load.table), prefixes }
@@ -49,8 +49,8 @@ impl Copy {
         out.put_u8(b'\n');
     }
 
-    /// The row, from 0, at which the server says it stopped. It may be in another language, or missing; a wrong number
-    /// costs time and nothing else.
+    /// Returns the row, from 0, at which the server says it stopped. The context may be in another language, or
+    /// missing; a wrong number costs time and nothing else.
     pub(super) fn stopped_at(&self, context: &str) -> Option<usize> {
         let line = context.lines().find_map(|line| line.strip_prefix(self.context.as_str()))?;
         let digits = line.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -61,7 +61,7 @@ impl Copy {
 
 fn value(bind: &Bind, out: &mut BytesMut) {
     match bind {
-        // References are for programs; a load has none.
+        // References belong to programs; a load has none.
         Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => out.put_slice(b"\\N"),
         Bind::Bool(value) => out.put_u8(if *value { b't' } else { b'f' }),
         Bind::Int(value) => out.put_slice(itoa::Buffer::new().format(*value).as_bytes()),

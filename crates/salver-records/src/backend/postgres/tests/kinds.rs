@@ -15,7 +15,7 @@ create table things (
     t text, v varchar(5), c char(3), d date, ti time, ts timestamp, tz timestamptz, by bytea, j json, jb jsonb, u uuid,
     m mood, p positive, a int[], ip inet, iv interval);";
 
-/// A column, how it is asked for, what goes in, and what comes out.
+/// Returns columns: name, select expression, kind, the value that goes in, and the one that comes out.
 fn columns() -> Vec<(&'static str, &'static str, K, Bind, OwnedCell)> {
     let same = |name, asked, kind, value: &str| (name, asked, kind, text(value), shown(value));
     vec![

@@ -166,7 +166,7 @@ async fn one_of_two_that_deadlock_is_told_to_try_again() {
         let both_hold = std::sync::Arc::clone(&both_hold);
         let postgres = &postgres;
         async move {
-            // The lock of the first is held on connections of the test's own, so that the two surely meet.
+            // Connections of the test's own hold the first lock, so that the two surely deadlock.
             let lease = postgres.lease().await.unwrap();
             lease.client.batch_execute("begin").await.unwrap();
             let update = |id: i64| format!("update t set v = v + 1 where id = {id}");
@@ -195,7 +195,7 @@ async fn an_entry_that_is_not_writable_only_reads() {
         assert_eq!(outcome.steps[0].as_ref().unwrap_err().code, Code::ReadOnly);
     }
     assert_eq!(number(&postgres, "select count(*) from posts").await, 0);
-    // Its schema may be changed all the same, if the entry says so.
+    // Its schema may be changed all the same, if the entry allows it.
     postgres.define(vec!["create table more (id int)".to_owned()]).await.unwrap();
     let writable = open(database.url());
     assert!(writable.write(program(vec![post("a")])).await.unwrap().committed);

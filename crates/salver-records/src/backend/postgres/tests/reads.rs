@@ -1,4 +1,4 @@
-//! Reads: snapshots, streams, cancellation, statements whose schema moves.
+//! Reads: snapshots, streams, cancellation, statements whose schema changes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -134,7 +134,7 @@ fn running(database: &Database, what: &str) -> bool {
     database.run(&sql).trim() != "0"
 }
 
-/// Waits until it does not run any more: the server ends what was cancelled in its own time.
+/// Waits until it no longer runs: the server ends a cancelled statement with a delay.
 fn ended(database: &Database, what: &str) -> bool {
     let patience = Instant::now() + Duration::from_secs(60);
     while running(database, what) {
@@ -252,7 +252,7 @@ async fn a_slow_read_by_key_does_not_hold_up_others() {
     for _ in 0..20 {
         let read = point("select amount from accounts where id = 1", vec![], &[K::Integer]);
         assert_eq!(rows(&quick, read.clone()).await.unwrap(), [[OwnedCell::Int(50)]]);
-        // These may wait for a moment, until the lines are seen to stand still.
+        // These may wait for a moment, until the lines are seen to be blocked.
         assert_eq!(rows(&postgres, list(&read.sql, vec![], &[K::Integer])).await.unwrap(), [[OwnedCell::Int(50)]]);
     }
     while rows_while_blocked(&postgres).await != [[OwnedCell::Int(50)]] {}

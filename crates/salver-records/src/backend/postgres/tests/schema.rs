@@ -1,4 +1,4 @@
-//! The schema as it is reflected, its stamp, and changes of it.
+//! The reflected schema, its stamp, and changes of it.
 
 use salver_model::Code;
 use salver_model::records::{ColumnKind as K, TableInfo, TableKind};

@@ -1,5 +1,5 @@
-//! How fast it is, told and not asserted: `cargo test ... -- --ignored --nocapture speed`, beside `pgbench -S -M
-//! prepared`.
+//! Measures speed without asserting it: `cargo test ... -- --ignored --nocapture speed`, beside
+//! `pgbench -S -M prepared`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Bad weather: servers that are not there, go away, hang, or are full.
+//! Fault tests: servers that are absent, disconnect, hang, or are full.
 
 use std::net::TcpListener;
 use std::process::Command;

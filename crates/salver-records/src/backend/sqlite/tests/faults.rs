@@ -1,4 +1,4 @@
-//! Bad weather: files that are missing, replaced, damaged, locked.
+//! Fault tests: files that are missing, replaced, damaged, locked.
 
 use std::fs;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ async fn another_writer_is_waited_for_and_then_told() {
             loop {
                 match run(&database, "INSERT INTO t VALUES ('a')", vec![]).await {
                     Ok(done) => return done.committed,
-                    // Where the disk is busy the other's commit may take longer than one waits.
+                    // On a busy disk the other's commit may take longer than the busy timeout.
                     Err(error) => assert_eq!(error.code, Code::Contention),
                 }
             }
@@ -124,7 +124,7 @@ async fn another_writer_is_waited_for_and_then_told() {
 async fn a_full_database_says_so_and_goes_on() {
     let fixture = Fixture::new(TABLE);
     let database = fixture.open();
-    // No larger than it is: SQLite takes it for a full disk.
+    // No larger than it is: to SQLite this is a full disk.
     database.define(vec!["PRAGMA max_page_count = 10".to_owned()]).await.unwrap();
     let done = run(&database, "INSERT INTO t VALUES (?)", vec![text(&"x".repeat(200_000))]).await.unwrap();
     let error = done.steps[0].as_ref().unwrap_err();

@@ -1,4 +1,4 @@
-//! Transactions that are kept from read to read: nobody sees an old row, and the log begins anew all the same.
+//! Transactions that are kept between reads: no read sees an old row, and the log is reset all the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -34,7 +34,7 @@ fn by_key(id: i64) -> Read {
     read("SELECT n FROM t WHERE id = ?", vec![Bind::Int(id)])
 }
 
-/// The number of the row; `None` where the other way is to be taken.
+/// Returns the number of the row; `None` where the blocking path is required.
 fn number(database: &Sqlite, read: &Read) -> Option<i64> {
     database.read_now(read, &mut Number::default).map(|sink| sink.unwrap().0)
 }

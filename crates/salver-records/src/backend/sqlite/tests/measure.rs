@@ -1,5 +1,5 @@
-//! What things cost. Run by hand: `cargo test --release --workspace --lib -- --ignored --nocapture
-//! sqlite::tests::measure`.
+//! Measures costs. Run by hand:
+//! `cargo test --release --workspace --lib -- --ignored --nocapture sqlite::tests::measure`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Reads: what they see, what they cost, and how they end.
+//! Reads: their snapshot, their cost, and their end.
 
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ async fn a_dropped_read_ends() {
     let mut spec = fixture.spec(false);
     spec.connections_max = 1;
     let database = Sqlite::open(&spec).unwrap();
-    // Several, of which some never began: with one connection all must give way to the last.
+    // Several, of which some never began: with one connection all must yield to the last.
     for _ in 0..3 {
         let mut endless = Box::pin(rows(&database, ENDLESS));
         tokio::select! {
@@ -187,7 +187,7 @@ async fn a_sink_that_refuses_ends_the_read() {
     assert_eq!(error.message, "enough");
     let error = database.read_now(&reads()[0], &mut || Pieces(vec![], Some(5))).unwrap().err().unwrap();
     assert_eq!(error.message, "enough");
-    // The connection that broke off is not left in the middle of a transaction.
+    // The aborted connection is not left in a transaction.
     run(&database, "UPDATE n SET v = 1234567 WHERE id = 1", vec![]).await.unwrap();
     assert_eq!(number(&database, "SELECT v FROM n WHERE id = 1").await, 1_234_567);
 }

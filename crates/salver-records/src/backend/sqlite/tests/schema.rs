@@ -1,4 +1,4 @@
-//! What is read of the schema.
+//! The reflected schema.
 
 use salver_model::records::{ColumnKind, TableInfo, TableKind};
 
@@ -57,7 +57,7 @@ async fn tables_views_and_columns_are_reflected() {
     assert_eq!(named(&tables, "words").columns.len(), 1, "hidden columns are not there");
 }
 
-/// SQLite says `BLOB` of all that may be anything.
+/// SQLite reports `BLOB` for every expression of unknown type.
 #[tokio::test(flavor = "multi_thread")]
 async fn views_over_columns_without_a_type_have_none() {
     let fixture = Fixture::new(

@@ -1,4 +1,4 @@
-//! The version: it moves with every commit, and only then.
+//! The version: it changes with every commit, and only then.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn all_threads_are_told_the_same() {
         let tell = |database: &Arc<Sqlite>| {
             let database = Arc::clone(database);
             std::thread::spawn(move || {
-                // Two threads may share a lane, and one of them then knows nothing.
+                // Two threads may share a lane, in which case one of them gets no version.
                 (0..100).filter_map(|_| database.version()).collect::<Vec<_>>()
             })
         };

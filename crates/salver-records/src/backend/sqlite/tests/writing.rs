@@ -1,4 +1,4 @@
-//! Programs: what stays of them, and what their neighbours in a group notice.
+//! Programs: their effects, and those of their neighbours in a group.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ async fn one_of_many(database: &Sqlite, task: usize, name: &str) {
             assert_eq!(done.steps[1].as_ref().unwrap_err().code, Code::Integrity);
         }
         3 => {
-            // The whole transaction goes, with all neighbours in it.
+            // The whole transaction is rolled back, with all neighbours in it.
             let done = database.write(program(vec![step("INSERT INTO rolling DEFAULT VALUES", vec![])])).await.unwrap();
             assert!(!done.committed && done.steps[0].is_err());
         }
