@@ -1,4 +1,4 @@
-//! Every bound of Salver, in one place. Units stand last.
+//! Every limit of Salver, in one place. Units stand last.
 
 /// Longest name of an entry, in bytes.
 pub const NAME_BYTES_MAX: usize = 128;
@@ -6,70 +6,70 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const FILTER_DEPTH_MAX: usize = 32;
 /// Most terms in one filter, and most values in one `in` list.
 pub const FILTER_TERMS_MAX: usize = 10_000;
-/// Most columns, sort keys, groups or conditions one request to the REST door may list.
+/// Most columns, sort keys, groups or conditions of one request to the REST door.
 pub const LIST_ITEMS_MAX: usize = 1_000;
 /// Deepest nesting of parentheses and subqueries the SQL door parses.
 pub const SQL_DEPTH_MAX: usize = 50;
 /// Deepest nesting of subqueries in SQL expressions, each of which doubles the time that planning takes.
 pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
-/// Deepest nesting of SQL expressions that planning writes out twice or more: what is before the last argument of
-/// `coalesce`, before `between`, the conditions of a `case`, and rows that are compared or looked for;
-/// those of `any`, `all` and `between symmetric` count twice, those of `overlaps` four times.
+/// Deepest nesting of SQL expressions that planning writes out twice or more: the arguments of `coalesce` before the
+/// last, the operand of `between`, the conditions of a `case`, and rows in comparisons or memberships; those of `any`,
+/// `all` and `between symmetric` count twice, those of `overlaps` four times.
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
-/// Deepest nesting of casts of what is computed from casts, each of which doubles the time that planning takes.
+/// Deepest nesting of casts of expressions that contain casts, each of which doubles the time that planning takes.
 pub const SQL_CASTS_DEPTH_MAX: usize = 8;
-/// Most steps and expressions of a query in which SQL looks up a column with `in`, which is written out three times.
+/// Most steps and expressions of a query in which SQL tests a column with `in`, which is written out three times.
 pub const SQL_LOOKED_UP_MAX: usize = 100;
-/// Most words and operators of one SQL statement, beside commas and values.
+/// Most words and operators of one SQL statement, not counting commas and values.
 pub const SQL_WORDS_MAX: usize = 4_000;
-/// Most bytes of a name, and most digits of a number, in a SQL statement: what a name may have meant is found by
-/// comparing it with all there are.
+/// Most bytes of a name, and most digits of a number, in a SQL statement: suggestions for a name compare it with all
+/// known names.
 pub const SQL_NAME_BYTES_MAX: usize = 1_024;
 /// Longest chain of operators in one SQL expression (`a or b or c`, `a::text::int`), levels of nesting counted.
 pub const SQL_CHAIN_MAX: usize = 500;
-/// Most expressions that the parser begins in one SQL statement because it reads what follows some words again in
-/// another way, beside those that are written.
+/// Most expressions that the parser begins in one SQL statement by backtracking to parse some words in another way, not
+/// counting the written ones.
 pub const SQL_READINGS_MAX: usize = 20_000;
 /// Most tables and queries that one SQL statement reads, each as often as it is used.
 pub const SQL_RELATIONS_MAX: usize = 500;
-/// Most columns that the tables have together which one SQL statement of several reads, each as often as it is read.
+/// Most columns, in total, of the tables that one SQL statement of several tables reads, each counted as often as it is
+/// read.
 pub const SQL_COLUMNS_MAX: usize = 20_000;
-/// About the most columns that the `*` of one SQL statement of several tables stand for: how long planning takes grows
+/// Approximate maximum of columns that the `*` of one SQL statement of several tables expand to: planning time grows
 /// with their square.
 pub const SQL_STARRED_MAX: usize = 5_000;
 /// Most columns, groups, sort keys or arguments in one list of a SQL statement.
 pub const SQL_ITEMS_MAX: usize = 4_000;
-/// Most expressions that one step of a planned query computes when all names in them are written out,
-/// beside values.
+/// Most expressions that one step of a planned query computes when all names in them are expanded, not counting values.
 pub const SQL_EXPRESSIONS_MAX: usize = 8_000;
-/// Most sets of threads, each with one for every core, that the engine has while queries hold threads and can't be
+/// Most thread pools, each with one thread per core, that the engine has while queries block threads and cannot be
 /// interrupted.
 pub const ENGINE_LANES_MAX: usize = 8;
-/// Longest request line plus headers, in bytes. The target in it may have 64 KiB at most, a bound of the `http` crate;
-/// this one is larger so that a longer target is still read, and refused with a status.
+/// Longest request line plus headers, in bytes. The request target may have at most 64 KiB, a limit of the `http`
+/// crate; this limit is larger, so that a longer target is still read and refused with a status code.
 pub const HEAD_BYTES_MAX: usize = 512 * 1024;
 /// Deepest nesting of a GraphQL selection.
 pub const GRAPHQL_DEPTH_MAX: usize = 12;
 /// Most fields (after fragments) one GraphQL document may select.
 pub const GRAPHQL_FIELDS_MAX: usize = 2_000;
-/// Most rows one nested GraphQL relation may hold in memory while it is joined.
+/// Most rows of one nested GraphQL relation held in memory while it is joined.
 pub const GRAPHQL_RELATION_ROWS_MAX: u64 = 100_000;
-/// Largest answer to a standard GraphQL document, which is made in memory, in bytes.
+/// Largest response to a standard GraphQL document, which is built in memory, in bytes.
 pub const GRAPHQL_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Rows of an answer that are encoded before the first byte goes out; a longer answer is streamed.
+/// Rows of a response that are encoded before the first byte is sent; a longer response is streamed.
 pub const READY_ROWS_MAX: usize = 4_096;
-/// Bytes of rows, as they lie in memory, that are encoded before the first byte goes out; more is streamed.
+/// Bytes of rows, as held in memory, that are encoded before the first byte is sent; more is streamed.
 pub const READY_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes of rows that an answer of the engine is waited for with; of a larger one the rest is streamed.
+/// Bytes of rows up to which a result of the engine is awaited in full; the rest of a larger one is streamed.
 pub const AWAITED_BYTES_MAX: u64 = 1024 * 1024;
-/// Bytes of rows, as they lie in memory, that are encoded at a time while an answer is streamed.
+/// Bytes of rows, as held in memory, that are encoded at a time while a response is streamed.
 pub const PIECE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Least memory for answers that are whole and not yet taken by their clients, all together, in bytes; a quarter of
+/// Least memory for all complete responses that their clients have not read yet, together, in bytes; a quarter of
 /// `memory_bytes_max` where that is more.
 pub const HELD_ANSWERS_BYTES_MIN: u64 = 256 * 1024 * 1024;
-/// Such answers of this many bytes or less are not counted.
+/// Size up to which such a response is not counted, in bytes.
 pub const HELD_BYTES_FREE: usize = 64 * 1024;
-/// The same where a connection has many streams, each with an answer.
+/// The same for connections with many streams, each with a response.
 pub const HELD_BYTES_FREE_OF_STREAM: usize = 16 * 1024;
 /// Most columns that the rows of a table without a key are ordered by, beside what a request says.
 pub const KEYLESS_ORDER_COLUMNS_MAX: usize = 64;

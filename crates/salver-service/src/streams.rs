@@ -1,6 +1,6 @@
-//! Keeps the catalog in step with the columns of streams: events may bring new ones at any time. REST and SQL see them
-//! at once, since a request holds a stream as it is; what is made of the whole catalog, like the schema of GraphQL, is
-//! made anew when the catalog tells of a change.
+//! Keeps the catalog in step with the columns of streams, since events may add columns at any time. REST and SQL see
+//! them at once, because a request holds a stream in its current state; what is derived from the whole catalog, like
+//! the schema of GraphQL, is rebuilt when the catalog reports a change.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reads held rows in order, from any position on, in batches of any size.
+//! Reads the rows of a snapshot in order, from any position on, in batches of any size.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -84,28 +84,28 @@ struct Place {
 struct Source {
     part: usize,
     stream: BatchStream,
-    /// Rows that are read only because those behind them can't be reached otherwise.
+    /// Rows that are read and discarded, because those behind them cannot be reached otherwise.
     discard: u64,
 }
 
-/// Rows that were decoded and not given yet.
+/// Rows that are decoded but not returned yet.
 struct Waiting {
     part: usize,
     batch: RecordBatch,
-    /// How many rows of the part stand before the batch.
+    /// Number of rows of the part before the batch.
     row: u64,
 }
 
 impl Waiting {
-    /// What it keeps in memory, in bytes; of a part of something larger, all of that.
+    /// Returns the memory it keeps alive, in bytes; for a slice, that of the whole buffer.
     fn bytes(&self) -> u64 {
         self.batch.get_array_memory_size() as u64
     }
 }
 
 impl Reader {
-    /// A reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order). Nothing is
-    /// read yet.
+    /// Creates a reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order).
+    /// Reads nothing yet.
     #[must_use]
     pub fn new(held: Arc<dyn Held>, columns: Vec<usize>, range: Range) -> Self {
         let schema = held.schema_of(&columns);
@@ -126,28 +126,28 @@ impl Reader {
         }
     }
 
-    /// The columns of what it gives.
+    /// Returns the columns of the batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// What it reads.
+    /// Returns the snapshot that is read.
     #[must_use]
     pub fn held(&self) -> &Arc<dyn Held> {
         &self.held
     }
 
-    /// How many rows stand before the next one, counted from the first row of the parts.
+    /// Returns the number of rows before the next one, counted from the first row of the parts.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next `rows_max` rows as one batch, fewer only at the end; `None` when there are no more.
+    /// Returns the next `rows_max` rows as one batch, fewer only at the end; `None` when there are no more.
     ///
     /// # Errors
-    /// Whatever reading the held rows refuses. What failed may be tried again.
+    /// Returns whatever reading the snapshot refuses. A failed read may be retried.
     pub async fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
         let mut slices = self.slices(rows_max, u64::MAX).await?;
         match slices.len() {
@@ -159,7 +159,7 @@ impl Reader {
         }
     }
 
-    /// Some rows, `rows_max` at most, as they lie in memory: as many as are decoded for [`SOME_BYTES`], about. Nothing
+    /// Returns some rows, at most `rows_max`, without copying: about as many as are decoded for [`SOME_BYTES`]. Empty
     /// when there are no more.
     ///
     /// # Errors
@@ -201,27 +201,27 @@ impl Reader {
         Ok(slices)
     }
 
-    /// Where it stands, to go back to.
+    /// Returns the current position, to go back to.
     #[must_use]
     pub fn bookmark(&self) -> Bookmark {
         let Self { next, position, rows_left, is_found, .. } = *self;
         Bookmark { next, position, rows_left, is_found }
     }
 
-    /// Goes back to where it stood.
+    /// Goes back to an earlier position.
     pub fn go_back(&mut self, bookmark: Bookmark) {
         self.drop_all();
         let Bookmark { next, position, rows_left, is_found } = bookmark;
         (self.next, self.position, self.rows_left, self.is_found) = (next, position, rows_left, is_found);
     }
 
-    /// Whether going back costs no more than what is read anew.
+    /// Returns whether going back costs no more than the rows read again.
     #[must_use]
     pub fn is_seekable(&self) -> bool {
         self.is_seekable
     }
 
-    /// Whether another row follows; reads ahead as far as it takes to know.
+    /// Returns whether another row follows; reads ahead as far as necessary.
     ///
     /// # Errors
     /// As [`Reader::next`].
@@ -234,8 +234,8 @@ impl Reader {
         Ok(self.rows_left > 0)
     }
 
-    /// Drops everything but the position: decoder, buffers, decoded rows. The next read goes on from there. Rows that
-    /// are reached only by reading those before them keep their decoder, since finding them again would cost more.
+    /// Drops everything but the position: decoder, buffers, decoded rows. The next read resumes from there. Rows that
+    /// are only reachable by reading those before them keep their decoder, since finding them again would cost more.
     pub fn park(&mut self) {
         if self.is_seekable {
             self.drop_all();
@@ -249,7 +249,7 @@ impl Reader {
         self.waiting_rows = 0;
     }
 
-    /// Takes in one decoded batch, or goes on to the next part; `false` when there is nothing more.
+    /// Decodes one batch, or moves to the next part; returns `false` at the end.
     async fn advance(&mut self) -> Result<bool> {
         if self.source.is_none() && !self.is_done {
             self.source = self.open();
@@ -265,7 +265,7 @@ impl Reader {
                 Ok(true)
             }
             Some(Err(error)) => {
-                // A decoder that failed is of no use; what it gave before is, and what follows is tried anew.
+                // A failed decoder is unusable; earlier batches stay valid, and the rest is read anew.
                 self.drop_all();
                 Err(error)
             }
@@ -273,7 +273,7 @@ impl Reader {
                 let discard = source.discard;
                 self.source = None;
                 if self.waiting.is_empty() {
-                    // What was still to be left out is so in the part behind.
+                    // The rest of the rows to discard is in the part behind.
                     self.next = Place { part: part + 1, row: discard };
                     return Ok(true);
                 }
@@ -320,7 +320,7 @@ impl Reader {
         }
         let limit = self.rows_left.saturating_sub(self.waiting_rows);
         let limit = (limit < u64::MAX / 2).then_some(limit);
-        // Where it is not known how many rows a part has, a position behind its end is found by counting only.
+        // Without a known number of rows, a position behind the end of a part is only found by counting.
         let is_inside = self.is_found || self.held.part_rows(part).is_some() || part + 1 == self.end;
         let behind = (row == 0 || is_inside).then(|| self.held.read_behind(part, row, &self.columns, limit)).flatten();
         self.is_seekable = behind.is_some();
@@ -342,10 +342,10 @@ impl fmt::Debug for Reader {
     }
 }
 
-/// How many rows are held; reads them without any column where nobody knows.
+/// Counts the rows of a snapshot; reads them without columns when their number is not known.
 ///
 /// # Errors
-/// Whatever reading the held rows refuses.
+/// Returns whatever reading the snapshot refuses.
 pub async fn count(held: &dyn Held) -> Result<u64> {
     if let Some(rows) = held.describe().rows {
         return Ok(rows);
