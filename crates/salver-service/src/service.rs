@@ -128,7 +128,7 @@ impl Service {
     /// timeout.
     ///
     /// # Errors
-    /// `Overloaded`, `Timeout`, and those of the work.
+    /// Returns `Overloaded`, `Timeout`, and the errors of the work.
     pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
         let mut place = Place::take(&self.places, caller, &self.limits).await?;
         place.run(work).await

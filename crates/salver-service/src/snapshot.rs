@@ -179,7 +179,7 @@ impl Snapshot {
 
     /// Combines the versions of all tables: the version of a response that may read any of them. Unlike
     /// [`Snapshot::generation`] it survives a restart. Of entries that grow only the columns count: responses made of
-    /// their rows are never cached.
+    /// their rows are never identical.
     #[must_use]
     pub fn content(&self) -> Version {
         self.contents.content

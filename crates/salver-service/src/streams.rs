@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
 
-/// Starts the keeping of `streams` in `keepers`. Dropping the set ends it.
+/// Starts the tasks that watch `streams` in `keepers`. Dropping the set stops them.
 pub fn start(catalog: &Arc<Catalog>, streams: &[Arc<dyn EventStream>], keepers: &mut JoinSet<()>) {
     for stream in streams {
         keepers.spawn(keep(Arc::clone(catalog), Arc::clone(stream)));

@@ -12,59 +12,59 @@ use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 
-/// Bytes of rows that are read at a time, about, by whoever takes as many as there are.
+/// Approximate number of bytes read at a time when the caller accepts any number of rows.
 const SOME_BYTES: u64 = 1024 * 1024;
 
-/// Which of the held rows are read: those of some parts, behind the first `skip` of them, `rows` at most.
+/// Range of rows to read: those of some parts, without the first `skip`, at most `rows`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The parts, in order.
+    /// Parts, in order.
     pub parts: std::ops::Range<usize>,
-    /// How many rows of these parts are left out first.
+    /// Number of rows of these parts to skip.
     pub skip: u64,
-    /// How many rows at most; `None` for all.
+    /// Maximum number of rows; `None` for all.
     pub rows: Option<u64>,
 }
 
 impl Range {
-    /// All rows.
+    /// Returns the range of all rows.
     #[must_use]
     pub fn all(held: &dyn Held) -> Self {
         Self { parts: 0..held.parts(), skip: 0, rows: None }
     }
 
-    /// All rows of some parts.
+    /// Returns the range of all rows of some parts.
     #[must_use]
     pub fn parts(parts: std::ops::Range<usize>) -> Self {
         Self { parts, skip: 0, rows: None }
     }
 }
 
-/// Reads rows in order. Between two reads it may be parked, which leaves nothing but its position. A read that was
-/// dropped before it was done loses no row.
+/// Reader of rows in order. Between two reads it may be parked, which keeps only its position. A read that is cancelled
+/// loses no row.
 pub struct Reader {
     held: Arc<dyn Held>,
     columns: Vec<usize>,
     schema: SchemaRef,
-    /// Behind the last part.
+    /// End of the parts.
     end: usize,
-    /// Where the next row to be given stands.
+    /// Position of the next row to return.
     next: Place,
-    /// Rows given or left out, counted from the first row of the parts.
+    /// Number of rows returned or skipped, counted from the first row of the parts.
     position: u64,
     rows_left: u64,
-    /// Whether `next` is known to stand in its part, or right behind it.
+    /// Whether `next` is known to be in its part, or right behind it.
     is_found: bool,
     source: Option<Source>,
     /// Whether rows can be found again without reading those before them, as far as is known.
     is_seekable: bool,
-    /// Whether everything there is was decoded.
+    /// Whether all rows are decoded.
     is_done: bool,
     waiting: VecDeque<Waiting>,
     waiting_rows: u64,
 }
 
-/// A position of a [`Reader`] to go back to.
+/// Position of a [`Reader`] to go back to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bookmark {
     next: Place,
@@ -73,14 +73,14 @@ pub struct Bookmark {
     is_found: bool,
 }
 
-/// A row by its part and what stands before it in the part.
+/// Position of a row: its part, and the number of rows before it in the part.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     part: usize,
     row: u64,
 }
 
-/// Rows as they are decoded.
+/// Rows being decoded.
 struct Source {
     part: usize,
     stream: BatchStream,
