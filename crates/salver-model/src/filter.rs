@@ -65,13 +65,13 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// Shorthand for a comparison.
+    /// Creates a comparison.
     #[must_use]
     pub fn compare(column: impl Into<ColumnPath>, op: Comparison, value: Value) -> Self {
         Self::Compare { column: column.into(), op, value }
     }
 
-    /// A `LIKE` of a client.
+    /// Creates a `LIKE` predicate from a pattern of a client.
     ///
     /// # Errors
     /// `InvalidFilter` when the pattern is too long.

@@ -79,7 +79,7 @@ pub enum Expects {
     FirstName,
     /// The colon behind a name.
     Colon,
-    /// What follows a value: a comma or an end.
+    /// A comma or an end, behind a value.
     Behind,
     /// More of a string.
     Text {

@@ -178,14 +178,14 @@ impl<T: Lease> Leases<T> {
         Ok(())
     }
 
-    /// Ends the lease, among those that `counts` counts, that nobody came for longest, of the holder who has most of
-    /// them, if that is more than `holder` has. Whether there was one.
+    /// Ends the longest idle lease, among those that `counts` accepts, of the holder with the most of them, if that is
+    /// more than `holder` has. Returns whether there was one.
     pub fn make_room(&self, holder: &Holder, counts: impl Fn(&T) -> bool) -> bool {
         let mut state = self.shared.lock();
         let now = Instant::now();
         let mut held: AHashMap<&Holder, (usize, Option<Since>)> = AHashMap::new();
         for (id, slot) in &state.held {
-            // What is taken is used, and is not one of those that could go.
+            // A value that is taken is in use, and cannot be dropped.
             let Ok(value) = slot.value.try_lock() else { continue };
             if !counts(&value) {
                 continue;
@@ -206,24 +206,24 @@ impl<T: Lease> Leases<T> {
             state.remember(id);
         }
         drop(state);
-        // Outside the lock: closing files may take its time.
+        // Outside the lock: closing files may take time.
         drop(gone);
         true
     }
 
-    /// The places of all leases.
+    /// Returns the permits of all leases.
     #[must_use]
     pub fn places(&self) -> &Arc<Shares> {
         &self.places
     }
 
-    /// How many leases there are.
+    /// Returns the number of leases.
     #[must_use]
     pub fn count(&self) -> usize {
         self.shared.lock().held.len()
     }
 
-    /// How many ended because nobody came, so far.
+    /// Returns the number of leases that have expired so far.
     #[must_use]
     pub fn expired(&self) -> u64 {
         self.shared.lock().expired_count
@@ -249,7 +249,7 @@ impl<T: Lease> Drop for Shared<T> {
 }
 
 impl<T: Lease> State<T> {
-    /// An id that names nothing, and named nothing that is remembered.
+    /// Returns an id that is neither in use nor remembered.
     fn fresh_id(&self) -> Result<u64> {
         loop {
             let id = u64::from_le_bytes(seal::random()?) >> 1;
@@ -263,7 +263,7 @@ impl<T: Lease> State<T> {
         if self.expired.contains(&id) { Refusal::Expired } else { Refusal::Unknown }
     }
 
-    /// Begins the lease of `id` anew; whether it is now the first that is due.
+    /// Renews the lease of `id`; returns whether it is now the first that is due.
     fn renew(&mut self, id: u64) -> bool {
         let Some(slot) = self.held.get_mut(&id) else { return false };
         let now = Instant::now();
@@ -273,7 +273,7 @@ impl<T: Lease> State<T> {
         self.due.first() == Some(&(slot.due, id))
     }
 
-    /// Parks and drops some of what is due; what was dropped, and whether that was all.
+    /// Parks and drops some leases that are due; returns those dropped, and whether that was all.
     fn sweep(&mut self) -> (Vec<Slot<T>>, bool) {
         let now = Instant::now();
         let mut gone = Vec::new();
@@ -309,7 +309,7 @@ impl<T: Lease> State<T> {
     }
 }
 
-/// Parks and drops what is due for as long as there are leases to look after.
+/// Parks and drops leases as they become due, as long as the table exists.
 async fn sweep<T: Lease>(shared: Weak<Shared<T>>, sooner: Arc<Notify>) {
     loop {
         let Some(shared) = shared.upgrade() else { return };
@@ -327,7 +327,7 @@ async fn sweep<T: Lease>(shared: Weak<Shared<T>>, sooner: Arc<Notify>) {
     }
 }
 
-/// What was taken; nobody else has it meanwhile.
+/// Exclusive access to a leased value.
 pub struct Taken<T: Lease> {
     id: u64,
     value: OwnedMutexGuard<T>,
@@ -335,13 +335,13 @@ pub struct Taken<T: Lease> {
 }
 
 impl<T: Lease> Taken<T> {
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Ends the lease: it is used up.
+    /// Ends the lease, because the value is used up.
     pub fn end(self) {
         let slot = self.shared.lock().held.remove(&self.id);
         drop(slot);
