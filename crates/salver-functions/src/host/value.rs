@@ -77,7 +77,7 @@ impl Inside<'_> {
         self.kept.set(first);
     }
 
-    /// `NULL`.
+    /// Returns `NULL`.
     pub(super) fn null(&self) -> Value<'_> {
         // SAFETY: set once R has started; never collected.
         Value(unsafe { *self.api.nil }, PhantomData)

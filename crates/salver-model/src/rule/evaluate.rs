@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Each row of a table: a rule, the column's value, what the caller is called, and who is let in.
+    /// Checks a table of cases: a rule, the column's value, the caller's name, and which callers pass.
     #[test]
     fn nothing_is_taken_for_what_it_is_not() {
         let (int, text) = (Value::Int, |text: &str| Value::Text(text.to_owned()));

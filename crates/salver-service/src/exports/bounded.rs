@@ -50,7 +50,7 @@ impl Service {
     /// Returns the snapshot at `version`; `None` when it is no longer available.
     ///
     /// # Errors
-    /// As [`Service::hold`].
+    /// Returns the errors of [`Service::hold`].
     pub async fn hold_at(
         &self,
         caller: &Caller,
@@ -65,7 +65,7 @@ impl Service {
     /// Reads some rows of `reader`, at most `rows_max`, like [`Reader::some`].
     ///
     /// # Errors
-    /// As there, and limits.
+    /// Returns the errors of [`Reader::some`], and limits.
     pub async fn read_on(&self, caller: &Caller, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
         self.bounded(caller, reader.some(rows_max)).await
     }
@@ -73,7 +73,7 @@ impl Service {
     /// Counts the rows of a snapshot.
     ///
     /// # Errors
-    /// As [`count`], and limits.
+    /// Returns the errors of [`count`], and limits.
     pub async fn count(&self, caller: &Caller, held: &dyn Held) -> Result<u64> {
         match held.describe().rows {
             Some(rows) => Ok(rows),
@@ -84,7 +84,7 @@ impl Service {
     /// Reads from the entry `name` like [`Service::read`], for a client that takes the rows at its own pace.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Service::read`].
     pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
@@ -101,7 +101,7 @@ impl Service {
     /// Runs one SQL statement like [`Service::sql`], for a client that takes the rows at its own pace.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Service::sql`].
     pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
@@ -118,7 +118,7 @@ impl Service {
     /// Returns whether `reader` has another row, like [`Reader::has_more`].
     ///
     /// # Errors
-    /// As there, and limits.
+    /// Returns the errors of [`Reader::has_more`], and limits.
     pub async fn reads_on(&self, caller: &Caller, reader: &mut Reader) -> Result<bool> {
         self.bounded(caller, reader.has_more()).await
     }
@@ -126,7 +126,7 @@ impl Service {
     /// Returns whether a query has another row.
     ///
     /// # Errors
-    /// As [`Service::take_live`].
+    /// Returns the errors of [`Service::take_live`].
     pub async fn lives_on(&self, caller: &Caller, rows: &mut LiveRows) -> Result<bool> {
         if rows.waiting_rows == 0 && rows.stream.is_some() {
             self.bounded(caller, rows.fill(1)).await?;
@@ -137,7 +137,7 @@ impl Service {
     /// Reads all rows of a query into memory; returns `false` when they exceed `bytes_max`, and some were not read.
     ///
     /// # Errors
-    /// As [`Service::take_live`].
+    /// Returns the errors of [`Service::take_live`].
     pub async fn settle_live(
         &self,
         caller: &Caller,

@@ -163,7 +163,7 @@ impl Reader {
     /// when there are no more.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Returns the errors of [`Reader::next`].
     pub async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
         self.slices(rows_max, SOME_BYTES).await
     }
@@ -224,7 +224,7 @@ impl Reader {
     /// Returns whether another row follows; reads ahead as far as necessary.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Returns the errors of [`Reader::next`].
     pub async fn has_more(&mut self) -> Result<bool> {
         while self.rows_left > 0 && self.waiting_rows == 0 {
             if !self.advance().await? {
